@@ -1,0 +1,67 @@
+"""Private statistics that need no bounds: ask, and get an answer with its cost, or an honest "no reply".
+
+>>> import dpstats as dp
+>>> release = dp.median([12.5, 13.0, 14.5] * 100, epsilon=1)
+>>> release.cost
+PrivacyCost(epsilon=1, delta=0, neighbors='add_remove', unit='row')
+
+`dir(dpstats)` lists the statistics; `help(dpstats.median)` explains one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpstats import mechanisms, testing
+from dpstats.foundations.errors import (
+    DataFileError,
+    DataTypeError,
+    DpstatsError,
+    InvalidParameterError,
+    MissingExtraError,
+    MissingParameterError,
+    NoReplyError,
+    UnknownNameError,
+)
+from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.results import NoReply, Release
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DataFileError",
+    "DataTypeError",
+    "DpstatsError",
+    "InvalidParameterError",
+    "MissingExtraError",
+    "MissingParameterError",
+    "Neighbors",
+    "NoReply",
+    "NoReplyError",
+    "PrivacyCost",
+    "Release",
+    "UnknownNameError",
+    "__version__",
+    "mechanisms",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Callable[..., Release | NoReply]:
+    """A statistic of the registry, as a function of an array."""
+    if name.startswith("_") or name not in _statistics():
+        raise AttributeError(f"dpstats has no {name!r}; dir(dpstats) lists what there is.")
+    from dpstats.direct import function_for
+
+    return globals().setdefault(name, function_for(name))  # type: ignore[no-any-return]
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_statistics()})
+
+
+def _statistics() -> list[str]:
+    import dpstats.statistics  # noqa: F401  (fills the registry)
+    from dpstats.foundations.registry import statistic_names
+
+    return statistic_names()

@@ -1,0 +1,7 @@
+"""`python -m dpstats`: the command line without the script."""
+
+import sys
+
+from dpstats.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""The auditor: tries to refute every claim that the library makes."""

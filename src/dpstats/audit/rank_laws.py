@@ -1,0 +1,47 @@
+"""The exact law of one rank draw on the line, from its definition and from all rows: no window, no sampler.
+
+Probabilities are `Fraction`s, right to a relative 2**-200 or so.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from dpstats.audit.laws import exponential_of_minus
+from dpstats.statistics.universal.decimals import Number, ordinal_of
+from dpstats.statistics.universal.draw import CLIP, Stretch
+from dpstats.statistics.universal.measure import TOTAL, span
+
+
+def cuts_of(*tables: Iterable[Number]) -> list[int]:
+    """The places where a law over any of these tables can change: where their decimals start and end, and the line's ends."""
+    cuts = {0, TOTAL}
+    for table in tables:
+        for value in table:
+            start, mass = span(ordinal_of(value))
+            cuts |= {start, start + mass}
+    return sorted(cuts)
+
+
+def rank_law(
+    rows: Sequence[Number],
+    cuts: Sequence[int],
+    target: Fraction,
+    slope_over: Fraction,
+    slope_under: Fraction,
+    stretches: Sequence[Stretch] = (),
+) -> dict[int, Fraction]:
+    """The probability of each stretch of the line between two cuts, by where it starts."""
+    starts = sorted(span(ordinal_of(value))[0] for value in rows)
+    weights = {}
+    for low, high in itertools.pairwise(cuts):
+        below = bisect_left(starts, low)
+        at = bisect_right(starts, low) - below  # rows at this decimal: the cuts part every decimal that a row has
+        loss = slope_over * max(Fraction(0), below - target) + slope_under * max(Fraction(0), target - below - at)
+        mass = (high - low) * (1 + sum(stretch.boost for stretch in stretches if stretch.start <= low < stretch.end))
+        weights[low] = mass * exponential_of_minus(min(CLIP, loss))
+    total = sum(weights.values(), Fraction(0))
+    return {low: weight / total for low, weight in weights.items()}

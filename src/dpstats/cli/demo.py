@@ -1,0 +1,153 @@
+"""`dpstats demo`: questions about the bundled table, their answers, their costs and what is left."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpstats.statistics  # noqa: F401  (fills the registry)
+from dpstats.cli import exits
+from dpstats.cli.command import Command
+from dpstats.cli.questions import parse_question
+from dpstats.data import survey
+from dpstats.engines.arrays import as_column
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.randomness import RandomSource, seeded
+from dpstats.foundations.registry import Question, ask
+from dpstats.foundations.results import NOT_PRIVATE, NoReply
+from dpstats.foundations.rounding import decimal_text
+
+BUDGET = PrivacyCost(3, unit="person")
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class DemoQuestion:
+    """A question of the demo, how to read its answer, and what the true answer is."""
+
+    text: str
+    epsilon: str
+    truth: Callable[[Numbers], Any]
+    read: Callable[[Any], Any] = lambda value: value
+    note: str = ""
+
+
+QUESTIONS = (
+    DemoQuestion("count(person)", "0.1", len),
+    DemoQuestion("median(income)", "0.5", np.median),
+    DemoQuestion("quantile(income, [0.1, 0.9])", "0.5", lambda raw: np.quantile(raw, [0.1, 0.9])),
+    DemoQuestion("iqr(income)", "0.5", lambda raw: np.subtract(*np.quantile(raw, [0.75, 0.25]))),
+    DemoQuestion("median(age)", "0.3", np.median),
+    DemoQuestion("median(rent)", "0.4", np.median),
+    DemoQuestion(
+        "cdf(commute)",
+        "0.4",
+        lambda raw: np.mean(raw <= 30),
+        lambda distribution: distribution(30),
+        "the fraction that commutes 30 minutes at most; reading the released curve elsewhere costs nothing more",
+    ),
+    DemoQuestion("quantile(income, 0.95)", "0.5", lambda raw: np.quantile(raw, 0.95)),
+)
+CARD_FOR = "median(income)"
+
+_DESCRIPTION = """\
+Asks a bundled, synthetic table some private questions, until its budget is short. Takes about a second.
+
+  dpstats demo
+  dpstats demo --seed 7       the same noise at every run, marked NOT PRIVATE
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `dpstats demo`."""
+    parser.add_argument("--seed", metavar="N", type=int, help="repeat the same noise, for tests: the answers are NOT PRIVATE")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the demo."""
+    source = None if arguments.seed is None else seeded(arguments.seed)
+    bold = _bold if _is_terminal() and "NO_COLOR" not in os.environ else str
+    table = survey()
+    if source is not None:
+        print(bold(f"*** {NOT_PRIVATE} ***\n"))
+    _introduce(table, bold)
+    card = _ask_in_turn(table, source, bold)
+    print(bold("\nEvery answer has a card that says how it was made and whom it protects. This is the median's:\n"))
+    print(card)
+    _say_what_next(bold)
+    return exits.ANSWERED
+
+
+def _introduce(table: dict[str, Numbers], bold: Callable[[str], str]) -> None:
+    persons = len(table["person"])
+    print(bold(f"The table: a survey of {persons:,} persons. It is synthetic: nobody in it exists."))
+    print(f"  columns   {', '.join(table)}")
+    print("  bounds    none were given; income has zeros, losses, fortunes and holes")
+    print(bold(f"\nThe budget: {BUDGET} for all questions together."))
+    print(f"  protects  {BUDGET.neighbors.describe(BUDGET.unit)}")
+    print("  cost      known before the data is read; when the budget is spent, no more questions\n")
+
+
+def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: Callable[[str], str]) -> str:
+    """Ask while the budget lasts; returns the card to show."""
+    left = BUDGET.epsilon
+    card = ""
+    print(bold(_row("question", "private answer", "epsilon", "left", "true (*)")))
+    for demo_question in QUESTIONS:
+        question = _priced(demo_question)
+        price = decimal_text(question.epsilon)
+        if question.epsilon > left:
+            print(_row(demo_question.text, "not asked", price, decimal_text(left)))
+            print(f"    (it costs {price}, more than the {decimal_text(left)} that is left; no data was read to find out)")
+            continue
+        raw_column = table[question.column]
+        answer = question.answer(partial(as_column, raw_column, numeric=question.statistic.numeric), source)
+        left -= answer.cost.epsilon
+        value = "no reply" if isinstance(answer, NoReply) else _numbers(demo_question.read(answer.value))
+        truth = _numbers(demo_question.truth(raw_column[~np.isnan(raw_column)]))
+        print(_row(demo_question.text, value, price, decimal_text(left), truth))
+        if demo_question.note:
+            print(f"    ({demo_question.note})")
+        if demo_question.text == CARD_FOR:
+            card = str(answer.card())
+    print("\n(*) The true value is shown only because these persons are invented. With real data nobody gets to see it.")
+    return card
+
+
+def _priced(demo_question: DemoQuestion) -> Question:
+    parsed = parse_question(demo_question.text)
+    return ask(parsed.statistic, *parsed.positional, epsilon=demo_question.epsilon, unit=BUDGET.unit, column=parsed.column)
+
+
+def _say_what_next(bold: Callable[[str], str]) -> None:
+    print(bold("\nNext"))
+    print('  dpstats ask people.csv "median(income)" --epsilon 1     your own CSV or Parquet file')
+    print("  dpstats ask --help                                      all the questions there are")
+    print("  python: import dpstats as dp; dp.median(x, epsilon=1)   lists, numpy, pandas, polars, arrow")
+
+
+def _row(question: str, answer: str, epsilon: str, left: str, truth: str = "") -> str:
+    return f"  {question:<28} {answer:>16} {epsilon:>8} {left:>6}   {truth}".rstrip()
+
+
+def _numbers(value: Any) -> str:
+    return "  ".join(f"{number:,.6g}" for number in np.atleast_1d(value))
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _bold(text: str) -> str:
+    return f"\x1b[1m{text}\x1b[0m"
+
+
+COMMAND = Command("demo", "ask a bundled, synthetic table some private questions", lambda: _DESCRIPTION, add_arguments, run)

@@ -1,0 +1,95 @@
+"""The entry point of the command line: one table of commands, one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from dpstats import __version__
+from dpstats.cli import ask, demo, exits
+from dpstats.cli.command import Command
+from dpstats.foundations.errors import DpstatsError
+
+COMMANDS: tuple[Command, ...] = (demo.COMMAND, ask.COMMAND)
+
+_DESCRIPTION = """\
+Private statistics that need no bounds: ask, and get an answer with its cost, or an honest "no reply".
+
+Start here:
+  dpstats demo                                              questions about a bundled table, and what they cost
+  dpstats ask people.csv "median(income)" --epsilon 1       your own table: CSV or Parquet
+  dpstats ask --help                                        all the questions there are
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        _complain(f"{message}; see {self.prog} --help")
+        raise SystemExit(exits.BAD_INPUT)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = _Parser(
+        prog="dpstats", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"dpstats {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    for command in COMMANDS:
+        subparser = commands.add_parser(
+            command.name,
+            help=command.summary,
+            description=command.description(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        command.add_arguments(subparser)
+        subparser.set_defaults(run=command.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
+    try:
+        code = _dispatch(argv)
+        sys.stdout.flush()
+        return code
+    except SystemExit as leaving:  # argparse leaves this way after --help, --version and its own complaints
+        return leaving.code if isinstance(leaving.code, int) else exits.ANSWERED
+    except DpstatsError as error:
+        _complain(str(error))
+        return exits.BAD_INPUT
+    except BrokenPipeError:  # the reader has seen enough, as in `dpstats demo | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.BROKEN_PIPE
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except Exception:
+        _complain("something unexpected went wrong; its text is withheld, because it could quote data. Nothing was released.")
+        return exits.UNEXPECTED
+
+
+def _dispatch(argv: Sequence[str] | None) -> int:
+    parser = build_parser()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        parser.print_help()
+        return exits.ANSWERED
+    return int(arguments.run(arguments))
+
+
+def _complain(sentence: str) -> None:
+    print(f"dpstats: {sentence}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

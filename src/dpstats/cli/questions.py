@@ -1,0 +1,86 @@
+"""A question as people type it: `quantile(income, [0.1, 0.9], epsilon=0.3)`.
+
+The text is parsed, never evaluated: one call of a bare name, whose arguments are bare words, text, numbers or lists of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
+
+_LONGEST = 2_000
+_EXAMPLE = 'write it like median(income) or quantile("net income", 0.9, epsilon=0.5)'
+
+
+@dataclass(frozen=True)
+class ParsedQuestion:
+    """What was typed, taken apart; nothing in it has been checked against statistics or columns."""
+
+    text: str
+    statistic: str
+    column: str
+    positional: tuple[object, ...] = ()
+    keywords: Mapping[str, object] = field(default_factory=dict)
+
+
+def parse_question(text: str) -> ParsedQuestion:
+    """Take a typed question apart, or raise `InvalidParameterError` with how to write one."""
+    call = _parsed_call(text)
+    if not isinstance(call.func, ast.Name):
+        raise _unclear(text)
+    keywords: dict[str, object] = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise _unclear(text)
+        if keyword.arg in keywords:
+            raise InvalidParameterError(f"the question {_quoted(text)} gives {keyword.arg} twice.")
+        keywords[keyword.arg] = _literal(keyword.value, text)
+    if not call.args:
+        raise MissingParameterError(f"the question {_quoted(text)} names no column: {_EXAMPLE}.")
+    column = _literal(call.args[0], text)
+    if not isinstance(column, str):
+        raise InvalidParameterError(f"the question {_quoted(text)} must name a column first: {_EXAMPLE}.")
+    positional = tuple(_literal(argument, text) for argument in call.args[1:])
+    return ParsedQuestion(text, call.func.id, column, positional, keywords)
+
+
+def _parsed_call(text: str) -> ast.Call:
+    if len(text) > _LONGEST:
+        raise InvalidParameterError(f"a question may be {_LONGEST} characters long at most.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's opinions on odd literals are of no use here
+            parsed = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unclear(text) from None
+    if not isinstance(parsed, ast.Call):
+        raise _unclear(text)
+    return parsed
+
+
+def _literal(node: ast.expr, text: str) -> object:
+    """A bare word or text as text, a number as it is, a list as a list."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float, type(None))):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        number = node.operand.value
+        if isinstance(number, (int, float)) and not isinstance(number, bool):
+            return -number
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [_literal(item, text) for item in node.elts]
+    raise _unclear(text)
+
+
+def _unclear(text: str) -> InvalidParameterError:
+    return InvalidParameterError(f"the question {_quoted(text)} is not clear: {_EXAMPLE}.")
+
+
+def _quoted(text: str) -> str:
+    shortened = text if len(text) <= 80 else text[:77] + "..."
+    return f"'{shortened}'" if shortened.isprintable() else ascii(shortened)

@@ -1,0 +1,185 @@
+"""The array engine: a column in memory, from whatever holds one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.blocks import present_rows, sort_present, stored_rows
+from dpstats.engines.selection import counts_below, counts_below_of_sorted, windows_by_brackets, windows_of_sorted
+from dpstats.engines.typed import TypedRows
+from dpstats.engines.untyped import UntypedRows
+from dpstats.foundations.errors import DataTypeError
+from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
+
+SMALL_ROWS = 1 << 14
+"""Rows up to which a sorted copy is the fastest way to a single window."""
+PASS_WORK, WINDOW_WORK, CUT_WORK = 4, 8, 1
+"""What a pass over the rows costs, and on top of it a window by brackets and a cut to count below."""
+PATIENCE = 160
+"""Work that a column does without a sorted copy; what is asked beyond it is answered from one, which is kept."""
+
+_WHAT_TO_PASS = "a list, a numpy array, a pandas or polars Series or a pyarrow array"
+
+
+class Rows(Protocol):
+    """What a container has to say about its rows."""
+
+    def numbers(self) -> list[NDArray[Any]]:
+        """The rows as chunks of one number type; an error when the declared type is another."""
+        ...
+
+    def present(self) -> int:
+        """Rows that are not missing."""
+        ...
+
+
+class ArrayColumn:
+    """A column of numbers in memory. The arrays behind it are not copied and must not change while it is in use."""
+
+    def __init__(self, chunks: Sequence[NDArray[Any]]) -> None:
+        """`chunks` are one or more one-dimensional arrays of one number type in native byte order."""
+        self._stored = stored_rows(chunks)
+        crumbs = len(chunks) > 1 and self._stored < len(chunks) * SMALL_ROWS
+        self._chunks = [np.concatenate(chunks)] if crumbs else list(chunks)
+        self._work = 0
+        self._raw_rows: int | None = None
+        self._raw_sorted: NDArray[Any] | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The number type of the column."""
+        return self._chunks[0].dtype
+
+    def count(self) -> int:
+        """Rows that are not missing."""
+        if self._raw_rows is None:
+            self._raw_rows = present_rows(self._chunks)
+        return self._raw_rows
+
+    def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
+        """One window for each request, in the order of the requests."""
+        windows = windows_by_brackets(self._chunks, requests) if self._can_pass(WINDOW_WORK * len(requests)) else None
+        return windows_of_sorted(self._sorted(), requests) if windows is None else windows
+
+    def counts_below(self, cuts: Sequence[float | int]) -> list[int]:
+        """For each cut the number of rows strictly below it, by exact comparison in the column's own number type."""
+        if self._can_pass(CUT_WORK * len(cuts)):
+            return counts_below(self._chunks, cuts)
+        return counts_below_of_sorted(self._sorted(), cuts)
+
+    def _can_pass(self, work: int) -> bool:
+        """Whether to pass over the rows rather than sort a copy of them."""
+        self._work += PASS_WORK + work
+        return self._raw_sorted is None and self._stored > SMALL_ROWS and self._work <= PATIENCE
+
+    def _sorted(self) -> NDArray[Any]:
+        if self._raw_sorted is None:
+            self._raw_sorted = sort_present(self._chunks)
+        return self._raw_sorted
+
+
+class CountedColumn:
+    """A column of any type, of which only the number of rows may be asked."""
+
+    dtype = None
+
+    def __init__(self, raw_rows: int) -> None:
+        self._raw_rows = raw_rows
+
+    def count(self) -> int:
+        """Rows that are not missing."""
+        return self._raw_rows
+
+    def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
+        """Refused: there are no numbers to order."""
+        raise DataTypeError("this column was opened for counting only: open it with numeric=True to ask for its values.")
+
+    def counts_below(self, cuts: Sequence[float | int]) -> list[int]:
+        """Refused: there are no numbers to compare."""
+        raise DataTypeError("this column was opened for counting only: open it with numeric=True to ask for its values.")
+
+
+def as_column(data: object, *, numeric: bool = True) -> Column:
+    """`data` as a column: a list, tuple or range, a numpy array, a pandas or polars Series, a pyarrow array.
+
+    Numbers keep their type: float64, float32, and whole numbers of up to 64 bits; bool becomes uint8, float16 float32, and
+    longdouble, decimals, fractions and wider whole numbers the nearest float64, row by row. Null, NaN and masked rows are
+    missing. The declared type of a column is public, and a column of text, dates or categories is refused by its type. A list
+    or an object array declares none: its type is what more than half of its elements are, and single elements that are no
+    numbers are missing rows, never an error. Whether all numbers in it are whole and of 64 bits also belongs to that type.
+
+    With `numeric=False` a column of any type is accepted, for counting only.
+    """
+    rows = _rows(data)
+    return ArrayColumn(rows.numbers()) if numeric else CountedColumn(rows.present())
+
+
+def _rows(data: object) -> Rows:
+    if isinstance(data, np.ndarray):
+        return _array_rows(data)
+    if isinstance(data, range):
+        return _range_rows(data)
+    if isinstance(data, (list, tuple)):
+        return UntypedRows(data)
+    if isinstance(data, (str, bytes, bytearray)):
+        raise DataTypeError(f"data must be a column of rows, got a single {type(data).__name__}: pass {_WHAT_TO_PASS}.")
+    if isinstance(data, Mapping):
+        raise DataTypeError(f"data must be one column, got a {type(data).__name__}: pass one of its values, such as data['x'].")
+    if isinstance(data, (Set, Iterator)):
+        raise DataTypeError(f"data must be a column of rows, got a {type(data).__name__}: pass list(data).")
+    return _foreign_rows(data)
+
+
+def _array_rows(array: NDArray[Any]) -> Rows:
+    if array.ndim == 0:
+        raise DataTypeError(f"data must be a column of rows, got a single value: pass {_WHAT_TO_PASS}.")
+    if array.ndim != 1:
+        raise DataTypeError(f"data must have one dimension, got {array.ndim}: pass one column, such as x[:, 0] or x.ravel().")
+    if isinstance(array, np.ma.MaskedArray):
+        array = array.compressed() if np.ma.is_masked(array) else array.data
+    return UntypedRows(array.tolist()) if array.dtype.kind == "O" else TypedRows(np.asarray(array))
+
+
+def _range_rows(numbers: range) -> Rows:
+    try:
+        return TypedRows(np.arange(numbers.start, numbers.stop, numbers.step, dtype=np.int64))
+    except OverflowError:
+        return UntypedRows(numbers)
+
+
+def _foreign_rows(data: Any) -> Rows:
+    """The rows of a data frame library's column, or of anything that offers itself as an array."""
+    import narwhals  # lists and numpy arrays do without
+
+    from dpstats.engines.series import SeriesRows
+
+    pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
+    if pandas and isinstance(data, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        data = pandas.Series(data)
+    if arrow and isinstance(data, arrow.Array):
+        data = arrow.chunked_array([data])
+    try:
+        series: Any = narwhals.from_native(data, allow_series=True, pass_through=True)
+    except Exception:
+        series = data
+    if isinstance(series, (narwhals.DataFrame, narwhals.LazyFrame)):
+        raise DataTypeError(f"data must be one column, got a {type(data).__name__}: pass one of its columns, such as data['x'].")
+    if not isinstance(series, narwhals.Series):
+        return _array_rows(_offered_array(data))
+    if isinstance(getattr(series.to_native(), "dtype", None), np.dtype):
+        return _array_rows(series.to_numpy())
+    return UntypedRows(series.to_list()) if series.dtype == narwhals.Object else SeriesRows(series)
+
+
+def _offered_array(data: Any) -> NDArray[Any]:
+    try:
+        if hasattr(data, "__array__") or isinstance(data, memoryview) or type(data).__module__ == "array":
+            return np.asarray(data)
+    except Exception:
+        pass  # its own message may carry values
+    raise DataTypeError(f"data must be a column of rows, got {type(data).__name__}: pass {_WHAT_TO_PASS}.")

@@ -1,0 +1,79 @@
+"""The declared kind of a column: numbers, or what it holds instead.
+
+The kind is public. A typed column declares it; for an untyped container (a list, an object array) it is what more than
+half of the elements are, and `OTHER` when there is no such kind. Single elements never decide anything.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.foundations.errors import DataTypeError
+
+
+class Kind(enum.Enum):
+    """What a column holds, with what to pass instead where numbers are needed."""
+
+    NUMBER = "numbers"
+    MISSING = "nothing"
+    OTHER = "another type"
+    TEXT = "text"
+    DATE = "dates or times"
+    CATEGORY = "categories"
+    COMPLEX = "complex numbers"
+    NESTED = "nested rows"
+    RECORD = "records"
+
+
+_ADVICE = {
+    Kind.OTHER: "convert it to a column of float or int first",
+    Kind.TEXT: "convert the text to numbers first, for example by x.astype(float)",
+    Kind.DATE: "pass numbers instead, for example days or seconds since a fixed day",
+    Kind.CATEGORY: "pass the numbers behind the categories, for example by x.astype(float)",
+    Kind.COMPLEX: "pass the real part, the imaginary part or the modulus",
+    Kind.NESTED: "pass one column, for example [row[0] for row in x]",
+    Kind.RECORD: "pass one field, for example x['income']",
+}
+
+_ELEMENT_KINDS: tuple[tuple[tuple[type, ...], Kind], ...] = (  # the first that fits: bool is an int, timedelta64 a np.integer
+    ((type(None), type(np.ma.masked)), Kind.MISSING),
+    ((np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta), Kind.DATE),
+    ((int, float, np.bool_, np.integer, np.floating, Decimal, Fraction), Kind.NUMBER),
+    ((str, bytes), Kind.TEXT),
+    ((complex, np.complexfloating), Kind.COMPLEX),
+    ((np.void,), Kind.RECORD),
+    ((list, tuple, dict, set, frozenset, np.ndarray), Kind.NESTED),
+)
+
+_ARRAY_KINDS = {
+    **dict.fromkeys("biuf", Kind.NUMBER),
+    **dict.fromkeys("UST", Kind.TEXT),
+    **dict.fromkeys("mM", Kind.DATE),
+    "c": Kind.COMPLEX,
+    "V": Kind.RECORD,
+}
+
+
+def kind_of_element(cls: type) -> Kind:
+    """The kind of an element from its class alone, so that no code of the element runs."""
+    if cls.__name__ in ("NAType", "NaTType") and cls.__module__.startswith("pandas."):
+        return Kind.MISSING
+    for classes, kind in _ELEMENT_KINDS:
+        if issubclass(cls, classes):
+            return kind
+    return Kind.OTHER
+
+
+def kind_of_array(code: str) -> Kind:
+    """The kind behind numpy's one-letter `dtype.kind`."""
+    return _ARRAY_KINDS.get(code, Kind.OTHER)
+
+
+def not_numbers(kind: Kind) -> DataTypeError:
+    """The complaint about a column of that kind where numbers are needed."""
+    return DataTypeError(f"this needs a column of numbers and got one of {kind.value}: {_ADVICE[kind]}.")

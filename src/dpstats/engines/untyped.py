@@ -1,0 +1,163 @@
+"""Untyped rows: lists and object arrays, whose elements may be anything.
+
+Each element is read on its own: bool, int, float, numpy scalars, Decimal and Fraction are numbers; None, NaN, pd.NA, pd.NaT
+and everything else is a missing row. No element can make this raise. Where all numbers are of a whole type and of 64 bits
+they stay whole; otherwise each becomes a float64. The way there never moves a number's 15-digit decimal, so that one more
+element cannot move the decimals of the others: wholes beyond 2**53 are rounded to 15 digits rather than to the nearest
+float, and 32- and 16-bit floats are read as the decimal that they print.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.kinds import Kind, kind_of_element, not_numbers
+from dpstats.engines.typed import number_array
+
+_FIFTEEN_DIGITS = Context(prec=15, rounding=ROUND_HALF_EVEN)
+_LARGEST_EXACT = 2**53
+
+
+class UntypedRows:
+    """A sequence of Python objects as the rows of a column."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._rows = rows
+        self._kinds = {cls: kind_of_element(cls) for cls in set(map(type, rows))}
+
+    def numbers(self) -> list[NDArray[Any]]:
+        """The rows that are numbers, as one chunk of one number type; an error if most elements are of another kind."""
+        kind = self._kind()
+        if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
+            raise not_numbers(kind)
+        classes = {cls for cls, kind in self._kinds.items() if kind is Kind.NUMBER}
+        rows = self._rows
+        if len(classes) < len(self._kinds):
+            rows = [row for row in rows if self._kinds[type(row)] is Kind.NUMBER]
+        chunk = _alike(rows, classes)
+        return [_mixed(rows) if chunk is None else chunk]
+
+    def present(self) -> int:
+        """Rows that are not missing, whatever they hold."""
+        absent = {cls: _ABSENT.get(kind, _never) for cls, kind in self._kinds.items()}
+        return sum(not absent[type(row)](row) for row in self._rows)
+
+    def _kind(self) -> Kind:
+        """What more than half of the elements are."""
+        if set(self._kinds.values()) <= {Kind.NUMBER, Kind.MISSING}:
+            return Kind.NUMBER
+        tally: Counter[Kind] = Counter()
+        for cls, count in Counter(map(type, self._rows)).items():
+            tally[self._kinds[cls]] += count
+        kind, count = tally.most_common(1)[0]
+        return kind if 2 * count > len(self._rows) else Kind.OTHER
+
+
+def nearest_floats(rows: Sequence[Any]) -> NDArray[np.float64]:
+    """Numbers of any size as the nearest float64, one by one; beyond the largest they are infinite."""
+    numbers = (_number(row) for row in rows)
+    return np.array([_nearest(number) for number in numbers if number is not None], dtype=np.float64)
+
+
+def _alike(rows: Sequence[Any], classes: set[type]) -> NDArray[Any] | None:
+    """The array of numbers that are all of one well-known class, in one step; None where that is not so simple."""
+    if classes <= {float}:
+        return np.array(rows, dtype=np.float64)
+    try:
+        if classes == {int}:
+            return np.array(rows, dtype=np.int64)
+        if classes == {int, float} and any(type(row) is float and row == row for row in rows):
+            array = np.array(rows, dtype=np.float64)
+            return array if np.nanmax(np.abs(array)) < _LARGEST_EXACT else None
+    except OverflowError:
+        return None
+    only = next(iter(classes))
+    if len(classes) == 1 and (only is bool or issubclass(only, (np.bool_, np.integer, np.float64))):
+        return number_array(np.array(rows, dtype=only))
+    return None
+
+
+def _mixed(rows: Sequence[Any]) -> NDArray[Any]:
+    numbers = [number for row in rows if (number := _number(row)) is not None]
+    if not numbers or any(isinstance(number, float) for number in numbers):
+        return np.array([_nearest(number) for number in numbers], dtype=np.float64)
+    smallest, largest = min(numbers), max(numbers)
+    for whole in (np.int64, np.uint64):
+        limits = np.iinfo(whole)
+        if limits.min <= smallest and largest <= limits.max:
+            return np.array(numbers, dtype=whole)
+    return np.array([_nearest(number) for number in numbers], dtype=np.float64)
+
+
+def _number(row: Any) -> int | float | None:
+    """One element of a number class as a plain int or float; None where it is NaN or turns out to be no number."""
+    try:
+        number = _plain(row)
+        return None if number != number else number
+    except Exception:  # an element that misbehaves is a missing row
+        return None
+
+
+def _plain(row: Any) -> int | float:
+    cls = type(row)
+    if issubclass(cls, int):
+        return int.__int__(row)  # not int(row): a subclass may have put anything there
+    if issubclass(cls, float):
+        return float.__float__(row)
+    if issubclass(cls, (np.bool_, np.integer)):
+        return int(row)
+    if issubclass(cls, Fraction):
+        return _nearest(row)
+    if issubclass(cls, (np.float16, np.float32)):
+        return float(str(row))
+    return math.nan if issubclass(cls, Decimal) and row.is_nan() else float(row)
+
+
+def _nearest(number: Any) -> float:
+    """The nearest float64; Python's own conversion rounds correctly, and raises only beyond the largest float."""
+    try:
+        if isinstance(number, int) and abs(number) > _LARGEST_EXACT:
+            return float(_FIFTEEN_DIGITS.create_decimal(number))
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _never(row: Any) -> bool:
+    return False
+
+
+def _always(row: Any) -> bool:
+    return True
+
+
+def _not_a_number(row: Any) -> bool:
+    return _number(row) is None
+
+
+def _not_a_time(row: Any) -> bool:
+    return isinstance(row, (np.datetime64, np.timedelta64)) and bool(np.isnat(row))
+
+
+def _not_complex(row: Any) -> bool:
+    try:
+        return cmath.isnan(row)
+    except Exception:
+        return False
+
+
+_ABSENT: dict[Kind, Callable[[Any], bool]] = {
+    Kind.MISSING: _always,
+    Kind.NUMBER: _not_a_number,
+    Kind.DATE: _not_a_time,
+    Kind.COMPLEX: _not_complex,
+}

@@ -1,0 +1,1 @@
+"""The words everyone shares: costs, results, errors, randomness, rounding, summaries, the registry."""

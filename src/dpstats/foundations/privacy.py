@@ -1,0 +1,124 @@
+"""What a release costs and whom it protects: `PrivacyCost` under a relation of `Neighbors`."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.rounding import decimal_text, exact_rational
+
+
+SMALLEST_EPSILON = Fraction(1, 10**9)
+
+
+class Neighbors(enum.Enum):
+    """Which two tables count as neighbours, that is, what one person can change."""
+
+    ADD_REMOVE = "add_remove"
+    """One unit is added or removed; the number of rows is private. The default."""
+    CHANGE_ONE = "change_one"
+    """One unit's row is replaced by another; the number of rows is public."""
+
+    @classmethod
+    def named(cls, value: object) -> Neighbors:
+        """The relation that `value` names: a member, or its text."""
+        if isinstance(value, cls):
+            return value
+        for member in cls:
+            if value == member.value:
+                return member
+        names = " or ".join(f"'{member.value}'" for member in cls)
+        raise InvalidParameterError(f"neighbors must be {names}, got {value!r}.")
+
+    def describe(self, unit: str = "row") -> str:
+        """The relation in words."""
+        if self is Neighbors.ADD_REMOVE:
+            return f"one {unit} added or removed; the number of rows is private"
+        return f"one {unit} changed; the number of rows is public"
+
+
+@dataclass(frozen=True)
+class PrivacyCost:
+    """Exact (epsilon, delta) under one relation for one unit. Costs of the same kind add up.
+
+    >>> PrivacyCost(0.1) + PrivacyCost("0.2")
+    PrivacyCost(epsilon=0.3, delta=0, neighbors='add_remove', unit='row')
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    unit: str = "row"
+
+    def __init__(
+        self,
+        epsilon: object,
+        delta: object = 0,
+        neighbors: object = Neighbors.ADD_REMOVE,
+        unit: str = "row",
+    ) -> None:
+        exact_epsilon = exact_rational(epsilon, "epsilon")
+        exact_delta = exact_rational(delta, "delta")
+        if exact_epsilon < 0:
+            raise InvalidParameterError(f"a cost cannot have a negative epsilon, got {epsilon}.")
+        if not 0 <= exact_delta <= 1:
+            raise InvalidParameterError(f"a cost must have delta between 0 and 1, got {delta}.")
+        object.__setattr__(self, "epsilon", exact_epsilon)
+        object.__setattr__(self, "delta", exact_delta)
+        object.__setattr__(self, "neighbors", Neighbors.named(neighbors))
+        object.__setattr__(self, "unit", unit)
+
+    def __add__(self, other: object) -> PrivacyCost:
+        if not isinstance(other, PrivacyCost):
+            return NotImplemented
+        if (self.neighbors, self.unit) != (other.neighbors, other.unit):
+            raise InvalidParameterError(
+                f"cannot add a cost per {self.unit} under {self.neighbors.value} to one per {other.unit} "
+                f"under {other.neighbors.value}: ask both questions with the same neighbors and unit."
+            )
+        delta = min(self.delta + other.delta, Fraction(1))
+        return PrivacyCost(self.epsilon + other.epsilon, delta, self.neighbors, self.unit)
+
+    def __radd__(self, other: object) -> PrivacyCost:
+        return self if other == 0 else NotImplemented  # so that sum(costs) works
+
+    def __repr__(self) -> str:
+        return (
+            f"PrivacyCost(epsilon={decimal_text(self.epsilon)}, delta={decimal_text(self.delta)}, "
+            f"neighbors={self.neighbors.value!r}, unit={self.unit!r})"
+        )
+
+    def __str__(self) -> str:
+        amount = f"epsilon = {decimal_text(self.epsilon)}"
+        return f"{amount}, delta = {decimal_text(self.delta)}" if self.delta else amount
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON; the exact rationals are kept as text."""
+        return {
+            "epsilon": float(self.epsilon),
+            "epsilon_exact": str(self.epsilon),
+            "delta": float(self.delta),
+            "delta_exact": str(self.delta),
+            "neighbors": self.neighbors.value,
+            "unit": self.unit,
+        }
+
+
+def spendable_epsilon(value: object) -> Fraction:
+    """`value` as an epsilon that a question may spend: exact, positive, finite, and not so small that it asks for nothing."""
+    epsilon = exact_rational(value, "epsilon")
+    if epsilon <= 0:
+        raise InvalidParameterError(f"epsilon must be a positive number such as 0.5 or 1, got {value}.")
+    if epsilon < SMALLEST_EPSILON:
+        raise InvalidParameterError(f"epsilon must be at least 1e-9, because less buys no information at all, got {value}.")
+    return epsilon
+
+
+def spendable_delta(value: object) -> Fraction:
+    """`value` as a delta that a question may spend: exact, at least 0 and below 1/2."""
+    delta = exact_rational(value, "delta")
+    if not 0 <= delta < Fraction(1, 2):
+        raise InvalidParameterError(f"delta must be at least 0 and below 0.5, such as 1e-6, got {value}.")
+    return delta

@@ -1,0 +1,91 @@
+"""Where random bits come from: the operating system for releases, a seed for tests.
+
+A source is an argument (`rng=`), never a global. Its `private` flag travels into every release: a seeded source makes
+releases that say NOT PRIVATE on their card, because whoever knows the seed can take the noise off again.
+
+Numerics   Only whole bits and exact uniform integers leave this module; no float is drawn anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SEEDED_BLOCK = 1 << 16
+
+
+class RandomSource(Protocol):
+    """A stream of independent fair bits."""
+
+    @property
+    def private(self) -> bool:
+        """Whether the bits are secret, so that what they protect may be published."""
+        ...
+
+    def octets(self, count: int) -> bytes:
+        """`count` random bytes."""
+        ...
+
+
+class SystemSource:
+    """The operating system's cryptographic generator; unbuffered, so that forked processes share nothing."""
+
+    private = True
+
+    def octets(self, count: int) -> bytes:
+        """`count` random bytes."""
+        return os.urandom(count)
+
+
+class SeededSource:
+    """A reproducible stream for tests: SHAKE-256 of the seed in counter mode. Never private."""
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        self._seed = str(int(seed)).encode()
+        self._counter = 0
+        self._buffer = b""
+
+    def octets(self, count: int) -> bytes:
+        """The next `count` bytes of the stream."""
+        blocks = [self._buffer]
+        held = len(self._buffer)
+        while held < count:
+            counter = struct.pack("<Q", self._counter)
+            blocks.append(hashlib.shake_256(self._seed + b"/" + counter).digest(_SEEDED_BLOCK))
+            self._counter += 1
+            held += _SEEDED_BLOCK
+        stream = b"".join(blocks)
+        self._buffer = stream[count:]
+        return stream[:count]
+
+
+def seeded(seed: int) -> SeededSource:
+    """A source that repeats itself: for tests and examples only, every release it makes says NOT PRIVATE."""
+    return SeededSource(seed)
+
+
+def random_bits(rng: RandomSource, bits: int) -> int:
+    """A uniform integer in [0, 2**bits)."""
+    count = (bits + 7) // 8
+    return int.from_bytes(rng.octets(count), "big") >> (8 * count - bits)
+
+
+def random_below(rng: RandomSource, limit: int) -> int:
+    """A uniform integer in [0, limit), exactly, by rejection."""
+    bits = limit.bit_length()
+    while True:
+        candidate = random_bits(rng, bits)
+        if candidate < limit:
+            return candidate
+
+
+def random_words(rng: RandomSource, count: int) -> NDArray[np.uint64]:
+    """`count` uniform 64-bit words."""
+    return np.frombuffer(rng.octets(8 * count), dtype="<u8").astype(np.uint64, copy=False)

@@ -1,0 +1,234 @@
+"""The registry: each statistic once, with its parameters, methods, help and claim.
+
+The array functions, the command line, sessions, the service and the docs all read it, so a new statistic is one module in
+`statistics/` and nothing else. Asking has two halves that never mix: `ask` checks every public thing and prices the question
+from its parameters alone; `Question.answer` then reads the data.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpstats.foundations.errors import (
+    DataTypeError,
+    DpstatsError,
+    InvalidParameterError,
+    MissingParameterError,
+    UnknownNameError,
+)
+from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.randomness import RandomSource, SystemSource
+from dpstats.foundations.results import Interval, NoReply, Release, value_text
+from dpstats.foundations.summaries import Column
+
+REQUIRED: Any = inspect.Parameter.empty
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One public parameter of a statistic."""
+
+    name: str
+    help: str
+    check: Callable[[object], Any]
+    """Turns what a caller gave into the value that the method reads, or raises `InvalidParameterError`."""
+    default: Any = REQUIRED
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method hands back: the released value, and what belongs on the card beside it."""
+
+    value: object
+    interval: Interval | None = None
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a method hands back when its test said no; it may say only what every refusal of the method says."""
+
+    reason: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to compute a statistic, with what it claims."""
+
+    name: str
+    claim: str
+    run: Callable[[Column, Question, RandomSource], Answer | Refusal]
+    needs_delta: bool = False
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A named statistic: what it is, what it takes, and the methods that compute it, the preferred one first."""
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    numeric: bool = True
+    """Whether the column must hold numbers."""
+    methods: dict[str, Method] = field(default_factory=dict)
+
+    def method_for(self, name: object) -> Method:
+        """The method of that name; "auto" takes the preferred one."""
+        if name == AUTO:
+            return next(iter(self.methods.values()))
+        if name not in self.methods:
+            known = ", ".join(repr(known) for known in (AUTO, *self.methods))
+            raise UnknownNameError(f"{self.name} has no method {name!r}; it has {known}.")
+        return self.methods[str(name)]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A checked and priced question; nothing in it comes from data."""
+
+    statistic: Statistic
+    method: Method
+    arguments: Mapping[str, Any]
+    cost: PrivacyCost
+    column: str = ""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the whole answer may spend."""
+        return self.cost.epsilon
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The relation that the answer protects."""
+        return self.cost.neighbors
+
+    def __str__(self) -> str:
+        shown = [self.column] if self.column else []
+        for parameter in self.statistic.parameters:
+            value = self.arguments[parameter.name]
+            if parameter.default is REQUIRED or value != parameter.default:
+                shown.append(_argument_text(value))
+        return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
+
+    def answer(self, open_column: Callable[[], Column], rng: RandomSource | None = None) -> Release | NoReply:
+        """Open the column, read it and reply. Whatever goes wrong because of the data is one and the same charged `NoReply`.
+
+        A column whose declared type does not fit is an error, because types are public. With a seeded source, which is never
+        private, other errors pass through too, so that tests see them.
+        """
+        source = SystemSource() if rng is None else rng
+        try:
+            outcome = self.method.run(open_column(), self, source)
+        except DataTypeError:
+            raise
+        except Exception:
+            if not source.private:
+                raise
+            outcome = Refusal("The answer could not be computed.", "The cost is spent; ask again or ask the data holder.")
+        if isinstance(outcome, Refusal):
+            return NoReply(str(self), self.cost, self.method.name, outcome.reason, outcome.advice, source.private)
+        return Release(
+            question=str(self),
+            value=outcome.value,
+            cost=self.cost,
+            method=self.method.name,
+            claim=self.method.claim,
+            private=source.private,
+            interval=outcome.interval,
+            notes=outcome.notes,
+        )
+
+
+_STATISTICS: dict[str, Statistic] = {}
+
+
+def register(statistic: Statistic) -> Statistic:
+    """Put a statistic on the list; a name can be taken once."""
+    if statistic.name in _STATISTICS:
+        raise DpstatsError(f"a statistic named {statistic.name!r} is registered already.")
+    _STATISTICS[statistic.name] = statistic
+    return statistic
+
+
+def method(
+    statistic: Statistic, name: str, *, claim: str, needs_delta: bool = False
+) -> Callable[[Callable[..., Answer | Refusal]], Callable[..., Answer | Refusal]]:
+    """Decorator: the function below computes `statistic` by the method `name`."""
+
+    def attach(run: Callable[..., Answer | Refusal]) -> Callable[..., Answer | Refusal]:
+        statistic.methods[name] = Method(name, claim, run, needs_delta)
+        return run
+
+    return attach
+
+
+def statistic_names() -> list[str]:
+    """The names of all statistics, sorted."""
+    return sorted(_STATISTICS)
+
+
+def find_statistic(name: str) -> Statistic:
+    """The statistic of that name."""
+    if name not in _STATISTICS:
+        raise UnknownNameError(f"there is no statistic {name!r}; there are {', '.join(statistic_names())}.")
+    return _STATISTICS[name]
+
+
+def ask(
+    name: str,
+    *positional: object,
+    epsilon: object = None,
+    delta: object = 0,
+    neighbors: object = Neighbors.ADD_REMOVE,
+    method: object = AUTO,
+    unit: str = "row",
+    column: str = "",
+    **keywords: object,
+) -> Question:
+    """Check and price a question. Reads no data; raises only about public things."""
+    statistic = find_statistic(name)
+    if epsilon is None:
+        raise MissingParameterError(f"{name} needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
+    chosen = statistic.method_for(method)
+    cost = PrivacyCost(spendable_epsilon(epsilon), spendable_delta(delta), neighbors, unit)
+    if chosen.needs_delta and not cost.delta:
+        raise MissingParameterError(f"{name} by method {chosen.name!r} needs delta: for example delta=1e-6.")
+    if cost.delta and not chosen.needs_delta:
+        raise InvalidParameterError(f"{name} by method {chosen.name!r} is pure epsilon-DP and spends no delta: leave delta out.")
+    return Question(statistic, chosen, _checked_arguments(statistic, positional, keywords), cost, column)
+
+
+def _checked_arguments(statistic: Statistic, positional: tuple[object, ...], keywords: dict[str, object]) -> dict[str, Any]:
+    names = [parameter.name for parameter in statistic.parameters]
+    if len(positional) > len(names):
+        takes = f"only {', '.join(names)}" if names else "nothing"
+        raise InvalidParameterError(f"{statistic.name} takes {takes} after the data; give epsilon by name: epsilon=0.5.")
+    given = dict(zip(names, positional, strict=False))
+    for name, value in keywords.items():
+        if name not in names:
+            known = ", ".join([*names, "epsilon", "delta", "neighbors", "method", "rng"])
+            raise UnknownNameError(f"{statistic.name} has no parameter {name!r}; it has {known}.")
+        if name in given:
+            raise InvalidParameterError(f"{statistic.name} got {name} twice.")
+        given[name] = value
+    arguments = {}
+    for parameter in statistic.parameters:
+        if parameter.name in given:
+            arguments[parameter.name] = parameter.check(given[parameter.name])
+        elif parameter.default is REQUIRED:
+            raise MissingParameterError(f"{statistic.name} needs {parameter.name}: {parameter.help}.")
+        else:
+            arguments[parameter.name] = parameter.default
+    return arguments
+
+
+def _argument_text(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_argument_text(item) for item in value)}]"
+    return value_text(float(value)) if isinstance(value, Fraction) else str(value)

@@ -1,0 +1,77 @@
+"""The protocol between statistics and engines: the few raw summaries that a statistic may ask of a column.
+
+A statistic never sees a column. It asks for windows of order statistics and for ranks, both exact, and an engine answers
+them wherever the data lives. Missing values (null, NaN) are dropped row by row before anything is counted; +-inf are
+ordinary extreme values; -0.0 is 0.0. Everything here is raw: it must be randomised before it leaves the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+MISSING_POLICY = "rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0"
+
+
+@dataclass(frozen=True)
+class WindowRequest:
+    """The order statistics around the rank quantile * n, `margin` rows to either side."""
+
+    quantile: Fraction
+    margin: int
+
+    def ranks(self, raw_rows: int) -> tuple[int, int]:
+        """First and last rank wanted, counted from 1 and clipped to the rows there are (empty when there are none)."""
+        target = self.quantile * raw_rows
+        first = max(1, int(target) - self.margin + 1)
+        last = min(raw_rows, -int(-target // 1) + self.margin)
+        return first, last
+
+
+@dataclass(frozen=True)
+class OrderWindow:
+    """Consecutive distinct values of a column, ascending, that cover at least the requested ranks.
+
+    Every row whose value is in `raw_values` is counted in `raw_counts`, also when the tie reaches beyond the requested
+    ranks; no value of the column lies between two neighbours in `raw_values`.
+    """
+
+    raw_rows: int
+    """Rows of the column that are not missing."""
+    raw_below: int
+    """Rows strictly below the first value."""
+    raw_values: NDArray[Any]
+    """Distinct values in the column's own number type."""
+    raw_counts: NDArray[np.int64]
+    """Rows at each value."""
+
+    @property
+    def raw_above(self) -> int:
+        """Rows strictly above the last value."""
+        return self.raw_rows - self.raw_below - int(self.raw_counts.sum())
+
+
+class Column(Protocol):
+    """One column of a table, behind an engine."""
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The number type of window values (a float or an integer type); None for a column that can only be counted."""
+        ...
+
+    def count(self) -> int:
+        """Rows that are not missing."""
+        ...
+
+    def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
+        """One window for each request, in the order of the requests."""
+        ...
+
+    def counts_below(self, cuts: Sequence[float | int]) -> list[int]:
+        """For each cut the number of rows strictly below it, by exact comparison in the column's own number type."""
+        ...

@@ -1,0 +1,205 @@
+"""Discrete Laplace noise on a public grid.
+
+Claim      epsilon-DP for a value whose coordinates together move by at most l1_sensitivity between neighbours
+Neighbors  Whichever relation the caller's l1_sensitivity is true for
+Why        The value becomes whole grid units (see grid.py for what rounding does to the sensitivity) and every coordinate
+           gets independent noise with P(Z = z) proportional to exp(-|z| / scale), scale = sensitivity in units / epsilon;
+           moving the value by k units in total changes any output's probability by a factor of at most exp(k / scale).
+Numerics   No float is drawn. |Z| - 1 is geometric, the binary digits of a geometric variable are independent coins, and
+           each coin is exact (see coins.py). Outputs are grid points, the same ones for every input
+Source     Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararajan 2009; digits: discrete_laplace.proof.md
+"""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
+from dpstats.foundations.randomness import RandomSource, SystemSource
+from dpstats.foundations.results import Release
+from dpstats.foundations.rounding import decimal_text, exp_bounds
+from dpstats.mechanisms.coins import Bounds, CoinTable, biased_coins, half
+from dpstats.mechanisms.grid import POLICY, Grid, at_least_one, grid_for, positive_rational, take_coordinates
+
+METHOD = "discrete laplace"
+CLAIM = "epsilon-DP if the value, after the policy below, moves by at most l1_sensitivity (sum over coordinates)"
+
+_TAIL = 45  # digits are drawn until what lies above them has probability below exp(-45)
+_PART = 48  # digits held in one int64 while a large number is put together
+_TABLE = 1 << 17  # coins tossed at once: small enough for the processor's cache
+
+
+def laplace(
+    value: object,
+    *,
+    l1_sensitivity: object,
+    epsilon: object,
+    neighbors: object = Neighbors.ADD_REMOVE,
+    grid: object = None,
+    integers: bool = False,
+    rng: RandomSource | None = None,
+) -> Release:
+    """A number, or a list or array of numbers, with discrete Laplace noise: epsilon-DP.
+
+    `l1_sensitivity` is how far one unit can move the value, summed over coordinates. Values are rounded to multiples of
+    `grid`, by default a power of two of about l1_sensitivity / epsilon / 2**40; the rounding is paid for by a slightly
+    larger scale. With `integers=True` the value counts as whole numbers, nothing is rounded and ints come back.
+    NaN, infinities and what is no number at all (with `integers=True` also what is not whole) are taken as 0, and the
+    largest float bounds the rest: never an error because of a value. The sensitivity is that of the value after this.
+    """
+    sensitivity = positive_rational(l1_sensitivity, "l1_sensitivity")
+    cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
+    source = SystemSource() if rng is None else rng
+    chosen = grid_for(sensitivity / cost.epsilon, grid, integers)
+    raw_coordinates, is_vector = take_coordinates(value)
+    scale = l1_units(sensitivity, chosen, len(raw_coordinates)) / cost.epsilon
+    noise = sample_discrete_laplace(scale, len(raw_coordinates), source).tolist()
+    noisy = [chosen.number(chosen.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise, strict=True)]
+    return Release(
+        question=f"laplace(l1_sensitivity={decimal_text(sensitivity)})",
+        value=tuple(noisy) if is_vector else noisy[0],
+        cost=cost,
+        method=METHOD,
+        claim=CLAIM,
+        private=source.private,
+        notes=(
+            ("noise", f"discrete Laplace of scale {decimal_text(scale * chosen.spacing)}, drawn exactly"),
+            ("grid", str(chosen)),
+            ("policy", POLICY),
+        ),
+    )
+
+
+def l1_units(sensitivity: Fraction, grid: Grid, coordinates: int) -> Fraction:
+    """How many whole grid units the rounded coordinates can move together when the value moves by `sensitivity`."""
+    if grid.integers:
+        return Fraction(at_least_one(sensitivity.numerator // sensitivity.denominator))
+    ratio = sensitivity / grid.spacing
+    return Fraction(-(-ratio.numerator // ratio.denominator) + max(coordinates, 1) - 1)
+
+
+def sample_discrete_laplace(scale: Fraction, size: int, rng: RandomSource) -> NDArray[np.int64]:
+    """`size` independent integers with P(Z = z) proportional to exp(-|z| / scale), exactly.
+
+    An int64 array; of Python integers (dtype object) when a value would not fit.
+    """
+    digits, table = _laplace_table(scale)
+    blocks = []
+    for count in _block_sizes(size, digits + 3):
+        coins = table.toss(count, rng)
+        magnitude = _number(coins[2:-1], coins[-1], scale, rng) + 1
+        signed = np.where(coins[1], magnitude, -magnitude)
+        blocks.append(np.where(coins[0], signed, 0))
+    return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
+
+
+def sample_geometric(scale: Fraction, size: int, rng: RandomSource) -> NDArray[np.int64]:
+    """`size` independent integers with P(G = k) = (1 - r) r**k for k >= 0, r = exp(-1 / scale), exactly; dtypes as above."""
+    digits, table = _geometric_table(scale)
+    blocks = []
+    for count in _block_sizes(size, digits + 1):
+        coins = table.toss(count, rng)
+        blocks.append(_number(coins[:-1], coins[-1], scale, rng))
+    return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
+
+
+def _number(digits: NDArray[np.bool_], carries: NDArray[np.bool_], scale: Fraction, rng: RandomSource) -> NDArray[np.int64]:
+    """Geometric numbers from tossed digits (lowest first) and the first toss for what lies above them."""
+    count = len(digits)
+    low = _packed(digits[:_PART])
+    if count <= _PART and not carries.any():
+        return low
+    number = low.astype(object)
+    for start in range(_PART, count, _PART):
+        number = number + (_packed(digits[start : start + _PART]).astype(object) << start)
+    for index in np.flatnonzero(carries):
+        above = 1
+        while biased_coins(_power(scale, count, count), 1, rng)[0]:
+            above += 1
+        number[index] += above << count
+    fits = len(number) == 0 or max(number) < 1 << 62
+    return number.astype(np.int64) if fits else number
+
+
+def _packed(digits: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Columns of at most 56 binary digits, lowest first, as numbers."""
+    octets = np.zeros((digits.shape[1], 8), dtype=np.uint8)
+    packed = np.packbits(digits, axis=0, bitorder="little")
+    octets[:, : len(packed)] = packed.T
+    return octets.view("<i8")[:, 0].astype(np.int64, copy=False)
+
+
+def _block_sizes(size: int, coins: int) -> list[int]:
+    block = max(1, _TABLE // coins)
+    return [min(block, size - start) for start in range(0, size, block)]
+
+
+@functools.lru_cache(maxsize=64)
+def _laplace_table(scale: Fraction) -> tuple[int, CoinTable]:
+    digits = _digit_count(scale)
+    rows = [_nonzero(scale, digits), half, *(_digit(scale, digits, k) for k in range(digits)), _power(scale, digits, digits)]
+    return digits, CoinTable(rows)
+
+
+@functools.lru_cache(maxsize=64)
+def _geometric_table(scale: Fraction) -> tuple[int, CoinTable]:
+    digits = _digit_count(scale)
+    return digits, CoinTable([*(_digit(scale, digits, k) for k in range(digits)), _power(scale, digits, digits)])
+
+
+def _digit_count(scale: Fraction) -> int:
+    """The number of digits below which nearly everything lies: 2**digits / scale >= _TAIL."""
+    if scale <= 0:
+        raise InvalidParameterError("the scale of noise must be positive.")
+    needed = _TAIL * scale
+    return max(0, (-(-needed.numerator // needed.denominator) - 1).bit_length())
+
+
+def _digit(scale: Fraction, digits: int, k: int) -> Bounds:
+    """Digit k of a geometric variable is 1 with probability q / (1 + q), q = r**(2**k)."""
+
+    def bounds(bits: int) -> tuple[int, int]:
+        low, high, guard = _powers(scale, digits, bits)[k]
+        one = 1 << guard
+        return (low << bits) // (one + low), -((-high << bits) // (one + high))
+
+    return bounds
+
+
+def _nonzero(scale: Fraction, digits: int) -> Bounds:
+    """A discrete Laplace variable is not zero with probability 2r / (1 + r)."""
+
+    def bounds(bits: int) -> tuple[int, int]:
+        low, high, guard = _powers(scale, digits, bits)[0]
+        one = 1 << guard
+        return (low << bits + 1) // (one + low), -((-high << bits + 1) // (one + high))
+
+    return bounds
+
+
+def _power(scale: Fraction, digits: int, k: int) -> Bounds:
+    """A coin that shows heads with probability r**(2**k)."""
+
+    def bounds(bits: int) -> tuple[int, int]:
+        low, high, guard = _powers(scale, digits, bits)[k]
+        return low >> (guard - bits), -(-high >> (guard - bits))
+
+    return bounds
+
+
+@functools.lru_cache(maxsize=256)
+def _powers(scale: Fraction, digits: int, bits: int) -> tuple[tuple[int, int, int], ...]:
+    """For k = 0 ... digits the bounds (low, high, guard) of r**(2**k) * 2**guard, r = exp(-1 / scale), by squaring outwards."""
+    guard = bits + digits + 8
+    low, high = exp_bounds(1 / scale, guard)
+    powers = [(low, high, guard)]
+    for _ in range(digits):
+        low = (low * low) >> guard
+        high = -(-(high * high) >> guard)
+        powers.append((low, high, guard))
+    return tuple(powers)

@@ -1,0 +1,137 @@
+"""The public grid: where values are put before noise is added.
+
+Claim      A value that moves by at most S moves by a known whole number of grid units; see the three lemmas of the proof
+Neighbors  None: rounding is a map of one value
+Why        Adding noise to floats leaks through their low bits. On a grid the set of possible outputs is the same for every
+           input, and the price is that rounding can lengthen a move, which is bounded here and paid for.
+Numerics   Exact integer arithmetic from the value's own integer ratio; only the final unit count becomes a float again
+Source     Mironov 2012 for the attack; Balcer & Vadhan 2018 for the grid
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
+
+POLICY = "NaN, infinities and what is no number are taken as 0; magnitudes stop at the largest float"
+LARGEST = Fraction(sys.float_info.max)
+FINENESS = 40
+"""By default the grid is 2**FINENESS times finer than the noise."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Multiples of `spacing`; with `integers` the whole numbers, on which nothing is rounded."""
+
+    spacing: Fraction
+    integers: bool = False
+
+    def units(self, raw: object) -> int:
+        """The value in grid units: the nearest one, halves upward. Anything that is no finite number is 0."""
+        ratio = integer_ratio(raw)
+        if ratio is None:
+            return 0
+        numerator, denominator = ratio
+        if self.integers:
+            return numerator if denominator == 1 else 0
+        step = self.spacing.numerator * denominator
+        return self.within((2 * numerator * self.spacing.denominator + step) // (2 * step))
+
+    def floor_units(self, raw: object) -> int:
+        """The value in grid units, rounded down. NaN and what is no number are as low as a value can be."""
+        ratio = integer_ratio(raw)
+        if ratio is not None:
+            numerator, denominator = ratio
+            return self.within(numerator * self.spacing.denominator // (denominator * self.spacing.numerator))
+        return self._limit if _is_plus_infinity(raw) else -self._limit
+
+    def number(self, units: int) -> int | float:
+        """What is released for so many units: an int on the whole numbers, otherwise the nearest float."""
+        if self.integers:
+            return units
+        return self.within(units) * self.spacing.numerator / self.spacing.denominator
+
+    def within(self, units: int) -> int:
+        """The unit count, cut off where floats end."""
+        return max(-self._limit, min(units, self._limit))
+
+    @functools.cached_property
+    def _limit(self) -> int:
+        return LARGEST.numerator * self.spacing.denominator // self.spacing.numerator
+
+    def __str__(self) -> str:
+        if self.integers:
+            return "whole numbers"
+        numerator, denominator = self.spacing.numerator, self.spacing.denominator
+        if numerator == 1 < denominator and denominator & (denominator - 1) == 0:
+            return f"multiples of 2**-{denominator.bit_length() - 1}"
+        return f"multiples of {decimal_text(self.spacing)}"
+
+
+def grid_for(noise_scale: Fraction, spacing: object, integers: bool) -> Grid:
+    """The grid that the caller asked for, or a power of two far below the noise; parameters alone decide."""
+    if integers:
+        if spacing is not None:
+            raise InvalidParameterError("integers=True means the grid of whole numbers: leave grid out.")
+        return Grid(Fraction(1), integers=True)
+    chosen = power_of_two_at_most(noise_scale / 2**FINENESS) if spacing is None else positive_rational(spacing, "grid")
+    if chosen > LARGEST:
+        raise InvalidParameterError("the grid must be finer than the largest float.")
+    return Grid(chosen)
+
+
+def take_coordinates(value: object) -> tuple[list[object], bool]:
+    """The coordinates of a number or of a flat list or array of numbers, and whether it was a list or array."""
+    if hasattr(value, "__array__"):
+        array = np.asarray(value)
+        if array.ndim > 1:
+            raise DataTypeError(f"give one number or a flat list of numbers; this array has {array.ndim} dimensions.")
+        return (array.tolist(), True) if array.ndim else ([array.item()], False)
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return list(value), True
+    return [value], False
+
+
+def integer_ratio(raw: object) -> tuple[int, int] | None:
+    """The value as an exact ratio in lowest terms; None for NaN, infinities and what is no number."""
+    try:
+        if hasattr(raw, "__index__"):
+            return operator.index(cast(Any, raw)), 1
+        numerator, denominator = cast(Any, raw).as_integer_ratio()
+        return int(numerator), int(denominator)
+    except (AttributeError, OverflowError, TypeError, ValueError):
+        return None
+
+
+def _is_plus_infinity(raw: object) -> bool:
+    try:
+        return float(cast(Any, raw)) == float("inf")
+    except (OverflowError, TypeError, ValueError):
+        return False
+
+
+def positive_rational(value: object, name: str) -> Fraction:
+    """A public parameter that must be a positive number."""
+    exact = exact_rational(value, name)
+    if exact <= 0:
+        raise InvalidParameterError(f"{name} must be a positive number, got {value}.")
+    return exact
+
+
+def at_least_one(units: int) -> int:
+    """The sensitivity of whole numbers, which cannot move by less than 1."""
+    if units < 1:
+        raise InvalidParameterError(
+            "whole numbers that move at all move by 1: with integers=True the sensitivity must be 1 or more."
+        )
+    return units

@@ -1,0 +1,44 @@
+"""The number of rows.
+
+Claim      epsilon-DP
+Neighbors  ADD_REMOVE; also CHANGE_ONE, where a changed row can become missing or stop being so
+Why        One row moves the count by at most 1; discrete Laplace noise of scale 1/epsilon hides it
+Numerics   Whole numbers, exact noise; a negative result is shown as 0 afterwards
+"""
+
+from __future__ import annotations
+
+import math
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Question, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import Column
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+
+INTERVAL_LEVEL = 0.95
+
+COUNT = register(Statistic("count", "How many rows hold a value (rows that are missing do not count)", numeric=False))
+
+
+@method(COUNT, "laplace", claim="pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon")
+def count_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The count with discrete Laplace noise."""
+    noisy_count = max(0, column.count() + int(sample_discrete_laplace(1 / question.epsilon, 1, rng)[0]))
+    reach = noise_reach(float(question.epsilon), INTERVAL_LEVEL)
+    covers = "the noise, which is all the error there is in the count of this table"
+    return Answer(
+        noisy_count,
+        Interval(max(0, noisy_count - reach), noisy_count + reach, INTERVAL_LEVEL, covers),
+        (
+            ("missing values", "rows with null or NaN are not counted"),
+            ("public", "the parameters; nothing about the rows"),
+            ("numerics", "exact: whole numbers and an exact sampler"),
+        ),
+    )
+
+
+def noise_reach(epsilon: float, level: float) -> int:
+    """The smallest r with P(|noise| <= r) >= level for discrete Laplace noise of scale 1/epsilon."""
+    ratio = math.exp(-epsilon)
+    return max(0, math.ceil(math.log((1 - level) * (1 + ratio) / 2) / -epsilon) - 1)

@@ -1,0 +1,87 @@
+"""The cumulative distribution function without bounds.
+
+Claim      epsilon-DP
+Neighbors  ADD_REMOVE or CHANGE_ONE
+Why        Equally spaced quantiles from one recursive halving (universal/many.py), joined by straight lines afterwards
+Numerics   Exact draws; interpolation of released values only
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.summaries import Column
+from dpstats.statistics.quantiles import MOST_QUANTILES, UNIVERSAL_CLAIM, checked_quantile, several_quantiles, universal_notes
+
+DEFAULT_POINTS = 31
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A released distribution function: `values` ascend, and about `probabilities[i]` of the rows lie at or below `values[i]`."""
+
+    probabilities: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __call__(self, value: float) -> float:
+        """The fraction of rows at or below `value`: a jump where released values tie, straight between them."""
+        after = bisect_right(self.values, value)
+        if after == 0:
+            return 0.0
+        if after == len(self.values):
+            return 1.0 if value > self.values[-1] else self.probabilities[-1]
+        low, high = self.values[after - 1], self.values[after]
+        start, end = self.probabilities[after - 1], self.probabilities[after]
+        return start + (end - start) * (value - low) / (high - low)
+
+    def quantile(self, q: object) -> float:
+        """The value below which a fraction q of the rows lies, between the first and the last released quantile."""
+        wanted = float(checked_quantile(q))
+        after = bisect_left(self.probabilities, wanted)
+        if after == 0:
+            return self.values[0]
+        if after == len(self.probabilities):
+            return self.values[-1]
+        start, end = self.probabilities[after - 1], self.probabilities[after]
+        low, high = self.values[after - 1], self.values[after]
+        return low + (high - low) * (wanted - start) / (end - start)
+
+    def __str__(self) -> str:
+        middle = len(self.values) // 2
+        shown = [(self.probabilities[index], self.values[index]) for index in (0, middle, -1)]
+        return f"{len(self.values)} points: " + ", ".join(f"{part:.3g} of rows up to {value:.6g}" for part, value in shown)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"probabilities": list(self.probabilities), "values": list(self.values)}
+
+
+def checked_points(value: object) -> int:
+    """The number of points, a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_QUANTILES:
+        raise InvalidParameterError(f"points must be a whole number from 1 to {MOST_QUANTILES}, got {value!r}.")
+    return value
+
+
+CDF = register(
+    Statistic(
+        "cdf",
+        "The cumulative distribution function: which fraction of the rows lies at or below each value",
+        (Parameter("points", "how many equally spaced quantiles draw it (2**k - 1 is best)", checked_points, DEFAULT_POINTS),),
+    )
+)
+
+
+@method(CDF, "universal", claim=UNIVERSAL_CLAIM)
+def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """Equally spaced universal quantiles as a distribution function."""
+    points = question.arguments["points"]
+    wanted = [Fraction(index, points + 1) for index in range(1, points + 1)]
+    values = several_quantiles(column, question, wanted, rng)
+    distribution = Distribution(tuple(float(part) for part in wanted), tuple(values[part] for part in wanted))
+    return Answer(distribution, notes=universal_notes(question, *wanted))

@@ -1,0 +1,115 @@
+"""Quantiles without bounds: the median, any quantile, and several at once.
+
+Claim      epsilon-DP, no delta, no refusal, whatever the data
+Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
+Why        One draw of the exponential mechanism over all 15-digit decimals (universal/single.py); far out in a tail, four
+           smaller steps (universal/tails.py); several quantiles by recursive halving (universal/many.py)
+Numerics   Exact integers from the rows to the draw; a released value is a decimal of 15 digits
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.statistics.universal.decimals import float_of
+from dpstats.statistics.universal.many import draw_quantiles
+from dpstats.statistics.universal.single import draw_quantile
+from dpstats.statistics.universal.tails import COUNT_SHARE, MEDIAN_SHARE, TAIL, draw_tail_quantile
+
+UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal; also epsilon**2/8 zCDP for a single draw"
+MOST_QUANTILES = 999
+_RELIABLE_NATS = 20
+
+
+def checked_quantile(value: object) -> Fraction:
+    """One quantile as an exact rational in [0, 1]."""
+    quantile = exact_rational(value, "q")
+    if not 0 <= quantile <= 1:
+        raise InvalidParameterError(f"q must be between 0 and 1 (0.5 is the median), got {value}.")
+    return quantile
+
+
+def checked_quantiles(value: object) -> Fraction | tuple[Fraction, ...]:
+    """One quantile, or a list of them as a tuple."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return checked_quantile(value)
+    quantiles = tuple(checked_quantile(item) for item in value)
+    if not 1 <= len(quantiles) <= MOST_QUANTILES:
+        raise InvalidParameterError(f"q must hold 1 to {MOST_QUANTILES} quantiles, got {len(quantiles)}.")
+    return quantiles
+
+
+QUANTILE = register(
+    Statistic(
+        "quantile",
+        "The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon",
+        (Parameter("q", "which quantile, from 0 to 1 (0.5 is the median), or a list of them", checked_quantiles),),
+    )
+)
+MEDIAN = register(Statistic("median", "The middle value: half of the rows lie below it"))
+
+
+@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM)
+def quantile_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """One quantile by a single draw, several by recursive halving."""
+    wanted = question.arguments["q"]
+    if isinstance(wanted, Fraction):
+        return Answer(single_quantile(column, question, wanted, rng), notes=universal_notes(question, wanted))
+    values = several_quantiles(column, question, wanted, rng)
+    return Answer(tuple(values[quantile] for quantile in wanted), notes=universal_notes(question, *wanted))
+
+
+@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM)
+def median_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The quantile at one half."""
+    half = Fraction(1, 2)
+    return Answer(single_quantile(column, question, half, rng), notes=universal_notes(question, half))
+
+
+def single_quantile(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> float:
+    """One universal quantile that spends the whole of the question."""
+    draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
+    return float_of(draw(column, quantile, question.epsilon, question.neighbors, rng))
+
+
+def several_quantiles(
+    column: Column,
+    question: Question,
+    quantiles: Iterable[Fraction],
+    rng: RandomSource,
+    root_share: Fraction | None = None,
+) -> dict[Fraction, float]:
+    """Universal quantiles that spend the whole of the question together."""
+    wanted = sorted(set(quantiles))
+    if len(wanted) == 1:
+        return {wanted[0]: single_quantile(column, question, wanted[0], rng)}
+    drawn = draw_quantiles(column, wanted, question.epsilon, question.neighbors, rng, root_share=root_share)
+    return {quantile: float_of(ordinal) for quantile, ordinal in drawn.items()}
+
+
+def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:
+    """The card's lines on what is public and what to expect, from parameters alone."""
+    rows = reliable_rows(question.epsilon, quantiles)
+    return (
+        ("reliable from", f"about {rows} rows at this epsilon; with fewer, the answer leans on a public prior over all numbers"),
+        ("missing values", MISSING_POLICY),
+        ("public", "the parameters; nothing about the rows, not even how many there are"),
+        ("numerics", "exact integer arithmetic; values are released as decimals of 15 digits"),
+    )
+
+
+def reliable_rows(epsilon: Fraction, quantiles: Sequence[Fraction]) -> int:
+    """How many rows make absurd values unlikely: enough for _RELIABLE_NATS beyond the outermost quantile."""
+    outermost = max(min(min(quantile, 1 - quantile) for quantile in quantiles), Fraction(1, 10**6))
+    if len(quantiles) > 1:
+        return math.ceil(_RELIABLE_NATS * len(quantiles).bit_length() / (outermost * epsilon))
+    single = math.ceil(_RELIABLE_NATS * 2 * (1 - outermost) / (outermost * epsilon))
+    staged = math.ceil(2 * _RELIABLE_NATS / (MEDIAN_SHARE * (1 - COUNT_SHARE) * epsilon))
+    return min(single, staged) if outermost < TAIL else single

@@ -1,0 +1,167 @@
+"""The lattice of 15-digit decimals, and the row map that takes every number to it.
+
+A lattice point is written as one integer, its *ordinal*: 0 for zero, +-(1 + decade_index * 9e14 + mantissa - 1e14) for
++-mantissa * 10**(decade - 14) with a 15-digit mantissa. Ordinals sort as the numbers do. The map is monotone, depends on
+one row alone, and is exact for decimals of up to 15 digits, so that 12.99 stays 12.99.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpstats.foundations.summaries import OrderWindow
+
+DIGITS = 15
+LOWEST_DECADE, HIGHEST_DECADE = -307, 307
+_FIRST_MANTISSA: int = 10 ** (DIGITS - 1)
+DECADE_POINTS = 9 * _FIRST_MANTISSA
+HIGHEST_ORDINAL = (HIGHEST_DECADE - LOWEST_DECADE + 1) * DECADE_POINTS
+
+Number = int | float | np.integer[Any] | np.floating[Any]
+
+
+def ordinal_of(value: Number) -> int:
+    """The lattice point nearest to `value` (half to even); beyond the last decade the outermost one, below the first 0."""
+    if isinstance(value, (int, np.integer)):
+        return _ordinal_of_integer(int(value))
+    if isinstance(value, np.float32):  # a 32-bit 12.99 means 12.99 and not the double nearest to its binary value
+        text = np.format_float_scientific(value, unique=True, trim="-", exp_digits=1)
+    else:
+        text = f"{value:.14e}"
+    if not math.isfinite(value):
+        return HIGHEST_ORDINAL if value > 0 else -HIGHEST_ORDINAL
+    digits, _, exponent = text.partition("e")
+    sign = -1 if digits[0] == "-" else 1
+    mantissa = digits.lstrip("-").replace(".", "").ljust(DIGITS, "0")
+    return sign * _magnitude(int(exponent), int(mantissa))
+
+
+def _ordinal_of_integer(value: int) -> int:
+    size = abs(value)
+    decade = len(str(size)) - 1
+    if decade < DIGITS:
+        return (1 if value > 0 else -1) * _magnitude(decade, size * 10 ** (DIGITS - 1 - decade))
+    mantissa = round(Fraction(size, 10 ** (decade - DIGITS + 1)))  # round() on a Fraction is half to even
+    if mantissa == 10**DIGITS:
+        decade, mantissa = decade + 1, _FIRST_MANTISSA
+    return (1 if value > 0 else -1) * _magnitude(decade, mantissa)
+
+
+def _magnitude(decade: int, mantissa: int) -> int:
+    if mantissa == 0 or decade < LOWEST_DECADE:
+        return 0
+    if decade > HIGHEST_DECADE:
+        return HIGHEST_ORDINAL
+    return 1 + (decade - LOWEST_DECADE) * DECADE_POINTS + mantissa - _FIRST_MANTISSA
+
+
+class LatticeGroup(NamedTuple):
+    """Rows of a window that the row map takes to one lattice point."""
+
+    ordinal: int
+    raw_count: int
+
+
+def lattice_groups(window: OrderWindow, known: dict[Number, int] | None = None) -> list[LatticeGroup]:
+    """The window's rows by lattice point, ascending. Only the outermost groups can have further rows outside the window.
+
+    `known` remembers the ordinals of values from one window to the next.
+    """
+    ordinals = {} if known is None else known
+    raw_values = window.raw_values if window.raw_values.dtype == np.float32 else window.raw_values.tolist()
+    groups: list[LatticeGroup] = []
+    for value, count in zip(raw_values, window.raw_counts.tolist(), strict=True):
+        if value not in ordinals:
+            ordinals[value] = ordinal_of(value)
+        ordinal = ordinals[value]
+        if groups and groups[-1].ordinal == ordinal:
+            groups[-1] = LatticeGroup(ordinal, groups[-1].raw_count + count)
+        else:
+            groups.append(LatticeGroup(ordinal, count))
+    return groups
+
+
+def decade_and_mantissa(magnitude: int) -> tuple[int, int]:
+    """Decade and 15-digit mantissa of the positive ordinal `magnitude`."""
+    index, offset = divmod(magnitude - 1, DECADE_POINTS)
+    return index + LOWEST_DECADE, offset + _FIRST_MANTISSA
+
+
+def float_of(ordinal: int) -> float:
+    """The double nearest to a lattice point; `ordinal_of` takes it back."""
+    if ordinal == 0:
+        return 0.0
+    decade, mantissa = decade_and_mantissa(abs(ordinal))
+    return math.copysign(float(f"{mantissa}e{decade - DIGITS + 1}"), ordinal)
+
+
+def fraction_of(ordinal: int) -> Fraction:
+    """The exact value of a lattice point."""
+    if ordinal == 0:
+        return Fraction(0)
+    decade, mantissa = decade_and_mantissa(abs(ordinal))
+    size = mantissa * Fraction(10) ** (decade - DIGITS + 1)
+    return size if ordinal > 0 else -size
+
+
+def lowest_value_at(ordinal: int, dtype: np.dtype[Any]) -> int | float:
+    """The smallest number of type `dtype` whose lattice point is `ordinal` or higher: a cut for exact counting.
+
+    Rows are at or above the lattice point exactly when they are not below this cut.
+    """
+    if ordinal <= -HIGHEST_ORDINAL:
+        return -math.inf
+    if ordinal > HIGHEST_ORDINAL:
+        return math.inf
+    if dtype.kind in "iu":
+        low = math.floor(fraction_of(max(ordinal - 1, -HIGHEST_ORDINAL)))
+        return _first_at_least(ordinal, low, math.ceil(fraction_of(ordinal)), lambda place: place)
+    if dtype == np.float32:
+        with np.errstate(over="ignore", under="ignore"):
+            near = np.float32(float_of(ordinal))
+        centre = _float32_place(float(near))
+        return float(_value_of_float32(_first_at_least(ordinal, centre - 3, centre + 3, _value_of_float32)))
+    low = _float64_place(float_of(max(ordinal - 1, -HIGHEST_ORDINAL)))
+    return _value_of_float64(_first_at_least(ordinal, low, _float64_place(float_of(ordinal)), _value_of_float64))
+
+
+def _first_at_least(ordinal: int, low: int, high: int, value_of: Callable[[int], Number]) -> int:
+    """The first place in (low, high] whose value is at `ordinal` or above; `high` is, by choice of the caller."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if ordinal_of(value_of(middle)) >= ordinal:
+            high = middle
+        else:
+            low = middle
+    return high if ordinal_of(value_of(low)) < ordinal else low
+
+
+def _float64_place(value: float) -> int:
+    """The position of a double in their order, 0.0 at 0."""
+    bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
+    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+def _value_of_float64(place: int) -> float:
+    (value,) = struct.unpack("<d", struct.pack("<q", abs(place)))
+    return math.copysign(value, place) if place else 0.0
+
+
+_LAST_FLOAT32_PLACE = 0x7F80_0000  # +inf
+
+
+def _float32_place(value: float) -> int:
+    bits: int = struct.unpack("<i", struct.pack("<f", value))[0]
+    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF)
+
+
+def _value_of_float32(place: int) -> np.float32:
+    size = min(abs(place), _LAST_FLOAT32_PLACE)
+    (value,) = struct.unpack("<f", struct.pack("<i", size))
+    return np.float32(math.copysign(value, place) if place else 0.0)

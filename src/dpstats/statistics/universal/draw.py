@@ -1,0 +1,173 @@
+"""One draw of the exponential mechanism on a line of public mass, where the score of a place is how its rank misses a target.
+
+Claim      epsilon-DP, where epsilon >= max(u*q, o*(1-q)) + max(o*q, u*(1-q)) under ADD_REMOVE for a target of q*n, and
+           epsilon >= o + u under CHANGE_ONE and for any target that one more row moves up by at most 1;
+           o and u are the slopes over and under
+Why        The log weight of a place is -o * (rows below - target) or -u * (target - rows below or at), whichever is above 0.
+           One row more or less shifts all log weights by amounts from one interval of length epsilon, hence every
+           probability by at most exp(epsilon). Clipping the loss at CLIP is a contraction and shifts by no more.
+Numerics   Masses and ranks are integers, weights are bracketed and drawn exactly by `exponential.choose`
+Source     draw.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource, random_below
+from dpstats.foundations.rounding import exp_bounds, exp_sequence_bounds
+from dpstats.mechanisms.exponential import WeightBounds, choose
+
+CLIP = Fraction(64)
+"""No place loses more than this many nats: a window of ranks is all that a draw needs to see of the data."""
+
+
+@dataclass(frozen=True)
+class RankLoss:
+    """Nats lost per rank by which a place lies over or under the target rank."""
+
+    target: Fraction
+    slope_over: Fraction
+    slope_under: Fraction
+
+    def margin(self) -> int:
+        """Ranks to either side of the target beyond which the loss is clipped."""
+        return math.ceil(CLIP / min(self.slope_over, self.slope_under)) + 1
+
+    def clipped_over(self, raw_below: int) -> bool:
+        """Whether a place with that many rows below it lies so far over the target that it loses CLIP nats."""
+        return (raw_below - self.target) * self.slope_over >= CLIP
+
+    def clipped_under(self, raw_up_to: int) -> bool:
+        """Whether a place with that many rows below or at it lies so far under the target that it loses CLIP nats."""
+        return (self.target - raw_up_to) * self.slope_under >= CLIP
+
+
+class Piece(NamedTuple):
+    """A stretch of the line on which the rank is constant; hidden ones lie outside the window and are clipped."""
+
+    start: int
+    length: int
+    raw_below: int
+    raw_up_to: int
+    hidden: bool = False
+    boost: int = 1
+    """The public factor by which every place in the piece weighs more than the line's own measure says."""
+
+
+class Stretch(NamedTuple):
+    """A public stretch [start, end) of the line that gets further mass: `boost` times its length."""
+
+    start: int
+    end: int
+    boost: int
+
+
+class Mark(NamedTuple):
+    """Rows that share one place on the line: the stretch [start, end) and how many they are."""
+
+    start: int
+    end: int
+    raw_count: int
+
+
+def symmetric_slope(quantile: Fraction, epsilon: Fraction, neighbors: Neighbors) -> Fraction:
+    """The steepest slope, over and under alike, that a target of quantile * n affords."""
+    if neighbors is Neighbors.CHANGE_ONE:
+        return epsilon / 2
+    return epsilon / (2 * max(quantile, 1 - quantile))
+
+
+def epsilon_of_slopes(quantile: Fraction, slope_over: Fraction, slope_under: Fraction, neighbors: Neighbors) -> Fraction:
+    """What a draw with these slopes costs for a target of quantile * n."""
+    if neighbors is Neighbors.CHANGE_ONE:
+        return slope_over + slope_under
+    loss = max(slope_under * quantile, slope_over * (1 - quantile))
+    gain = max(slope_over * quantile, slope_under * (1 - quantile))
+    return loss + gain
+
+
+def pieces_between(
+    low: int, high: int, marks: Iterable[Mark], raw_below: int, *, hidden_below: bool, hidden_above: bool
+) -> list[Piece]:
+    """Cut the line [low, high) at the marks, which ascend and do not overlap; `raw_below` rows lie below the first one.
+
+    `hidden_below` says that rows of the data which are not among the marks lie left of them, `hidden_above` right of them.
+    """
+    pieces = []
+    place, hidden = low, hidden_below
+    for start, end, count in marks:
+        if start > place:
+            pieces.append(Piece(place, start - place, raw_below, raw_below, hidden))
+        pieces.append(Piece(start, end - start, raw_below, raw_below + count))
+        raw_below += count
+        place, hidden = end, False
+    if high > place:
+        pieces.append(Piece(place, high - place, raw_below, raw_below, hidden or hidden_above))
+    return pieces
+
+
+def boosted(pieces: Sequence[Piece], stretches: Iterable[Stretch]) -> list[Piece]:
+    """The pieces, and once more those parts of them that lie in a stretch, with its boost."""
+    result = list(pieces)
+    for start, end, boost in stretches:
+        for piece in pieces:
+            low, high = max(start, piece.start), min(end, piece.start + piece.length)
+            if low < high:
+                result.append(piece._replace(start=low, length=high - low, boost=boost))
+    return result
+
+
+def draw_piece(pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tuple[Piece, int]:
+    """Draw a piece with probability proportional to length * boost * exp(-loss), and a place in it uniformly."""
+    piece = pieces[choose(_piece_weights(pieces, loss), rng)]
+    return piece, piece.start + random_below(rng, piece.length)
+
+
+def _piece_weights(pieces: Sequence[Piece], loss: RankLoss) -> WeightBounds:
+    """Brackets of length * boost * exp(-min(CLIP, loss)) for each piece."""
+    first_over, last_under = math.ceil(loss.target), math.floor(loss.target)
+    free, clipped, stepped = 0, 1, 2  # how a piece is weighed; stepped ones carry the number of whole ranks
+    kinds: list[int] = []
+    steps: list[int] = []
+    over: list[bool] = []
+    for piece in pieces:
+        is_over = piece.raw_below > loss.target
+        step = piece.raw_below - first_over if is_over else last_under - piece.raw_up_to
+        if piece.hidden or loss.clipped_over(piece.raw_below) or loss.clipped_under(piece.raw_up_to):
+            kinds.append(clipped)
+        elif is_over or piece.raw_up_to < loss.target:
+            kinds.append(stepped)
+        else:
+            kinds.append(free)
+        steps.append(step)
+        over.append(is_over)
+    most_over = max((s + 1 for s, k, o in zip(steps, kinds, over, strict=True) if k == stepped and o), default=0)
+    most_under = max((s + 1 for s, k, o in zip(steps, kinds, over, strict=True) if k == stepped and not o), default=0)
+
+    def bounds(bits: int) -> tuple[list[int], list[int]]:
+        unit = 1 << bits
+        floor = exp_bounds(CLIP, bits)
+        tables = {
+            True: exp_sequence_bounds((first_over - loss.target) * loss.slope_over, loss.slope_over, most_over, bits),
+            False: exp_sequence_bounds((loss.target - last_under) * loss.slope_under, loss.slope_under, most_under, bits),
+        }
+        lows, highs = [], []
+        for piece, kind, step, side in zip(pieces, kinds, steps, over, strict=True):
+            if kind == free:
+                low = high = unit
+            elif kind == clipped:
+                low, high = floor
+            else:
+                low, high = tables[side][0][step], tables[side][1][step]
+            mass = piece.length * piece.boost
+            lows.append(mass * low)
+            highs.append(mass * high)
+        return lows, highs
+
+    return bounds

@@ -1,0 +1,95 @@
+"""A universal quantile far out in a tail, where too few rows lie beyond it for a single draw.
+
+Claim      epsilon-DP
+Neighbors  ADD_REMOVE; CHANGE_ONE is served as one row removed and one added, at half of epsilon
+Why        Four steps that add up: a noisy count, to tell whether there are enough rows for a single draw after all; the
+           median; the median of the rows strictly beyond it, whose distance is a public scale; and the tail draw itself,
+           from the rows beyond the median, with the public mass sharpened at that scale and a steeper slope outward
+           (outward + inward slope = epsilon of the step).
+Numerics   Exact, as draw.py
+Source     draw.proof.md, section on moving targets
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.universal.beside import stretches_beside
+from dpstats.statistics.universal.decimals import fraction_of
+from dpstats.statistics.universal.draw import RankLoss, Stretch, symmetric_slope
+from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
+from dpstats.statistics.universal.single import draw_quantile
+
+TAIL = Fraction(1, 8)
+"""Quantiles closer than this to 0 or 1 are drawn by `draw_tail_quantile`."""
+COUNT_SHARE = Fraction(3, 100)
+MEDIAN_SHARE = Fraction(15, 100)
+SCALE_SHARE = Fraction(10, 100)
+OUTWARD_SHARE = Fraction(7, 10)
+ENOUGH_NATS = 24
+"""A single draw serves where (rows beyond the quantile) * epsilon reaches this."""
+SAFE_NATS = 6
+"""The tail draw never aims at fewer than this many nats' worth of rows beyond its target."""
+
+
+def draw_tail_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
+    """The ordinal of a private quantile with few rows beyond it."""
+    total = epsilon / 2 if neighbors is Neighbors.CHANGE_ONE else epsilon
+    count_epsilon = total * COUNT_SHARE
+    noisy_rows = column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
+    rest = total - count_epsilon
+    if min(quantile, 1 - quantile) * noisy_rows * rest >= ENOUGH_NATS:
+        return draw_quantile(column, quantile, rest, Neighbors.ADD_REMOVE, rng)
+    upward = quantile > Fraction(1, 2)
+    order = Order(column, rng)
+    whole = Part(0, LINE, 0, order.raw_rows)
+    middle = _draw_share(order, whole, Fraction(1, 2), rest * MEDIAN_SHARE)
+    scale = _draw_scale(order, middle, upward, rest * SCALE_SHARE)
+    return _draw_beyond(order, middle, scale, quantile, upward, rest * (1 - MEDIAN_SHARE - SCALE_SHARE)).ordinal
+
+
+def _draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> Place:
+    """A place with `share` of the part's rows below it."""
+    slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)
+    loss = RankLoss(part.raw_first + share * (part.raw_last - part.raw_first), slope, slope)
+    return _draw(order, part, loss)
+
+
+def _draw(order: Order, part: Part, loss: RankLoss, stretches: list[Stretch] | None = None) -> Place:
+    (window,) = order.column.order_windows([WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin())])
+    return draw_in_part(order, part, loss, window, stretches or [])
+
+
+def _draw_scale(order: Order, middle: Place, upward: bool, epsilon: Fraction) -> Fraction:
+    """The distance from the released median to a private median of the rows strictly beyond its decimal."""
+    start, width = order.span(middle.ordinal)
+    group, raw_below = order.count_group(middle.ordinal)
+    if upward:
+        beyond = Part(start + COINS * width, LINE, raw_below + group.raw_count, order.raw_rows)
+    else:
+        beyond = Part(0, start, 0, raw_below)
+    if beyond.low == beyond.high:
+        return Fraction(0)
+    place = _draw_share(order, beyond, Fraction(1, 2), epsilon)
+    return abs(fraction_of(place.ordinal) - fraction_of(middle.ordinal))
+
+
+def _draw_beyond(order: Order, middle: Place, scale: Fraction, quantile: Fraction, upward: bool, epsilon: Fraction) -> Place:
+    """The tail draw among the rows above (or below) the median's cell."""
+    outward, inward = epsilon * OUTWARD_SHARE, epsilon * (1 - OUTWARD_SHARE)
+    safe_rows = math.ceil(SAFE_NATS / epsilon)
+    if upward:
+        part = Part(middle.start, LINE, middle.raw_below, order.raw_rows)
+        raw_rows = part.raw_last - part.raw_first
+        target = part.raw_last - max(2 * (1 - quantile) * raw_rows, Fraction(min(safe_rows, raw_rows)))
+        loss = RankLoss(target, outward, inward)
+    else:
+        part = Part(0, middle.start, 0, middle.raw_below)
+        raw_rows = part.raw_last
+        loss = RankLoss(max(2 * quantile * raw_rows, Fraction(min(safe_rows, raw_rows))), inward, outward)
+    return _draw(order, part, loss, stretches_beside(part.low, part.high, COINS, middle.ordinal, scale, upward))

@@ -1,0 +1,177 @@
+"""Files: names and types are public, cells are not; no cell raises, and no message quotes one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpstats.engines.files import open_table, shown
+from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError, UnknownNameError
+from dpstats.foundations.summaries import WindowRequest
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def file(content: bytes | str, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return file
+
+
+def numbers(path: Path, name: str, types: dict[str, str] | None = None) -> list[float | int]:
+    """The column's values in ascending order."""
+    (window,) = open_table(path, types).column(name, numeric=True).order_windows([WindowRequest(Fraction(1, 2), 10_000)])
+    return [value.item() for value, count in zip(window.raw_values, window.raw_counts, strict=True) for _ in range(int(count))]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"a,b,c\n1,2,3\n4,5,6\n", [2, 5]),
+        (b"a,b,c\r\n1,2,3\r\n4,5,6", [2, 5]),
+        (b"\xef\xbb\xbfa,b,c\n1,2,3\n", [2]),
+        (b"\xef\xbb\xbfb,a,c\n2,1,3\n", [2]),
+        (b" a , b ,c\n1, 2 ,3\n", [2]),
+        (b'"a","b","c"\n"1","2","3"\n', [2]),
+        (b"a,b,c\n1,2\n3\n\n4,5,6,7,8\n,,\n", [2, 5]),
+        (b'a,b,c\n"x, y",2,3\n"say ""no""",5,6\n"two\nlines",8,9\n', [2, 5, 8]),
+        (b"a,b,c\n\xe9,2,\xff\n4,\xe95,6\n7,8,9\n", [2, 8]),
+        (b"a,b,c\n\x00,2,\x00\n4,5\x00,6\n7,8,9\n", [2, 8]),
+        (b"a,b,c\n1,n/a,3\n4,1e3,6\n7,-.5,9\n1,inf,1\n1,NaN,1\n", [-0.5, 1000, float("inf")]),
+        (b"a,b,c\n", []),
+        (b"a,b,c", []),
+    ],
+)
+def test_ugly_files_are_read_row_by_row(write: Write, content: bytes, expected: list[float]) -> None:
+    assert numbers(write(content), "b") == expected
+
+
+@pytest.mark.parametrize(
+    "broken", [b'1,"x,3', b'"1,2,3', b'1,"2"x,3', b'1, "x,2",3', b'1,2,"3', b'1,2,3"', b'""1,2,3', b'"', b'1,"2""', b"," * 500]
+)
+def test_a_line_whose_quotes_do_not_add_up_swallows_no_other(write: Write, broken: bytes) -> None:
+    others = b"".join(b"7,%d,9\n" % value for value in range(100, 150))
+    values = numbers(write(b"a,b,c\n" + others + broken + b"\n" + others), "b")
+    assert sorted(value for value in values if value >= 100) == sorted([*range(100, 150)] * 2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(line=st.binary(max_size=40).filter(lambda line: b"\n" not in line and b"\r" not in line and b'"' not in line))
+def test_whatever_one_line_holds_the_others_are_counted(tmp_path_factory: pytest.TempPathFactory, line: bytes) -> None:
+    path = tmp_path_factory.mktemp("lines") / "table.csv"
+    path.write_bytes(b"a,b\n" + b"1,777\n" * 20 + line + b"\n" + b"1,777\n" * 20)
+    assert numbers(path, "b").count(777) >= 40
+
+
+def test_the_type_of_a_csv_column_is_what_most_of_its_cells_are(write: Write) -> None:
+    path = write("mostly,hardly,half\n1,x,1\n2,y,x\nz,3,\n,,\n")
+    assert numbers(path, "mostly") == [1, 2]
+    assert numbers(path, "half") == [1]
+    with pytest.raises(DataTypeError, match="column hardly holds no numbers"):
+        open_table(path).column("hardly", numeric=True)
+    assert open_table(path).column("hardly", numeric=False).count() == 3
+
+
+def test_a_declared_type_overrules_the_cells(write: Write) -> None:
+    path = write("a\nx\ny\n3\n")
+    assert numbers(path, "a", {"a": "number"}) == [3]
+    with pytest.raises(DataTypeError, match="its type is text"):
+        open_table(path, {"a": "text"}).column("a", numeric=True)
+
+
+def test_declared_integers_stay_exact_beyond_the_floats(write: Write) -> None:
+    path = write("a\n9007199254740993\n9007199254740992\n1.5\n99999999999999999999\n")
+    assert numbers(path, "a", {"a": "integer"}) == [9007199254740992, 9007199254740993]
+
+
+def test_a_table_separated_by_tabs_is_read(write: Write) -> None:
+    assert numbers(write("a\tb\n1\t2\n", "table.tsv"), "b") == [2]
+
+
+def test_a_header_in_latin_1_keeps_its_letters(write: Write) -> None:
+    assert open_table(write("größe,b\n1,2\n".encode("latin-1"))).columns == ("größe", "b")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"\n1,2\n", "must name its columns"),
+        (b",,\n1,2,3\n", "must name its columns"),
+        (b"a,a\n1,2\n", "more than one column named a"),
+        (b"a,b\r1,2\r", "carriage return"),
+        (b'a,"b\nXanthippe,2\n', "every quote closed"),
+        ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        (b"\x1f\x8b\x08\x00\x00,b\n1,2\n", "could not be read as CSV"),
+    ],
+)
+def test_a_file_that_is_no_table_is_a_clear_error(write: Write, content: bytes, says: str) -> None:
+    with pytest.raises(DataFileError, match=says) as complaint:
+        open_table(write(content)).column("b", numeric=True)
+    assert "Xanthippe" not in str(complaint.value)
+
+
+@pytest.mark.parametrize("content", [b"PAR1", b"Xanthippe" * 100, b"PAR1" + b"\xff" * 100 + b"PAR1"])
+def test_a_broken_parquet_file_is_one_error_that_quotes_nothing(write: Write, content: bytes) -> None:
+    with pytest.raises(DataFileError, match=r"table\.parquet could not be read as Parquet\.$"):
+        open_table(write(content, "table.parquet"))
+
+
+def test_parquet_types_are_the_declared_ones(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    pl.DataFrame(
+        {
+            "whole": [2**53 + 1, None, 3],
+            "real": [1.5, float("nan"), None],
+            "flag": [True, False, None],
+            "price": pl.Series(["1.25", "2.50", None]).cast(pl.Decimal(10, 2)),
+            "text": ["x", None, "z"],
+            "day": [date(2024, 1, 1), None, date(2024, 1, 2)],
+            "lists": [[1], None, []],
+            "nothing": [None, None, None],
+        }
+    ).write_parquet(path)
+    assert numbers(path, "whole") == [3, 2**53 + 1]
+    assert numbers(path, "real") == [1.5]
+    assert numbers(path, "flag") == [0, 1]
+    assert numbers(path, "price") == [1.25, 2.5]
+    assert numbers(path, "nothing") == []
+    for name in ("text", "day", "lists"):
+        with pytest.raises(DataTypeError, match=f"column {name} holds no numbers"):
+            open_table(path).column(name, numeric=True)
+        assert open_table(path).column(name, numeric=False).count() == 2
+
+
+def test_types_are_not_for_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(path)
+    with pytest.raises(InvalidParameterError, match="declares its own"):
+        open_table(path, {"a": "number"})
+
+
+def test_an_unknown_column_is_answered_with_the_known_ones(write: Write) -> None:
+    table = open_table(write(",".join(f"c{index}" for index in range(50)) + "\n"))
+    with pytest.raises(UnknownNameError, match=r"there is no column c99; the columns are c0, .* and 20 more\."):
+        table.column("c99", numeric=True)
+
+
+def test_a_name_that_could_talk_to_the_terminal_is_escaped() -> None:
+    assert shown("in\x1b[31mcome") == r"'in\x1b[31mcome'"
+    assert shown("net income") == "net income"
+    assert shown("") == "''"
+
+
+def test_a_star_in_a_path_is_a_star(write: Write) -> None:
+    write("a\n1\n", "one.csv")
+    assert numbers(write("a\n2\n", "*.csv"), "a") == [2]

@@ -1,0 +1,66 @@
+"""Every container gives the windows and the ranks that a sorted Python list gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpstats.engines import arrays
+from dpstats.engines.arrays import as_column
+from dpstats.foundations.summaries import WindowRequest
+
+REQUESTS = [
+    [WindowRequest(Fraction(1, 2), 30)],
+    [WindowRequest(Fraction(1, 4), 100), WindowRequest(Fraction(3, 4), 100), WindowRequest(Fraction(1, 3), 1)],
+    [WindowRequest(Fraction(0), 3), WindowRequest(Fraction(1), 3)],
+    [WindowRequest(Fraction(0), 0), WindowRequest(Fraction(1, 2), 0), WindowRequest(Fraction(1), 0)],
+    [WindowRequest(Fraction(99, 100), 2000), WindowRequest(Fraction(1, 1000), 5)],
+]
+CUTS = [0, 0.5, 1, 7.25, 50.0, 2**53 + 1, 2**53 + 1.5e4, -math.inf, math.inf, math.nan, 10**400, -(10**400), 2**64, -(2**64)]
+
+
+@pytest.fixture(params=["by passes", "from a sorted copy"])
+def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_passes = request.param == "by passes"
+    monkeypatch.setattr(arrays, "SMALL_ROWS", 0)
+    monkeypatch.setattr(arrays, "PATIENCE", 10**9 if by_passes else 0)
+
+
+@pytest.mark.usefixtures("path")
+def test_every_container_gives_the_windows_of_the_sorted_list(ugly: Any, container: Callable[[Any], Any]) -> None:
+    column = as_column(container(ugly))
+    for requests in REQUESTS:
+        windows = column.order_windows(requests)
+        assert len(windows) == len(requests)
+        for window, request in zip(windows, requests, strict=True):
+            ugly.oracle.check(window, request)
+            assert window.raw_values.dtype == column.dtype
+
+
+@pytest.mark.usefixtures("path")
+def test_every_container_counts_the_rows_of_the_sorted_list(ugly: Any, container: Callable[[Any], Any]) -> None:
+    column = as_column(container(ugly))
+    cuts = [*CUTS, *ugly.oracle.ordered[:: max(1, len(ugly.oracle.ordered) // 5)]]
+    assert column.counts_below(cuts) == [ugly.oracle.count_below(cut) for cut in cuts]
+    assert column.count() == len(ugly.oracle.ordered)
+    assert as_column(container(ugly), numeric=False).count() == len(ugly.oracle.ordered)
+
+
+def test_typed_containers_keep_the_type(ugly: Any, container: Callable[[Any], Any]) -> None:
+    data = container(ugly)
+    expected = {"bool": "uint8", "decimal": "float64"}.get(ugly.type, ugly.type)
+    if not isinstance(data, list) and getattr(data, "dtype", None) != np.dtype(object):
+        assert as_column(data).dtype == expected
+
+
+def test_a_window_wider_than_the_column_is_the_column(ugly: Any) -> None:
+    column = as_column(ugly.rows)
+    request = WindowRequest(Fraction(1, 2), 10**9)
+    (window,) = column.order_windows([request])
+    ugly.oracle.check(window, request)
+    assert (window.raw_below, window.raw_above) == (0, 0)

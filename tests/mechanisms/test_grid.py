@@ -1,0 +1,85 @@
+"""The public grid: rounding in exact arithmetic, and how far it can lengthen a move."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpstats.foundations.errors import DataTypeError
+from dpstats.mechanisms.gaussian import squared_units
+from dpstats.mechanisms.grid import LARGEST, Grid, grid_for, integer_ratio, take_coordinates
+
+number = st.floats(-1e6, 1e6) | st.fractions(-50, 50, max_denominator=64)
+spacing = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(2, 3), Fraction(1, 2**20)])
+
+
+@given(raw=number, step=spacing)
+@settings(max_examples=80, deadline=None)
+def test_units_are_the_nearest_and_floor_units_the_one_below(raw: Any, step: Any) -> None:
+    grid, exact = Grid(step), Fraction(raw) / step
+    assert grid.units(raw) == math.floor(exact + Fraction(1, 2))
+    assert grid.floor_units(raw) == math.floor(exact)
+
+
+@given(raw=number, step=spacing, moved=st.fractions(0, 5, max_denominator=64))
+@settings(max_examples=80, deadline=None)
+def test_one_rounded_value_moves_by_at_most_the_move_rounded_up(raw: Any, step: Any, moved: Any) -> None:
+    grid, start = Grid(step), Fraction(raw)
+    limit = math.ceil(moved / step)
+    assert 0 <= grid.units(start + moved) - grid.units(start) <= limit
+    assert 0 <= grid.floor_units(start + moved) - grid.floor_units(start) <= limit
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(st.fractions(-4, 4, max_denominator=12), st.fractions(-4, 4, max_denominator=12)), min_size=1, max_size=4
+    )
+)
+@settings(max_examples=80, deadline=None)
+def test_rounded_vectors_move_by_no_more_squared_units_than_declared(pairs: Any) -> None:
+    grid = Grid(Fraction(1, 2))
+    length = Fraction(math.isqrt(math.ceil(sum((a - b) ** 2 for a, b in pairs) * 10**6)) + 1, 1000)  # rounded up
+    moved = sum((grid.units(a) - grid.units(b)) ** 2 for a, b in pairs)
+    assert moved <= squared_units(length, grid, len(pairs))
+
+
+def test_whole_vectors_are_not_charged_for_rounding() -> None:
+    assert squared_units(Fraction(3, 2), Grid(Fraction(1), integers=True), 5) == 2
+    assert squared_units(Fraction(2), Grid(Fraction(1)), 1) == 4
+    assert squared_units(Fraction(2), Grid(Fraction(1)), 4) == 16
+
+
+@pytest.mark.parametrize(
+    "raw", [0.1, -0.1, 5e-324, 1.7976931348623157e308, 2**53 + 1, Fraction(1, 3), np.float32(0.1), np.int8(-3)]
+)
+def test_a_number_is_read_exactly(raw: Any) -> None:
+    ratio = integer_ratio(raw)
+    exact = Fraction(int(raw)) if isinstance(raw, np.integer) else Fraction(float(raw) if isinstance(raw, np.floating) else raw)
+    assert ratio is not None
+    assert Fraction(*ratio) == exact
+
+
+@pytest.mark.parametrize(
+    ("raw", "sign"), [(float("nan"), -1), (None, -1), ("?", -1), (-math.inf, -1), (math.inf, 1), (10**400, 1)]
+)
+def test_scores_that_are_no_numbers_are_as_low_as_scores_can_be(raw: Any, sign: Any) -> None:
+    grid = Grid(Fraction(1, 4))
+    assert grid.floor_units(raw) == sign * math.floor(LARGEST * 4)
+
+
+def test_the_default_grid_is_a_power_of_two_far_below_the_noise() -> None:
+    chosen = grid_for(Fraction(10, 3), None, False)
+    assert Fraction(10, 3) / 2**41 < chosen.spacing <= Fraction(10, 3) / 2**40
+    assert chosen.spacing.numerator == 1
+    assert str(chosen) == "multiples of 2**-39"
+
+
+def test_tables_are_refused_by_their_shape() -> None:
+    with pytest.raises(DataTypeError, match="2 dimensions"):
+        take_coordinates(np.zeros((2, 2)))

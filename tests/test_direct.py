@@ -1,0 +1,105 @@
+"""`dp.median(x)` and friends: checks first, data second, one answer."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import dpstats as dp
+from dpstats.foundations import registry
+from dpstats.foundations.registry import Answer, Statistic
+
+NUMBERS = [float(value % 40) for value in range(400)]
+
+
+class Untouchable:
+    """Data that must not be looked at."""
+
+    def __getattribute__(self, name: str) -> object:
+        if name in ("__class__", "name"):
+            return object.__getattribute__(self, name)
+        raise AssertionError("the data was read")
+
+    name = ""
+
+
+def test_an_answer_has_a_value_a_cost_and_a_card() -> None:
+    release = dp.median(NUMBERS, epsilon=1)
+    assert isinstance(release, dp.Release)
+    assert release.cost == dp.PrivacyCost(1)
+    assert release.private
+    assert "epsilon = 1" in str(release.card())
+
+
+def test_epsilon_may_be_an_int_a_float_or_text() -> None:
+    costs = {dp.median(NUMBERS, epsilon=epsilon).cost for epsilon in (1, 1.0, "1", np.int64(1))}
+    assert costs == {dp.PrivacyCost(1)}
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda data: dp.median(data), dp.MissingParameterError),
+        (lambda data: dp.median(data, 1), dp.MissingParameterError),
+        (lambda data: dp.median(data, epsilon=0), dp.InvalidParameterError),
+        (lambda data: dp.median(data, epsilon=float("nan")), dp.InvalidParameterError),
+        (lambda data: dp.median(data, epsilon=-1), dp.InvalidParameterError),
+        (lambda data: dp.median(data, epsilon=1, delta=0.7), dp.InvalidParameterError),
+        (lambda data: dp.median(data, epsilon=1, method="magic"), dp.UnknownNameError),
+        (lambda data: dp.median(data, epsilon=1, neighbors="friends"), dp.InvalidParameterError),
+        (lambda data: dp.median(data, epsilon=1, colour="red"), dp.UnknownNameError),
+        (lambda data: dp.median(data, epsilon=1, column="a"), dp.UnknownNameError),
+        (lambda data: dp.median(data, epsilon=1, name="a"), dp.UnknownNameError),
+        (lambda data: dp.median(data, epsilon=1, rng=7), dp.InvalidParameterError),
+        (lambda data: dp.median(data, epsilon=1, rng=np.random.default_rng(7)), dp.InvalidParameterError),
+        (lambda data: dp.quantile(data, epsilon=1), dp.MissingParameterError),
+        (lambda data: dp.quantile(data, 1.5, epsilon=1), dp.InvalidParameterError),
+        (lambda data: dp.quantile(data, 0.5, q=0.5, epsilon=1), dp.InvalidParameterError),
+    ],
+)
+def test_a_wrong_question_is_refused_before_the_data_is_looked_at(call: object, error: type[Exception]) -> None:
+    assert callable(call)
+    with pytest.raises(error):
+        call(Untouchable())
+
+
+def test_text_where_numbers_belong_is_a_type_error() -> None:
+    with pytest.raises(dp.DataTypeError):
+        dp.median(["a", "b", "c"], epsilon=1)
+
+
+def test_the_same_seed_gives_the_same_answer_and_says_so() -> None:
+    first, again = (dp.median(NUMBERS, epsilon=0.1, rng=dp.testing.seeded(7)) for _ in range(2))
+    assert first == again
+    assert not first.private
+    assert "NOT PRIVATE" in str(first.card())
+
+
+def test_a_series_lends_its_name_to_the_question() -> None:
+    for series in (pd.Series(NUMBERS, name="income"), pl.Series("income", NUMBERS)):
+        assert dp.median(series, epsilon=1).question == "median(income)"
+    assert dp.median(pd.Series(NUMBERS), epsilon=1).question == dp.median(NUMBERS, epsilon=1).question
+
+
+def test_unit_and_neighbours_reach_the_card() -> None:
+    card = str(dp.median(NUMBERS, epsilon=1, unit="person", neighbors="change_one").card())
+    assert "one person changed; the number of rows is public" in card
+
+
+def test_functions_survive_pickling() -> None:
+    assert pickle.loads(pickle.dumps(dp.median)) is dp.median
+
+
+def test_a_new_statistic_needs_its_registration_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    statistic = Statistic("twice_the_rows", "Only for tests.", numeric=False)
+    registry.method(statistic, "plain", claim="none")(lambda column, question, rng: Answer(2 * column.count()))
+    monkeypatch.setitem(registry._STATISTICS, statistic.name, statistic)
+    try:
+        assert "twice_the_rows" in dir(dp)
+        assert float(dp.twice_the_rows([1, 2, None], epsilon=1)) == 4
+    finally:
+        vars(dp).pop("twice_the_rows", None)
