@@ -158,7 +158,9 @@ def opendp() -> Quantile:
     def measurement(q: float, epsilon: float, bounds: tuple[float, float]) -> Any:
         candidates = np.linspace(*bounds, CANDIDATES).tolist()
         return peer.binary_search_chain(
-            lambda scale: space >> peer.m.then_private_quantile(peer.max_divergence(), candidates, q, scale), d_in=1, d_out=epsilon
+            lambda scale: space >> peer.m.then_private_quantile(peer.max_divergence(), candidates, q, scale),
+            d_in=1,
+            d_out=epsilon,
         )
 
     return lambda rows, q, epsilon, bounds: float(measurement(q, epsilon, bounds)(rows))
@@ -257,7 +259,9 @@ def beside_peers(effort: float) -> None:
     repeats, peer_repeats = round(1500 * effort), round(200 * effort)
     columns = [f"{name} {' / '.join(PEERS[name][1])}" for name in peers]
     title = f"Median absolute error beside the peers ({repeats} repeats for ours, {peer_repeats} for theirs)"
-    heading(title, "statistic, column, n, epsilon", "aim", "ours, no bounds", "ours / aim", "met", *columns, "ours / best tight peer")
+    heading(
+        title, "statistic, column, n, epsilon", "aim", "ours, no bounds", "ours / aim", "met", *columns, "ours / best tight peer"
+    )
     for aim in AIMS:
         public = population(aim.shape)
         release = our_iqr if aim.statistic == "iqr" else functools.partial(ours, q=0.5)
@@ -310,7 +314,9 @@ def medians(effort: float) -> None:
 
 def whole(effort: float) -> None:
     rows, epsilon, repeats = 10_000, 1.0, round(300 * effort)
-    title = f"Columns with ties, n = {rows:,}, epsilon = {epsilon:g}: mean rank error over that with tight bounds ({repeats} repeats)"
+    title = (
+        f"Columns with ties, n = {rows:,}, epsilon = {epsilon:g}: mean rank error over that with tight bounds ({repeats} repeats)"
+    )
     quantiles = (0.25, 0.5, 0.9)
     heading(title, "column", *(f"q = {q:g}" for q in quantiles), "aim", "met", "exact medians", "aim", "met")
     ratios = []
@@ -425,7 +431,9 @@ SECTIONS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure errors against the peers and the targets.")
     parser.add_argument("--quick", action="store_true", help="a tenth of the repeats: a look, not a verdict")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="section", help=", ".join(SECTIONS))
+    parser.add_argument(
+        "--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="section", help=", ".join(SECTIONS)
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # the peers' own
     for section in options.only:

@@ -9,8 +9,7 @@ from fractions import Fraction
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.rounding import decimal_text, exact_rational
 
-
-SMALLEST_EPSILON = Fraction(1, 10**9)
+SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**9), Fraction(10**9)
 
 
 class Neighbors(enum.Enum):
@@ -113,6 +112,8 @@ def spendable_epsilon(value: object) -> Fraction:
         raise InvalidParameterError(f"epsilon must be a positive number such as 0.5 or 1, got {value}.")
     if epsilon < SMALLEST_EPSILON:
         raise InvalidParameterError(f"epsilon must be at least 1e-9, because less buys no information at all, got {value}.")
+    if epsilon > LARGEST_EPSILON:
+        raise InvalidParameterError("epsilon must be at most 1e9; from about 10 on it protects hardly anybody.")
     return epsilon
 
 

@@ -9,7 +9,7 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import SupportsFloat, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,8 @@ class Release:
     """An answer that may be published: its value, its cost, and how it was made."""
 
     question: str
-    value: object
+    value: Any
+    """What was released: a number, a tuple of numbers, or a result with named fields, as the statistic says."""
     cost: PrivacyCost
     method: str
     claim: str
@@ -75,7 +76,7 @@ class Release:
     notes: tuple[tuple[str, str], ...] = ()
 
     def __float__(self) -> float:
-        return float(cast(SupportsFloat, self.value))
+        return float(self.value)
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.float64]:
         return np.asarray(self.value, dtype=float)

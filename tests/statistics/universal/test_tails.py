@@ -11,8 +11,9 @@ from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.statistics.universal import tails
-from dpstats.statistics.universal.decimals import float_of, fraction_of, ordinal_of
+from dpstats.statistics.universal.decimals import float_of
 from dpstats.statistics.universal.draw import RankLoss
+from dpstats.statistics.universal.order import LINE, Order, Part, Place
 from dpstats.testing import seeded
 from tests.statistics.tables import ugly_columns
 
@@ -30,7 +31,8 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
         return noise(scale, size, rng)
 
     def watched_draw(order: object, part: object, loss: RankLoss, stretches: object = None) -> object:
-        paid.append(loss.slope_over + loss.slope_under if stretches else loss.slope_over)  # at a share of 1/2 the slope is epsilon
+        at_one_half = not stretches  # there the slope is epsilon itself
+        paid.append(loss.slope_over if at_one_half else loss.slope_over + loss.slope_under)
         return draw(order, part, loss, stretches)  # type: ignore[arg-type]
 
     def watched_single(column: object, quantile: Fraction, epsilon: Fraction, neighbors: object, rng: object) -> int:
@@ -46,7 +48,9 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
 @pytest.mark.parametrize("neighbors", Neighbors)
 @pytest.mark.parametrize("quantile", QUANTILES)
 @pytest.mark.parametrize("rows", [300, 50_000])
-def test_the_steps_together_pay_exactly_epsilon(spent: list[Fraction], rows: int, quantile: Fraction, neighbors: Neighbors) -> None:
+def test_the_steps_together_pay_exactly_epsilon(
+    spent: list[Fraction], rows: int, quantile: Fraction, neighbors: Neighbors
+) -> None:
     data = np.random.default_rng(1).normal(50, 15, rows)
     tails.draw_tail_quantile(as_column(data), quantile, Fraction(1), neighbors, seeded(2))
     assert sum(spent) * (2 if neighbors is Neighbors.CHANGE_ONE else 1) == 1
@@ -59,13 +63,17 @@ def test_ugly_columns_get_a_finite_answer(name: str, quantile: Fraction) -> None
     assert np.isfinite(float_of(ordinal))
 
 
+def drawn_value(data: np.ndarray, quantile: Fraction, seed: int) -> float:
+    """A tail quantile at epsilon 1."""
+    return float_of(tails.draw_tail_quantile(as_column(data), quantile, Fraction(1), Neighbors.ADD_REMOVE, seeded(seed)))
+
+
 def test_a_thousand_rows_give_a_sensible_99th_percentile() -> None:
     generator = np.random.default_rng(4)
     errors = []
     for seed in range(40):
         data = generator.normal(50, 15, 1000)
-        drawn = tails.draw_tail_quantile(as_column(data), Fraction(99, 100), Fraction(1), Neighbors.ADD_REMOVE, seeded(seed))
-        errors.append(abs(float_of(drawn) - np.quantile(data, 0.99)))
+        errors.append(abs(drawn_value(data, Fraction(99, 100), seed) - np.quantile(data, 0.99)))
     assert np.median(errors) < 3
     assert max(errors) < 30
 
@@ -75,32 +83,29 @@ def test_upper_and_lower_tails_mirror_each_other() -> None:
     high, low = [], []
     for seed in range(40):
         data = generator.lognormal(3, 1, 800)
-        column, mirrored = as_column(data), as_column(-data)
-        high.append(float_of(tails.draw_tail_quantile(column, Fraction(19, 20), Fraction(1), Neighbors.ADD_REMOVE, seeded(seed))))
-        low.append(-float_of(tails.draw_tail_quantile(mirrored, Fraction(1, 20), Fraction(1), Neighbors.ADD_REMOVE, seeded(seed))))
+        high.append(drawn_value(data, Fraction(19, 20), seed))
+        low.append(-drawn_value(-data, Fraction(1, 20), seed))
     assert np.median(high) == pytest.approx(np.median(low), rel=0.1)
 
 
 def test_ties_in_the_tail_are_found_exactly() -> None:
-    data = np.repeat([0.0, 7.0], [1000, 400])
-    drawn = tails.draw_tail_quantile(as_column(data), Fraction(99, 100), Fraction(1), Neighbors.ADD_REMOVE, seeded(6))
-    assert fraction_of(drawn) == fraction_of(ordinal_of(7.0))
+    assert drawn_value(np.repeat([0.0, 7.0], [1000, 400]), Fraction(99, 100), 6) == 7.0
 
 
 @pytest.mark.parametrize("upward", [True, False])
 def test_the_target_of_the_tail_draw_moves_by_at_most_one_rank_per_row(monkeypatch: pytest.MonkeyPatch, upward: bool) -> None:
     targets = []
 
-    def record(order: object, part: tails.Part, loss: RankLoss, stretches: object = None) -> tails.Place:
+    def record(order: object, part: Part, loss: RankLoss, stretches: object = None) -> Place:
         targets.append(loss.target - part.raw_first)
-        return tails.Place(0, 0, 0)
+        return Place(0, 0, 0)
 
     monkeypatch.setattr(tails, "_draw", record)
     quantile = Fraction(97, 100) if upward else Fraction(3, 100)
     for rows in range(200):
-        order = tails.Order(as_column(np.zeros(rows)), seeded(1))
+        order = Order(as_column(np.zeros(rows)), seeded(1))
         raw_below = 0 if upward else rows
-        middle = tails.Place(5 if upward else tails.LINE, 0, raw_below)
+        middle = Place(5 if upward else LINE, 0, raw_below)
         tails._draw_beyond(order, middle, Fraction(1), quantile, upward, Fraction(1, 4))
     moves = np.diff([float(target) for target in targets])
     assert moves.min() >= 0

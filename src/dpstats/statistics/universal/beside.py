@@ -51,4 +51,3 @@ def _nearest(value: Fraction) -> int:
     """The lattice point at a public rational value."""
     limit = fraction_of(HIGHEST_ORDINAL)
     return ordinal_of(float(max(-limit, min(limit, value))))
-

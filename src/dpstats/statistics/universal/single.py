@@ -39,6 +39,4 @@ def window_pieces(window: OrderWindow) -> list[Piece]:
     for ordinal, raw_count in lattice_groups(window):
         start, width = span(ordinal)
         marks.append(Mark(start, start + width, raw_count))
-    return pieces_between(
-        0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0
-    )
+    return pieces_between(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)
