@@ -6,6 +6,7 @@ Never use anything from here on data. Each docstring names the mistake and, wher
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
@@ -120,3 +121,26 @@ class TellingThreshold(EndlessThreshold):
         """The noisy answer when it reaches the threshold, None otherwise."""
         noisy_answer = raw_answer + self._noise()
         return noisy_answer if noisy_answer >= self._noisy_threshold else None
+
+
+def forgotten_half_rate(epsilon: Fraction, sensitivity: Fraction) -> Fraction:
+    """The exponential mechanism's rate. Mistake: no factor 2, as if the total weight could not move against the winner's."""
+    return epsilon / sensitivity
+
+
+def float_odds(lengths: Sequence[float], scores: Sequence[float], rate: float) -> list[float]:
+    """The exponential mechanism over stretches of a line, in floats, relative to the best score. Mistake: weights underflow.
+
+    A candidate far behind becomes impossible. On tied data the best stretch has no length, so that every weight can be 0 and
+    the division fails; diffprivlib 0.6 crashes so, which tells `[0] * 1491 + [1]` from its neighbour with one more 0.
+    """
+    best = max(scores)
+    weights = [length * math.exp(rate * (score - best)) for length, score in zip(lengths, scores, strict=True)]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]
+
+
+def float_gaps(scores: Sequence[int]) -> list[Fraction]:
+    """How far each score lies below the best. Mistake: scores become floats first; beyond 2**53 a move of 1 can become 2."""
+    rounded = [Fraction(float(score)) for score in scores]
+    return [max(rounded) - score for score in rounded]

@@ -16,6 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.foundations.errors import InvalidParameterError
+
 _SEEDED_BLOCK = 1 << 16
 
 
@@ -78,7 +80,9 @@ def random_bits(rng: RandomSource, bits: int) -> int:
 
 
 def random_below(rng: RandomSource, limit: int) -> int:
-    """A uniform integer in [0, limit), exactly, by rejection."""
+    """A uniform integer in [0, limit), exactly, by rejection; `limit` must be positive."""
+    if limit < 1:
+        raise InvalidParameterError("random_below needs a positive limit.")
     bits = limit.bit_length()
     while True:
         candidate = random_bits(rng, bits)

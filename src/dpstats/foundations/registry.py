@@ -82,10 +82,10 @@ class Statistic:
         """The method of that name; "auto" takes the preferred one."""
         if name == AUTO:
             return next(iter(self.methods.values()))
-        if name not in self.methods:
+        if not isinstance(name, str) or name not in self.methods:
             known = ", ".join(repr(known) for known in (AUTO, *self.methods))
             raise UnknownNameError(f"{self.name} has no method {name!r}; it has {known}.")
-        return self.methods[str(name)]
+        return self.methods[name]
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ class Question:
         source = SystemSource() if rng is None else rng
         try:
             outcome = self.method.run(open_column(), self, source)
-        except DataTypeError:
+        except (DataTypeError, KeyboardInterrupt, SystemExit):
             raise
-        except Exception:
+        except BaseException:  # not only Exception: a panic of a library in Rust is none
             if not source.private:
                 raise
             outcome = Refusal("The answer could not be computed.", "The cost is spent; ask again or ask the data holder.")
@@ -162,6 +162,8 @@ def method(
     """Decorator: the function below computes `statistic` by the method `name`."""
 
     def attach(run: Callable[..., Answer | Refusal]) -> Callable[..., Answer | Refusal]:
+        if name in statistic.methods:
+            raise DpstatsError(f"{statistic.name} has a method named {name!r} already.")
         statistic.methods[name] = Method(name, claim, run, needs_delta)
         return run
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,11 +31,11 @@ class Interval:
     covers: str
 
     def __str__(self) -> str:
-        return f"{self.low:.6g} to {self.high:.6g} ({self.level:.0%})"
+        return f"{self.low:.6g} to {self.high:.6g} ({100 * self.level:.10g}%)"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"low": self.low, "high": self.high, "level": self.level, "covers": self.covers}
+        return {"low": _plain(self.low), "high": _plain(self.high), "level": _plain(self.level), "covers": self.covers}
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Release:
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
@@ -137,7 +138,8 @@ class NoReply:
         return False
 
     def __str__(self) -> str:
-        return f"{self.question}: no reply, cost {self.cost}. {self.reason} {self.advice}"
+        mark = "" if self.private else f" [{NOT_PRIVATE}]"
+        return f"{self.question}: no reply, cost {self.cost}. {self.reason} {self.advice}{mark}"
 
     def card(self) -> Card:
         """The refusal's passport."""
@@ -163,7 +165,7 @@ class NoReply:
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
@@ -173,7 +175,7 @@ def value_text(value: object) -> str:
     """A released value for people."""
     if isinstance(value, float):
         return f"{value:.15g}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return ", ".join(value_text(item) for item in value)
     return str(value)
 
@@ -188,12 +190,15 @@ def _common_lines(cost: PrivacyCost, method: str, private: bool) -> list[tuple[s
 
 
 def _plain(value: object) -> object:
+    """The value in the types that JSON has; infinities and NaN, which it has not, and everything else become text."""
     if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if isinstance(value, np.generic):
-        return value.item()
+        value = value.to_dict()
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(value)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -16,11 +16,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+
 from dpstats.foundations.errors import InvalidParameterError
 
 _EXTREME_EXPONENT = 999_999_999_999
 _LONGEST_NUMBER = 400
-_HUGE_POWER = re.compile(r"[eE][+-]?0*[1-9]\d{3}")
+_HUGE_POWER = re.compile(r"[eE][+-]?0*[^\D0]\d{3}")
 
 
 def exact_rational(value: object, name: str) -> Fraction:
@@ -28,18 +30,17 @@ def exact_rational(value: object, name: str) -> Fraction:
 
     Takes integers, floats, `Fraction`, `Decimal`, numpy scalars and text such as "0.1" or "1/3".
     """
-    if hasattr(value, "item"):  # a numpy scalar
-        value = value.item()
+    value = _without_numpy(value)
     if isinstance(value, bool):
         raise InvalidParameterError(f"{name} must be a number, got {value}.")
     if isinstance(value, (int, Fraction)):
         return Fraction(value)
     if isinstance(value, (float, Decimal)):
-        if not math.isfinite(value):
+        if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             raise InvalidParameterError(f"{name} must be a finite number, got {value}.")
         value = str(value)
     if isinstance(value, str):
-        if len(value) > _LONGEST_NUMBER or _HUGE_POWER.search(value):
+        if len(value) > _LONGEST_NUMBER or _HUGE_POWER.search(value.replace("_", "")):
             raise InvalidParameterError(f"{name} must be a number of ordinary size, such as 0.5, got {value[:20]!r}.")
         try:
             return Fraction(value)
@@ -52,8 +53,8 @@ def decimal_text(value: Fraction, digits: int = 6) -> str:
     """`value` in decimals for people: exact when it is short, otherwise rounded *up* in the last digit and marked by '~'."""
     context = _context(digits + 10, decimal.ROUND_CEILING)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    short = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).plus(quotient)
-    text = f"{short.normalize():f}" if -7 < short.adjusted() < 16 or not short else f"{short.normalize():e}"
+    short = _context(digits, decimal.ROUND_CEILING).normalize(quotient)
+    text = f"{short:f}" if -7 < short.adjusted() < 16 or not short else f"{short:e}"
     return text if Fraction(short) == value else f"~{text}"
 
 
@@ -95,9 +96,10 @@ def log_bounds(value: Fraction, digits: int = 40) -> tuple[Fraction, Fraction]:
     below = _context(digits, decimal.ROUND_FLOOR)
     above = _context(digits, decimal.ROUND_CEILING)
     numerator, denominator = Decimal(value.numerator), Decimal(value.denominator)
-    low = context.next_minus(context.ln(below.divide(numerator, denominator)))
-    high = context.next_plus(context.ln(above.divide(numerator, denominator)))
-    return Fraction(low), Fraction(high)
+    low = context.ln(below.divide(numerator, denominator))
+    high = context.ln(above.divide(numerator, denominator))
+    # ln(1) is exactly 0 and needs no step; one from 0 would be too small to be written out as a fraction.
+    return Fraction(context.next_minus(low) if low else 0), Fraction(context.next_plus(high) if high else 0)
 
 
 def sqrt_bounds(value: Fraction, bits: int = 128) -> tuple[Fraction, Fraction]:
@@ -122,6 +124,15 @@ def cumulative(values: Sequence[int]) -> list[int]:
         total += value
         totals.append(total)
     return totals
+
+
+def _without_numpy(value: object) -> object:
+    """A numpy scalar as a plain number; its digits are those of its own precision, so that float32(0.1) is one tenth too."""
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    if isinstance(value, np.floating):
+        return Decimal(np.format_float_scientific(value))
+    return value.item() if isinstance(value, (np.bool_, np.integer)) else value
 
 
 def _context(precision: int, rounding: str) -> decimal.Context:

@@ -22,6 +22,7 @@ from dpstats.foundations.privacy import PrivacyCost, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, SystemSource, random_bits
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import cumulative, exact_rational, exp_bounds
+from dpstats.mechanisms.grid import integer_ratio
 
 WeightBounds = Callable[[int], tuple[Sequence[int], Sequence[int]]]
 """Maps a number of bits to integers below and above 2**bits times each weight; they close in as the bits grow."""
@@ -74,7 +75,8 @@ def exponential(
 ) -> Release:
     """Release one of the public `candidates`, likelier the higher its private score.
 
-    `sensitivity` bounds how far one unit can move any score. A score of NaN counts as the lowest possible one.
+    `sensitivity` bounds how far one unit can move any score. NaN and what is no number count as the lowest possible score;
+    scores stop at +-2**1024.
     """
     source = SystemSource() if rng is None else rng
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
@@ -100,10 +102,11 @@ def exponential(
 
 
 def _exact_score(score: object) -> Fraction:
-    """The score as an exact rational; what is not a finite number is mapped, never reported."""
-    if isinstance(score, Fraction):
-        return score
-    value = float(score) if not isinstance(score, int) else score  # type: ignore[arg-type]
-    if isinstance(value, float) and not math.isfinite(value):
-        return -_LOWEST_SCORE if value > 0 else _LOWEST_SCORE
-    return Fraction(value)
+    """The score as an exact rational within fixed limits; what is no number is the lowest score, never an error."""
+    ratio = integer_ratio(score)
+    if ratio is not None:
+        return max(_LOWEST_SCORE, min(Fraction(*ratio), -_LOWEST_SCORE))
+    try:
+        return -_LOWEST_SCORE if float(score) == math.inf else _LOWEST_SCORE  # type: ignore[arg-type]
+    except (OverflowError, TypeError, ValueError):
+        return _LOWEST_SCORE

@@ -1,0 +1,97 @@
+"""Sampled attacks on whole statistics, through the public interface: `make long`.
+
+The pair of tables and the event are chosen beforehand, by the exact law or on other samples; then the confidence bound on
+epsilon may not exceed the claim, and must exceed it for a statistic that spends more than it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpstats as dp
+from dpstats.audit.rank_laws import cuts_of, rank_law
+from dpstats.audit.sampled import epsilon_lower_bound
+from dpstats.statistics.universal.decimals import float_of, ordinal_of
+from dpstats.statistics.universal.measure import span
+from dpstats.testing import seeded
+from tests.statistics.tables import neighbouring_tables
+
+pytestmark = pytest.mark.long
+
+RUNS = 20_000
+CONFIDENCE = 1 - 1e-4
+PAIRS = {
+    "nothing or one row": ([], [1e9]),
+    "a tie broken": ([0.0] * 12 + [1.0] * 12, [0.0] * 12 + [1.0] * 13),
+    "an outlier": ([1.0, 2.0, 3.0, 4.0] * 6, [1.0, 2.0, 3.0, 4.0] * 6 + [1e6]),
+    "all alike": ([12.99] * 9, [12.99] * 10),
+}
+STATISTICS: dict[str, Callable[..., dp.Release]] = {
+    "median": dp.median,
+    "tail": lambda data, **options: dp.quantile(data, 0.99, **options),
+    "low tail": lambda data, **options: dp.quantile(data, 0.02, **options),
+    "quartiles": lambda data, **options: dp.quantile(data, [0.25, 0.75], **options),
+    "iqr": dp.iqr,
+    "cdf": lambda data, **options: dp.cdf(data, points=3, **options),
+    "count": dp.count,
+}
+
+
+def numbers(release: dp.Release) -> tuple[float, ...]:
+    """A release as a tuple of numbers."""
+    value = getattr(release.value, "values", release.value)
+    return value if isinstance(value, tuple) else (float(value),)
+
+
+def samples(ask: Callable[..., dp.Release], data: list[float], epsilon: object, seed: int, runs: int) -> list[tuple[float, ...]]:
+    """Releases from one seeded stream."""
+    rng = seeded(seed)
+    return [numbers(ask(data, epsilon=epsilon, rng=rng)) for _ in range(runs)]
+
+
+def hardest_pair(epsilon: Fraction) -> tuple[list[float], list[float], float, float]:
+    """Of many small pairs the one that the exact law of the median tells apart best, by which value, and how well."""
+    best: tuple[float, list[float], list[float], float] = (0.0, [], [], 0.0)
+    for table, neighbour in neighbouring_tables(seed=8, count=400, most_rows=14):
+        cuts = cuts_of(neighbour)
+        laws = [rank_law(rows, cuts, Fraction(len(rows), 2), epsilon, epsilon) for rows in (table, neighbour)]
+        for value in set(table):
+            place = span(ordinal_of(value))[0]
+            p, q = (float(law[place]) for law in laws)
+            if min(p, q) > 0.03:
+                best = max(best, (abs(float(np.log(p / q))), table, neighbour, float_of(ordinal_of(value))), key=lambda found: found[0])
+    return best[1], best[2], best[3], best[0]
+
+
+def test_the_median_is_not_refuted_where_the_exact_law_is_tightest_and_its_twin_is() -> None:
+    table, neighbour, value, exact = hardest_pair(Fraction(3))
+    assert exact > 1.5
+    first, second = samples(dp.median, table, 3, 1, RUNS), samples(dp.median, neighbour, 3, 2, RUNS)
+    found = max(
+        epsilon_lower_bound(one, other, lambda drawn: drawn[0] == value, confidence=CONFIDENCE).at_least
+        for one, other in ((first, second), (second, first))
+    )
+    assert found <= exact + 1e-9  # what it claims, 3, stands
+    assert found > 1  # its twin that claims 1 and spends 3 is refuted by the same samples
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_no_statistic_is_refuted_on_any_event_of_a_hard_pair(statistic: str, pair: str) -> None:
+    ask, (table, neighbour) = STATISTICS[statistic], PAIRS[pair]
+    pilot = samples(ask, table, 1, 3, 400) + samples(ask, neighbour, 1, 4, 400)
+    first, second = samples(ask, table, 1, 5, 4000), samples(ask, neighbour, 1, 6, 4000)
+    for place in range(len(pilot[0])):
+        for cut in np.unique(np.quantile([drawn[place] for drawn in pilot], np.linspace(0.02, 0.98, 25))):
+            events: list[Callable[[tuple[float, ...]], bool]] = [
+                lambda drawn, place=place, cut=cut: drawn[place] <= cut,  # type: ignore[misc]
+                lambda drawn, place=place, cut=cut: drawn[place] > cut,  # type: ignore[misc]
+                lambda drawn, place=place, cut=cut: drawn[place] == cut,  # type: ignore[misc]
+            ]
+            for event in events:
+                for one, other in ((first, second), (second, first)):
+                    assert epsilon_lower_bound(one, other, event, confidence=1 - 1e-7).at_least <= 1
