@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -96,9 +97,9 @@ class PrivacyCost:
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON; the exact rationals are kept as text."""
         return {
-            "epsilon": float(self.epsilon),
+            "epsilon": _shown_float(self.epsilon),
             "epsilon_exact": str(self.epsilon),
-            "delta": float(self.delta),
+            "delta": _shown_float(self.delta),
             "delta_exact": str(self.delta),
             "neighbors": self.neighbors.value,
             "unit": self.unit,
@@ -123,3 +124,8 @@ def spendable_delta(value: object) -> Fraction:
     if not 0 <= delta < Fraction(1, 2):
         raise InvalidParameterError(f"delta must be at least 0 and below 0.5, such as 1e-6, got {value}.")
     return delta
+
+
+def _shown_float(amount: Fraction) -> float:
+    """The nearest float; an amount that is too small for one is rounded up, so that no cost reads as none."""
+    return float(amount) or (math.ulp(0.0) if amount else 0.0)

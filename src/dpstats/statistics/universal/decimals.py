@@ -30,16 +30,13 @@ def ordinal_of(value: Number) -> int:
     """The lattice point nearest to `value` (half to even); beyond the last decade the outermost one, below the first 0."""
     if isinstance(value, (int, np.integer)):
         return _ordinal_of_integer(int(value))
-    if isinstance(value, np.float32):  # a 32-bit 12.99 means 12.99 and not the double nearest to its binary value
-        text = np.format_float_scientific(value, unique=True, trim="-", exp_digits=1)
-    else:
-        text = f"{value:.14e}"
     if not math.isfinite(value):
         return HIGHEST_ORDINAL if value > 0 else -HIGHEST_ORDINAL
-    digits, _, exponent = text.partition("e")
-    sign = -1 if digits[0] == "-" else 1
-    mantissa = digits.lstrip("-").replace(".", "").ljust(DIGITS, "0")
-    return sign * _magnitude(int(exponent), int(mantissa))
+    if isinstance(value, np.float32):  # a 32-bit 12.99 means 12.99 and not the double nearest to its binary value
+        value = float(str(value))
+    text = f"{abs(value):.14e}"  # such as 1.29900000000000e+01
+    magnitude = _magnitude(int(text[17:]), int(text[0] + text[2:16]))
+    return magnitude if value > 0 else -magnitude
 
 
 def _ordinal_of_integer(value: int) -> int:

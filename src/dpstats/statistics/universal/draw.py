@@ -12,6 +12,8 @@ Source     draw.proof.md
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,13 +41,25 @@ class RankLoss:
         """Ranks to either side of the target beyond which the loss is clipped."""
         return math.ceil(CLIP / min(self.slope_over, self.slope_under)) + 1
 
-    def clipped_over(self, raw_below: int) -> bool:
-        """Whether a place with that many rows below it lies so far over the target that it loses CLIP nats."""
-        return (raw_below - self.target) * self.slope_over >= CLIP
+    @functools.cached_property
+    def first_over(self) -> int:
+        """The fewest rows below a place that lies over the target."""
+        return math.floor(self.target) + 1
 
-    def clipped_under(self, raw_up_to: int) -> bool:
-        """Whether a place with that many rows below or at it lies so far under the target that it loses CLIP nats."""
-        return (self.target - raw_up_to) * self.slope_under >= CLIP
+    @functools.cached_property
+    def last_under(self) -> int:
+        """The most rows below or at a place that lies under the target."""
+        return math.ceil(self.target) - 1
+
+    @functools.cached_property
+    def first_clipped(self) -> int:
+        """The fewest rows below a place so far over the target that it loses CLIP nats."""
+        return math.ceil(self.target + CLIP / self.slope_over)
+
+    @functools.cached_property
+    def last_clipped(self) -> int:
+        """The most rows below or at a place so far under the target that it loses CLIP nats."""
+        return math.floor(self.target - CLIP / self.slope_under)
 
 
 class Piece(NamedTuple):
@@ -130,44 +144,30 @@ def draw_piece(pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tu
 
 
 def _piece_weights(pieces: Sequence[Piece], loss: RankLoss) -> WeightBounds:
-    """Brackets of length * boost * exp(-min(CLIP, loss)) for each piece."""
-    first_over, last_under = math.ceil(loss.target), math.floor(loss.target)
-    free, clipped, stepped = 0, 1, 2  # how a piece is weighed; stepped ones carry the number of whole ranks
-    kinds: list[int] = []
-    steps: list[int] = []
-    over: list[bool] = []
-    for piece in pieces:
-        is_over = piece.raw_below > loss.target
-        step = piece.raw_below - first_over if is_over else last_under - piece.raw_up_to
-        if piece.hidden or loss.clipped_over(piece.raw_below) or loss.clipped_under(piece.raw_up_to):
-            kinds.append(clipped)
-        elif is_over or piece.raw_up_to < loss.target:
-            kinds.append(stepped)
-        else:
-            kinds.append(free)
-        steps.append(step)
-        over.append(is_over)
-    most_over = max((s + 1 for s, k, o in zip(steps, kinds, over, strict=True) if k == stepped and o), default=0)
-    most_under = max((s + 1 for s, k, o in zip(steps, kinds, over, strict=True) if k == stepped and not o), default=0)
+    """Brackets of length * boost * exp(-min(CLIP, loss)) for each piece, by way of a table of the exponentials."""
+    entries = [_table_entry(piece, loss) for piece in pieces]
+    masses = [piece.length * piece.boost for piece in pieces]
+    steps = max(entries, default=0) // 2
 
     def bounds(bits: int) -> tuple[list[int], list[int]]:
-        unit = 1 << bits
-        floor = exp_bounds(CLIP, bits)
-        tables = {
-            True: exp_sequence_bounds((first_over - loss.target) * loss.slope_over, loss.slope_over, most_over, bits),
-            False: exp_sequence_bounds((loss.target - last_under) * loss.slope_under, loss.slope_under, most_under, bits),
-        }
-        lows, highs = [], []
-        for piece, kind, step, side in zip(pieces, kinds, steps, over, strict=True):
-            if kind == free:
-                low = high = unit
-            elif kind == clipped:
-                low, high = floor
-            else:
-                low, high = tables[side][0][step], tables[side][1][step]
-            mass = piece.length * piece.boost
-            lows.append(mass * low)
-            highs.append(mass * high)
-        return lows, highs
+        over = exp_sequence_bounds((loss.first_over - loss.target) * loss.slope_over, loss.slope_over, steps, bits)
+        under = exp_sequence_bounds((loss.target - loss.last_under) * loss.slope_under, loss.slope_under, steps, bits)
+        free, clipped = (1 << bits, 1 << bits), exp_bounds(CLIP, bits)
+        brackets = []
+        for side in (0, 1):
+            table = [free[side], clipped[side], *itertools.chain.from_iterable(zip(over[side], under[side], strict=True))]
+            brackets.append([mass * table[entry] for mass, entry in zip(masses, entries, strict=True)])
+        return brackets[0], brackets[1]
 
     return bounds
+
+
+def _table_entry(piece: Piece, loss: RankLoss) -> int:
+    """Where the table of `_piece_weights` has a piece: 0 no loss, 1 clipped, then over and under by turns, rank by rank."""
+    if piece.hidden:
+        return 1
+    if piece.raw_below >= loss.first_over:
+        return 1 if piece.raw_below >= loss.first_clipped else 2 + 2 * (piece.raw_below - loss.first_over)
+    if piece.raw_up_to <= loss.last_under:
+        return 1 if piece.raw_up_to <= loss.last_clipped else 3 + 2 * (loss.last_under - piece.raw_up_to)
+    return 0

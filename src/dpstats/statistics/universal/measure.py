@@ -70,35 +70,29 @@ def span(ordinal: int) -> tuple[int, int]:
         return _HALF, _ZERO
     decade, mantissa = decade_and_mantissa(abs(ordinal))
     index = decade - LOWEST_DECADE
-    parts = sum(mass for mass, spacing, _ in _grids(decade) if mantissa % spacing == 0)
-    mass = _WEIGHTS[index] * parts
-    up_to = _mass_up_to(decade, mantissa)
-    return (_HALF - up_to if ordinal < 0 else _HALF + _ZERO + up_to - mass), mass
+    up_to = at = 0
+    for mass, spacing, first in _grids(decade):
+        place, rest = divmod(mantissa, spacing)
+        up_to += mass * (place - first + 1)
+        if not rest:
+            at += mass
+    weight = _WEIGHTS[index]
+    end = _WEIGHT_ENDS[index] * _DECADE_UNIT + weight * up_to
+    return (_HALF - end if ordinal < 0 else _HALF + _ZERO + end - weight * at), weight * at
 
 
 def ordinal_at(position: int) -> int:
     """The lattice point that owns a position on the line [0, TOTAL)."""
     if position < _HALF:
-        return -_magnitude_at(_HALF - 1 - position)
+        return -ordinal_at(TOTAL - 1 - position)
     if position < _HALF + _ZERO:
         return 0
-    return _magnitude_at(position - _HALF - _ZERO)
-
-
-def _mass_up_to(decade: int, mantissa: int) -> int:
-    """The mass of the positive points up to and including one."""
-    index = decade - LOWEST_DECADE
-    within = sum(mass * (mantissa // spacing - first + 1) for mass, spacing, first in _grids(decade))
-    return _WEIGHT_ENDS[index] * _DECADE_UNIT + _WEIGHTS[index] * within
-
-
-def _magnitude_at(position: int) -> int:
-    """The positive point that owns a position on the positive half line: the first with _mass_up_to > position."""
-    index = bisect_right(_WEIGHT_ENDS, position // _DECADE_UNIT) - 1
+    index = bisect_right(_WEIGHT_ENDS, (position - _HALF - _ZERO) // _DECADE_UNIT) - 1
     low, high = index * DECADE_POINTS, (index + 1) * DECADE_POINTS
-    while high - low > 1:
+    while high - low > 1:  # the first point of the decade that ends beyond the position
         middle = (low + high) // 2
-        if _mass_up_to(*decade_and_mantissa(middle)) > position:
+        start, mass = span(middle)
+        if start + mass > position:
             high = middle
         else:
             low = middle

@@ -166,7 +166,7 @@ def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow) -> list[tup
         raw_up_to = raw_below + group.raw_count
         at_low_edge = index == 0 and window.raw_below > 0
         at_high_edge = index == len(groups) - 1 and window.raw_above > 0
-        if (at_low_edge and loss.clipped_under(raw_up_to)) or (at_high_edge and loss.clipped_over(raw_below)):
+        if (at_low_edge and raw_up_to <= loss.last_clipped) or (at_high_edge and raw_below >= loss.first_clipped):
             pass
         elif at_low_edge or at_high_edge:
             whole.append(order.count_group(group.ordinal))

@@ -1,0 +1,312 @@
+"""The registry: a question is checked and priced before data is opened, and data can only lead to one kind of failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from dpstats.foundations import registry
+from dpstats.foundations.errors import (
+    DataTypeError,
+    DpstatsError,
+    InvalidParameterError,
+    MissingParameterError,
+    UnknownNameError,
+)
+from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.randomness import seeded
+from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, ask
+from dpstats.foundations.results import Interval, NoReply, Release
+from dpstats.foundations.rounding import exact_rational
+
+SECRET = "98765.4321 of Xanthippe"
+
+
+class Untouchable:
+    """A column that must not be looked at."""
+
+    def __getattribute__(self, name: str) -> object:
+        raise AssertionError("the data was read")
+
+    def __len__(self) -> int:
+        raise AssertionError("the data was read")
+
+    def __bool__(self) -> bool:
+        raise AssertionError("the data was read")
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("the data was read")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def untouchable() -> Any:
+    return Untouchable()
+
+
+def never() -> Any:
+    raise AssertionError("the column was opened")
+
+
+def positive(value: object) -> Fraction:
+    number = exact_rational(value, "width")
+    if number <= 0:
+        raise InvalidParameterError(f"width must be positive, got {value}.")
+    return number
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> Statistic:
+    """The registry with one statistic only: it is answered purely, with delta, by a refusal, or by a crash."""
+    statistic = Statistic(
+        "toy",
+        "Only for tests.",
+        (
+            Parameter("width", "how wide, for example 0.5", positive),
+            Parameter("mode", "in which mode", str, "plain"),
+            Parameter("marks", "some places", tuple, ()),
+        ),
+    )
+
+    @registry.method(statistic, "pure", claim="pure epsilon-DP")
+    def pure(column: object, question: Question, rng: Any) -> Answer:
+        return Answer(42.0, Interval(41.0, 43.0, 0.9, "the noise"), (("public", "the width"),))
+
+    @registry.method(statistic, "approximate", claim="(epsilon, delta)-DP", needs_delta=True)
+    def approximate(column: object, question: Question, rng: Any) -> Refusal:
+        return Refusal("The test failed.", "Ask with more epsilon.")
+
+    @registry.method(statistic, "crashing", claim="none")
+    def crashing(column: object, question: Question, rng: Any) -> Answer:
+        raise RuntimeError(SECRET)
+
+    monkeypatch.setattr(registry, "_STATISTICS", {statistic.name: statistic})
+    return statistic
+
+
+# Asking
+
+
+@pytest.mark.usefixtures("toys")
+def test_a_question_is_priced_from_its_parameters_alone() -> None:
+    question = ask("toy", 0.1, epsilon=0.3, neighbors="change_one", unit="person", column="age", marks=[1, 2])
+    assert question.cost == PrivacyCost("0.3", 0, Neighbors.CHANGE_ONE, "person")
+    assert question.epsilon == Fraction(3, 10)
+    assert question.neighbors is Neighbors.CHANGE_ONE
+    assert question.arguments == {"width": Fraction(1, 10), "mode": "plain", "marks": (1, 2)}
+    assert question.method.name == "pure"
+
+
+@pytest.mark.usefixtures("toys")
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: ask("tow", epsilon=1), UnknownNameError, "there is no statistic 'tow'; there are toy"),
+        (lambda: ask("toy", 1), MissingParameterError, r"needs epsilon, .* for example epsilon=0\.5"),
+        (lambda: ask("toy", 1, epsilon=0), InvalidParameterError, "epsilon must be a positive number such as 0.5"),
+        (lambda: ask("toy", 1, epsilon="lots"), InvalidParameterError, "number such as 0.5 or '1/3', got 'lots'"),
+        (lambda: ask("toy", 1, epsilon=float("nan")), InvalidParameterError, "epsilon must be a finite number"),
+        (lambda: ask("toy", 1, epsilon=1, delta=0.7), InvalidParameterError, r"below 0\.5, such as 1e-6, got 0\.7"),
+        (lambda: ask("toy", 1, epsilon=1, delta=None), InvalidParameterError, "delta must be a number, got NoneType"),
+        (lambda: ask("toy", 1, epsilon=1, delta=1e-6), InvalidParameterError, "spends no delta: leave delta out"),
+        (lambda: ask("toy", 1, epsilon=1, method="approximate"), MissingParameterError, "needs delta: for example delta=1e-6"),
+        (lambda: ask("toy", 1, epsilon=1, method="magic"), UnknownNameError, "it has 'auto', 'pure', 'approximate', 'crashing'"),
+        (lambda: ask("toy", 1, epsilon=1, method=["pure"]), UnknownNameError, r"no method \['pure'\]; it has 'auto'"),
+        (lambda: ask("toy", 1, epsilon=1, method=None), UnknownNameError, "no method None"),
+        (lambda: ask("toy", 1, epsilon=1, neighbors="friends"), InvalidParameterError, "'add_remove' or 'change_one'"),
+        (lambda: ask("toy", epsilon=1), MissingParameterError, "toy needs width: how wide, for example 0.5"),
+        (lambda: ask("toy", -1, epsilon=1), InvalidParameterError, "width must be positive, got -1"),
+        (lambda: ask("toy", 1, epsilon=1, colour="red"), UnknownNameError, "no parameter 'colour'; it has width, mode, marks, epsi"),
+        (lambda: ask("toy", 1, width=1, epsilon=1), InvalidParameterError, "toy got width twice"),
+        (lambda: ask("toy", 1, "a", (), 1), MissingParameterError, "needs epsilon"),
+        (lambda: ask("toy", 1, "a", (), 1, epsilon=1), InvalidParameterError, r"only width, mode, marks .* by name: epsilon=0\.5"),
+    ],
+)
+def test_a_wrong_question_is_refused_with_what_to_do_before_any_data(
+    call: Callable[[], Question], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words) as caught:
+        call().answer(never)
+    assert isinstance(caught.value, DpstatsError)
+
+
+def test_a_statistic_without_parameters_says_that_it_takes_nothing(toys: Statistic) -> None:
+    bare = registry.register(Statistic("bare", "Only for tests."))
+    registry.method(bare, "plain", claim="none")(lambda *_: Answer(1))
+    with pytest.raises(InvalidParameterError, match=r"bare takes nothing after the data; give epsilon by name: epsilon=0\.5"):
+        ask("bare", 1, epsilon=1)
+    with pytest.raises(UnknownNameError, match="there are bare, toy"):
+        ask("none", epsilon=1)
+
+
+def test_parameters_are_checked_once_and_defaults_are_not(toys: Statistic) -> None:
+    seen = []
+
+    def check(value: object) -> object:
+        seen.append(value)
+        return value
+
+    watched = registry.register(Statistic("watched", "Only for tests.", (Parameter("a", "", check), Parameter("b", "", check, 7))))
+    registry.method(watched, "plain", claim="none")(lambda *_: Answer(1))
+    assert ask("watched", a=3, epsilon=1).arguments == {"a": 3, "b": 7}
+    assert seen == [3]
+
+
+@pytest.mark.usefixtures("toys")
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (lambda: ask("toy", 0.5, epsilon=1), "toy(0.5)"),
+        (lambda: ask("toy", "1/3", epsilon=1, column="age"), "toy(age, 0.333333333333333)"),
+        (lambda: ask("toy", 1, "loud", [1, Fraction(1, 4)], epsilon=1, column="net income"), "toy(net income, 1, loud, [1, 0.25])"),
+        (lambda: ask("toy", 1, mode="plain", epsilon=1), "toy(1)"),
+    ],
+)
+def test_a_question_prints_its_column_and_what_differs_from_the_defaults(question: Callable[[], Question], text: str) -> None:
+    assert str(question()) == text
+
+
+# Answering
+
+
+@pytest.mark.usefixtures("toys")
+def test_the_column_is_opened_once_when_the_question_is_answered_and_touched_by_the_method_alone() -> None:
+    opened = []
+
+    def open_column() -> Any:
+        opened.append(1)
+        return Untouchable()
+
+    question = ask("toy", 1, epsilon=1)
+    assert opened == []
+    assert question.answer(open_column)
+    assert opened == [1]
+
+
+@pytest.mark.usefixtures("toys")
+def test_an_answer_becomes_a_release_with_everything_on_it() -> None:
+    question = ask("toy", 1, epsilon=0.5, column="age")
+    assert question.answer(untouchable) == Release(
+        question="toy(age, 1)",
+        value=42.0,
+        cost=question.cost,
+        method="pure",
+        claim="pure epsilon-DP",
+        private=True,
+        interval=Interval(41.0, 43.0, 0.9, "the noise"),
+        notes=(("public", "the width"),),
+    )
+
+
+@pytest.mark.usefixtures("toys")
+def test_the_source_decides_whether_a_reply_is_private() -> None:
+    pure = ask("toy", 1, epsilon=1)
+    approximate = ask("toy", 1, epsilon=1, delta=1e-6, method="approximate")
+    for question in (pure, approximate):
+        assert question.answer(untouchable).private
+        assert not question.answer(untouchable, seeded(7)).private
+
+
+@pytest.mark.usefixtures("toys")
+def test_a_refusal_is_a_reply_at_full_cost() -> None:
+    question = ask("toy", 1, epsilon=1, delta="1e-6", method="approximate")
+    assert question.answer(untouchable) == NoReply(
+        "toy(1)", PrivacyCost(1, 1e-6), "approximate", "The test failed.", "Ask with more epsilon.", True
+    )
+
+
+@pytest.mark.usefixtures("toys")
+def test_a_crash_is_a_refusal_at_full_cost_in_words_that_carry_nothing_of_it() -> None:
+    question = ask("toy", 1, epsilon=1, method="crashing")
+    reply = question.answer(untouchable)
+    assert isinstance(reply, NoReply)
+    assert reply.cost == question.cost
+    assert reply.reason == "The answer could not be computed."
+    assert reply.advice == "The cost is spent; ask again or ask the data holder."
+    shown = [str(reply), repr(reply), str(reply.card()), reply.to_json(), reply._repr_html_()]
+    assert not any(word in text for text in shown for word in ("RuntimeError", "Xanthippe", "98765"))
+
+
+class Panic(BaseException):
+    """What a library written in Rust raises when it panics: no Exception."""
+
+
+FAILURES = [
+    ValueError(SECRET),
+    ZeroDivisionError(SECRET),
+    MemoryError(),
+    RecursionError(),
+    StopIteration(),
+    AssertionError(SECRET),
+    InvalidParameterError(SECRET),
+    Panic(SECRET),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
+def test_all_failures_look_alike_wherever_they_happen(failure: BaseException, toys: Statistic) -> None:
+    def fail(*_: object) -> Any:
+        raise failure
+
+    crash = ask("toy", 1, epsilon=1, method="crashing").answer(untouchable)
+    registry.method(toys, "failing", claim="none")(fail)
+    inside = ask("toy", 1, epsilon=1, method="failing").answer(untouchable)
+    opening = ask("toy", 1, epsilon=1, method="pure").answer(fail)
+    for reply in (inside, opening):
+        assert isinstance(reply, NoReply)
+        assert str(reply) == str(crash)
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
+def test_with_a_seeded_source_a_failure_passes_so_that_tests_see_it(failure: BaseException, toys: Statistic) -> None:
+    def fail(*_: object) -> Any:
+        raise failure
+
+    registry.method(toys, "failing", claim="none")(fail)
+    for question, opened in ((ask("toy", 1, epsilon=1, method="failing"), untouchable), (ask("toy", 1, epsilon=1), fail)):
+        with pytest.raises(type(failure)) as caught:
+            question.answer(opened, seeded(7))
+        assert caught.value is failure
+
+
+@pytest.mark.usefixtures("toys")
+@pytest.mark.parametrize("failure", [DataTypeError("age holds text"), KeyboardInterrupt(), SystemExit()], ids=repr)
+def test_a_wrong_declared_type_and_the_users_own_stop_are_no_refusals(failure: BaseException) -> None:
+    def fail() -> Any:
+        raise failure
+
+    with pytest.raises(type(failure)):
+        ask("toy", 1, epsilon=1).answer(fail)
+
+
+# Registering
+
+
+def test_a_name_can_be_taken_once(toys: Statistic) -> None:
+    with pytest.raises(DpstatsError, match="a statistic named 'toy' is registered already"):
+        registry.register(Statistic("toy", "Another one."))
+    assert registry.find_statistic("toy") is toys
+
+
+def test_a_method_can_be_taken_once(toys: Statistic) -> None:
+    before = toys.methods["pure"]
+    with pytest.raises(DpstatsError, match="toy has a method named 'pure' already"):
+        registry.method(toys, "pure", claim="another")(lambda *_: Answer(1))
+    assert toys.methods["pure"] is before
+
+
+def test_automatic_takes_the_first_method_and_names_are_sorted(toys: Statistic) -> None:
+    assert toys.method_for("auto").name == "pure"
+    assert toys.method_for("crashing").name == "crashing"
+    registry.register(Statistic("abacus", "Only for tests."))
+    assert registry.statistic_names() == ["abacus", "toy"]
+
+
+def test_the_decorator_hands_the_function_back(toys: Statistic) -> None:
+    def run(*_: object) -> Answer:
+        return Answer(1)
+
+    assert registry.method(toys, "bare", claim="none")(run) is run
