@@ -403,8 +403,8 @@ def tails(effort: float) -> None:
 
 def many(effort: float) -> None:
     rows, epsilon = 10_000, 1.0
-    repeats = max(2, round(10 * effort))
-    title = f"Many quantiles at once, n = {rows:,}, epsilon = {epsilon:g}: mean rank error over all of them ({repeats} repeats)"
+    repeats = max(2, round(12 * effort))
+    title = f"Many quantiles at once, n = {rows:,}, epsilon = {epsilon:g}: mean rank error ({repeats} repeats)"
     heads = ("ours at once", "aim", "met", "ours, budget split", "tight bounds, budget split")
     heading(title, "column", "quantiles", *heads)
     for count in (99, 9):
@@ -422,7 +422,14 @@ def many(effort: float) -> None:
                     apart.append(mean_rank_error(ordered, [ours(column, q, epsilon / count) for q in few], few))
             means = [float(np.mean(each)) for each in (together, apart, tight)]
             aims = ("<= 15", met(means[0] <= 15)) if count == 99 else ("", "")
-            line(shape, count, f"{means[0]:.1f}", *aims, f"{means[1]:.0f}", f"{means[2]:.0f}")
+            line(
+                shape,
+                count,
+                f"{means[0]:.1f} +- {np.std(together) / math.sqrt(repeats):.1f}",
+                *aims,
+                f"{means[1]:.0f}",
+                f"{means[2]:.0f}",
+            )
 
 
 def mean_rank_error(ordered: Rows, values: Sequence[float], wanted: Sequence[float]) -> float:

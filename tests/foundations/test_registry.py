@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -67,7 +67,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Statistic:
         (
             Parameter("width", "how wide, for example 0.5", positive),
             Parameter("mode", "in which mode", str, "plain"),
-            Parameter("marks", "some places", tuple, ()),
+            Parameter("marks", "some places", lambda places: tuple(cast(Any, places)), ()),
         ),
     )
 
@@ -119,10 +119,18 @@ def test_a_question_is_priced_from_its_parameters_alone() -> None:
         (lambda: ask("toy", 1, epsilon=1, neighbors="friends"), InvalidParameterError, "'add_remove' or 'change_one'"),
         (lambda: ask("toy", epsilon=1), MissingParameterError, "toy needs width: how wide, for example 0.5"),
         (lambda: ask("toy", -1, epsilon=1), InvalidParameterError, "width must be positive, got -1"),
-        (lambda: ask("toy", 1, epsilon=1, colour="red"), UnknownNameError, "no parameter 'colour'; it has width, mode, marks, epsi"),
+        (
+            lambda: ask("toy", 1, epsilon=1, colour="red"),
+            UnknownNameError,
+            "no parameter 'colour'; it has width, mode, marks, epsi",
+        ),
         (lambda: ask("toy", 1, width=1, epsilon=1), InvalidParameterError, "toy got width twice"),
         (lambda: ask("toy", 1, "a", (), 1), MissingParameterError, "needs epsilon"),
-        (lambda: ask("toy", 1, "a", (), 1, epsilon=1), InvalidParameterError, r"only width, mode, marks .* by name: epsilon=0\.5"),
+        (
+            lambda: ask("toy", 1, "a", (), 1, epsilon=1),
+            InvalidParameterError,
+            r"only width, mode, marks .* by name: epsilon=0\.5",
+        ),
     ],
 )
 def test_a_wrong_question_is_refused_with_what_to_do_before_any_data(
@@ -149,7 +157,9 @@ def test_parameters_are_checked_once_and_defaults_are_not(toys: Statistic) -> No
         seen.append(value)
         return value
 
-    watched = registry.register(Statistic("watched", "Only for tests.", (Parameter("a", "", check), Parameter("b", "", check, 7))))
+    watched = registry.register(
+        Statistic("watched", "Only for tests.", (Parameter("a", "", check), Parameter("b", "", check, 7)))
+    )
     registry.method(watched, "plain", claim="none")(lambda *_: Answer(1))
     assert ask("watched", a=3, epsilon=1).arguments == {"a": 3, "b": 7}
     assert seen == [3]
@@ -161,7 +171,10 @@ def test_parameters_are_checked_once_and_defaults_are_not(toys: Statistic) -> No
     [
         (lambda: ask("toy", 0.5, epsilon=1), "toy(0.5)"),
         (lambda: ask("toy", "1/3", epsilon=1, column="age"), "toy(age, 0.333333333333333)"),
-        (lambda: ask("toy", 1, "loud", [1, Fraction(1, 4)], epsilon=1, column="net income"), "toy(net income, 1, loud, [1, 0.25])"),
+        (
+            lambda: ask("toy", 1, "loud", [1, Fraction(1, 4)], epsilon=1, column="net income"),
+            "toy(net income, 1, loud, [1, 0.25])",
+        ),
         (lambda: ask("toy", 1, mode="plain", epsilon=1), "toy(1)"),
     ],
 )

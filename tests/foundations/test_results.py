@@ -45,6 +45,12 @@ def test_a_release_is_its_number() -> None:
     assert f"{float(released(Fraction(1, 3))):.3f}" == "0.333"
 
 
+def test_a_format_is_that_of_the_number_and_without_one_the_whole_release_prints() -> None:
+    release = released(42.123)
+    assert f"{release:.1f}" == "42.1"
+    assert f"{release}" == str(release)
+
+
 def test_a_release_of_zero_is_still_an_answer() -> None:
     assert released(0)
     assert released(())
@@ -64,9 +70,7 @@ def test_a_release_prints_value_interval_and_cost() -> None:
     assert text == "median(age) = 42, interval 41.5 to 43.25 (95%), cost epsilon = 0.5, delta = 0.000001"
 
 
-@pytest.mark.parametrize(
-    ("level", "shown"), [(0.95, "(95%)"), (0.999, "(99.9%)"), (0.9999999, "(99.99999%)"), (0.07, "(7%)")]
-)
+@pytest.mark.parametrize(("level", "shown"), [(0.95, "(95%)"), (0.999, "(99.9%)"), (0.9999999, "(99.99999%)"), (0.07, "(7%)")])
 def test_a_level_below_one_never_prints_as_certainty(level: Any, shown: str) -> None:
     assert str(Interval(0.0, 1.0, level, "the noise")).endswith(shown)
 
@@ -205,7 +209,14 @@ def test_a_refusal_is_false_and_carries_its_cost() -> None:
 
 def test_a_refusal_has_a_card_and_json_like_a_release() -> None:
     card = str(refused().card())
-    for words in ("reply       none", "The test failed.", "Ask with more epsilon.", "epsilon = 0.5", "one person changed", "universal"):
+    for words in (
+        "reply       none",
+        "The test failed.",
+        "Ask with more epsilon.",
+        "epsilon = 0.5",
+        "one person changed",
+        "universal",
+    ):
         assert words in card
     assert strictly(refused().to_json()) == refused().to_dict()
     assert refused().to_dict() == {
@@ -225,7 +236,12 @@ def test_a_refusal_has_a_card_and_json_like_a_release() -> None:
 @pytest.mark.parametrize("make", [released, refused])
 def test_a_seeded_source_is_marked_on_card_text_html_and_json(make: Any) -> None:
     marked, clean = make(private=False), make(private=True)
-    for show in (str, lambda reply: str(reply.card()), lambda reply: reply._repr_html_(), lambda reply: str(reply.card().to_dict())):
+    for show in (
+        str,
+        lambda reply: str(reply.card()),
+        lambda reply: reply._repr_html_(),
+        lambda reply: str(reply.card().to_dict()),
+    ):
         assert NOT_PRIVATE in show(marked)
         assert "NOT PRIVATE" not in show(clean)
     assert marked.to_dict()["private"] is strictly(marked.to_json())["private"] is False

@@ -274,7 +274,7 @@ VALUES = st.one_of(
 def test_logarithms_lie_in_their_brackets_which_agree_to_the_digits(value: Fraction, digits: int) -> None:
     low, high = log_bounds(value, digits)
     assert low <= high
-    assert high - low <= Fraction(10) ** (3 - digits) * max(1, abs(low))
+    assert high - low <= Fraction(10) ** (3 - digits) * max(Fraction(1), abs(low))
     unit = 1 << ORACLE_BITS
     for bound, is_lower in ((low, True), (high, False)):
         at_least, at_most = series(abs(bound))  # around exp(-|bound|)
@@ -291,7 +291,7 @@ def test_logarithms_next_to_one_are_bracketed_by_zero_on_the_inner_side(power: i
     assert above[0] == below[1] == 0
     assert tiny - tiny**2 < above[1] < Fraction(1, 10**37)
     assert -Fraction(1, 10**37) < below[0] < -tiny
-    assert log_bounds(Fraction(1)) == (0, 0)
+    assert log_bounds(Fraction(1)) == (Fraction(0), Fraction(0))
 
 
 @given(value=st.fractions(0, 10**12), bits=st.sampled_from([0, 8, 128]))

@@ -132,7 +132,7 @@ def float_odds(lengths: Sequence[float], scores: Sequence[float], rate: float) -
     """The exponential mechanism over stretches of a line, in floats, relative to the best score. Mistake: weights underflow.
 
     A candidate far behind becomes impossible. On tied data the best stretch has no length, so that every weight can be 0 and
-    the division fails; diffprivlib 0.6 crashes so, which at rate 1 tells `[0] * 1491 + [1]` from one more 0.
+    the division fails; diffprivlib 0.6 crashes so, and one more tied row is enough to tell neighbours apart.
     """
     best = max(scores)
     weights = [length * math.exp(rate * (score - best)) for length, score in zip(lengths, scores, strict=True)]
