@@ -223,7 +223,15 @@ def shown(error: float, iqr: float = math.inf) -> str:
     """Two digits, or `lost`."""
     if not error <= LOST * iqr:
         return "lost"
-    return np.format_float_positional(error, 2, fractional=False, trim="-") if 1e-4 <= error < 1e6 else f"{error:.2g}"
+    return (
+        np.format_float_positional(error, 2, fractional=False, trim="-") if error == 0 or 1e-4 <= error < 1e6 else f"{error:.2g}"
+    )
+
+
+def standard_error(ordered: Rows) -> float:
+    """Of their median, from the spread of the order statistics about it."""
+    middle, reach = len(ordered) // 2, round(math.sqrt(len(ordered)) / 2)
+    return float(ordered[middle + reach] - ordered[middle - reach]) / 2
 
 
 class Aim(NamedTuple):
@@ -269,15 +277,18 @@ def peer_error(aim: Aim, quantile: Quantile, bounds: Bounds, repeats: int) -> fl
 
 def beside_peers(effort: float) -> None:
     peers = importable_peers()
-    repeats, peer_repeats = round(600 * effort), round(100 * effort)
+    repeats = {"median": round(2400 * effort), "iqr": round(600 * effort)}
+    peer_repeats = round(100 * effort)
     their_heads = [f"{name} {' / '.join(PEERS[name][1])}" for name in peers]
-    title = f"Median absolute error beside the peers ({repeats} repeats for ours, {peer_repeats} for theirs)"
+    counts = f"{repeats['median']} repeats for our medians, {repeats['iqr']} for our iqr, {peer_repeats} for the peers"
+    title = f"Median absolute error beside the peers ({counts})"
     our_heads = ("aim", "ours, no bounds", "ours / aim", "met")
     heading(title, "statistic, column, n, epsilon", *our_heads, *their_heads, "ours / best tight peer")
     for aim in AIMS:
         public = population(aim.shape)
         release = our_iqr if aim.statistic == "iqr" else functools.partial(ours, q=0.5)
-        errors = [abs(release(x, epsilon=aim.epsilon) - exact(x, aim.statistic)) for x in samples(aim.shape, aim.rows, repeats)]
+        columns = samples(aim.shape, aim.rows, repeats[aim.statistic])
+        errors = np.sort([abs(release(rows, epsilon=aim.epsilon) - exact(rows, aim.statistic)) for rows in columns])
         error = float(np.median(errors))
         cells, best = [], math.inf
         for name, quantile in peers.items():
@@ -290,7 +301,15 @@ def beside_peers(effort: float) -> None:
         ratio = f"{error / aim.most:.2f}" if aim.most else "-"
         against = shown(error / best) if 0 < best < math.inf else "-"
         name = f"{aim.statistic} {aim.shape} {aim.rows:,}, {aim.epsilon:g}"
-        line(name, f"{aim.most:g}", shown(error), ratio, met(error <= aim.most), *cells, against)
+        line(
+            name,
+            f"{aim.most:g}",
+            f"{shown(error)} +- {shown(standard_error(errors))}",
+            ratio,
+            met(error <= aim.most),
+            *cells,
+            against,
+        )
 
 
 class RankErrors(NamedTuple):

@@ -85,6 +85,20 @@ def test_a_series_lends_its_name_to_the_question() -> None:
     assert dp.median(pd.Series(NUMBERS), epsilon=1).question == dp.median(NUMBERS, epsilon=1).question
 
 
+@pytest.mark.parametrize("name", ["a\n  claim  none", "a\x1b[31m", "a\u2028b"])
+def test_a_name_that_could_forge_a_card_is_left_out(name: str) -> None:
+    assert dp.median(pd.Series(NUMBERS, name=name), epsilon=1).question == "median"
+
+
+def test_a_long_name_is_shortened() -> None:
+    assert dp.median(pd.Series(NUMBERS, name="x" * 61), epsilon=1).question == f"median({'x' * 57}...)"
+
+
+def test_several_quantiles_can_be_taken_apart() -> None:
+    low, high = dp.quantile(NUMBERS, [0.1, 0.9], epsilon=10)
+    assert low <= high
+
+
 def test_unit_and_neighbours_reach_the_card() -> None:
     card = str(dp.median(NUMBERS, epsilon=1, unit="person", neighbors="change_one").card())
     assert "one person changed; the number of rows is public" in card

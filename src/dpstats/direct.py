@@ -20,6 +20,7 @@ from dpstats.foundations.summaries import MISSING_POLICY
 
 StatisticFunction = Callable[..., Release | NoReply]
 
+_LONGEST_LABEL = 60
 _COMMON_HELP = {
     "epsilon": "the privacy that the answer spends; required, for example 0.5",
     "delta": "only for methods that need it",
@@ -118,9 +119,11 @@ def _indented(rows: dict[str, str]) -> list[str]:
 
 
 def _label(data: Any) -> str:
-    """The name that a Series carries, which is as public as a column name."""
+    """The name that a Series carries, which is as public as a column name; none that could break a card's lines."""
     name = getattr(data, "name", "")
-    return name if isinstance(name, str) else ""
+    if not isinstance(name, str) or not name.isprintable():
+        return ""
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 3]}..."
 
 
 def _check_source(rng: object) -> None:

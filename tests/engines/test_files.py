@@ -95,6 +95,26 @@ def test_declared_integers_stay_exact_beyond_the_floats(write: Write) -> None:
     assert numbers(path, "a", {"a": "integer"}) == [9007199254740992, 9007199254740993]
 
 
+def test_declared_integers_may_be_written_as_whole_decimals(write: Write) -> None:
+    path = write("a\n27102.0\n5e3\n7\n1.5\n1e16\n9007199254740993\n-3.0\nnan\ninf\nx\n\n")
+    assert numbers(path, "a", {"a": "integer"}) == [-3, 7, 5000, 27102, 9007199254740993]
+
+
+@pytest.mark.parametrize(
+    "line", ["27102.0,845.38", "50000,50000", "Xanthippe,-7", "x,1e5", '"1,5",Xanthippe', "+.5,Xanthippe", " 7 ,Xanthippe"]
+)
+def test_a_file_without_a_header_is_refused_and_its_first_line_kept_quiet(write: Write, line: str) -> None:
+    with pytest.raises(DataFileError) as complaint:
+        open_table(write(f"{line}\n1,2\n"))
+    assert str(complaint.value).endswith(
+        "table.csv seems to have no header: its first line holds numbers. Add a first line with the column names."
+    )
+
+
+def test_names_with_digits_in_them_are_names(write: Write) -> None:
+    assert open_table(write("q1,2020_01,3rd,nan,4-5,\n")).columns == ("q1", "2020_01", "3rd", "nan", "4-5", "")
+
+
 def test_a_table_separated_by_tabs_is_read(write: Write) -> None:
     assert numbers(write("a\tb\n1\t2\n", "table.tsv"), "b") == [2]
 
@@ -113,6 +133,10 @@ def test_a_header_in_latin_1_keeps_its_letters(write: Write) -> None:
         (b"a,b\r1,2\r", "carriage return"),
         (b'a,"b\nXanthippe,2\n', "every quote closed"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        (b"a;b\n1;2\n", "separated by ';': save it with commas"),
+        (b"Xanthippe;7\n1;2\n", "separated by ';': save it with commas"),
+        (b"a\tb\n1\t2\n", "separated by tabs: name it .tsv"),
+        (b"PAR1\x15\x04\x15 Xanthippe PAR1", r"looks like Parquet: rename it to \.parquet"),
         (b"\x1f\x8b\x08\x00\x00,b\n1,2\n", "could not be read as CSV"),
     ],
 )
@@ -139,6 +163,7 @@ def test_parquet_types_are_the_declared_ones(tmp_path: Path) -> None:
             "text": ["x", None, "z"],
             "day": [date(2024, 1, 1), None, date(2024, 1, 2)],
             "lists": [[1], None, []],
+            "size": pl.Series(["small", None, "large"], dtype=pl.Enum(["small", "large"])),
             "nothing": [None, None, None],
         }
     ).write_parquet(path)
@@ -147,8 +172,13 @@ def test_parquet_types_are_the_declared_ones(tmp_path: Path) -> None:
     assert numbers(path, "flag") == [0, 1]
     assert numbers(path, "price") == [1.25, 2.5]
     assert numbers(path, "nothing") == []
-    for name in ("text", "day", "lists"):
-        with pytest.raises(DataTypeError, match=f"column {name} holds no numbers"):
+    for name, words in {
+        "text": r"text\. Write plain numbers such as 12345\.5, or ask count\(text\)\.$",
+        "day": r"dates or times\. Store numbers instead, such as days since a fixed day, or ask count\(day\)\.$",
+        "size": r"categories\. Store the numbers behind the categories, or ask count\(size\)\.$",
+        "lists": r"nested rows\. Store plain numbers, or ask count\(lists\)\.$",
+    }.items():
+        with pytest.raises(DataTypeError, match=f"column {name} holds no numbers, .* its type is {words}"):
             open_table(path).column(name, numeric=True)
         assert open_table(path).column(name, numeric=False).count() == 2
 

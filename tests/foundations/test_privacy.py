@@ -52,6 +52,39 @@ def test_costs_of_different_kinds_do_not_add_up(other: PrivacyCost) -> None:
     for first, second in itertools.permutations([PrivacyCost(1), other]):
         with pytest.raises(InvalidParameterError, match="with the same neighbors and unit"):
             first + second
+        with pytest.raises(InvalidParameterError, match="with the same neighbors and unit"):
+            first - second
+        with pytest.raises(InvalidParameterError, match="with the same neighbors and unit"):
+            _ = first <= second
+
+
+def test_a_cost_fits_within_a_budget_when_neither_amount_is_larger() -> None:
+    budget = PrivacyCost(1, 1e-6)
+    for cost in (budget, PrivacyCost(1), PrivacyCost("1/3", 1e-7)):
+        assert cost <= budget
+        assert budget >= cost
+    for cost in (PrivacyCost("1.0000000001"), PrivacyCost(0.5, 1e-5)):
+        assert not cost <= budget
+    with pytest.raises(TypeError):
+        _ = budget <= 1
+
+
+def test_what_is_left_of_a_budget_is_exact_and_never_negative() -> None:
+    assert PrivacyCost(1, 1e-6) - PrivacyCost(0.1) - PrivacyCost(0.2, 1e-6) == PrivacyCost(0.7)
+    with pytest.raises(InvalidParameterError, match=r"a cost of epsilon = 2 does not fit within epsilon = 1\."):
+        PrivacyCost(1) - PrivacyCost(2)
+    with pytest.raises(InvalidParameterError, match="does not fit"):
+        PrivacyCost(1) - PrivacyCost(0.5, 1e-9)
+
+
+@pytest.mark.parametrize("unit", ["", "  ", "person\n  claim  none", "per\x1bson", "x" * 61, None, 7])
+def test_a_unit_that_could_break_a_card_is_refused(unit: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="unit must be one line of printable text"):
+        PrivacyCost(1, unit=unit)
+
+
+def test_a_unit_may_be_words() -> None:
+    assert PrivacyCost(1, unit="household of the year 2024").unit == "household of the year 2024"
 
 
 @pytest.mark.parametrize("other", [1, 0.5, "1", None])
@@ -74,8 +107,8 @@ def test_only_costs_add_to_costs(other: Any) -> None:
         ),
         (
             PrivacyCost("1/3", "1e-400"),
-            "epsilon = ~0.333334, delta = 1e-400",
-            "PrivacyCost(epsilon=~0.333334, delta=1e-400, neighbors='add_remove', unit='row')",
+            "epsilon = 1/3, delta = 1e-400",
+            "PrivacyCost(epsilon=1/3, delta=1e-400, neighbors='add_remove', unit='row')",
         ),
     ],
 )

@@ -61,8 +61,46 @@ def test_a_release_of_several_numbers_is_an_array() -> None:
     assert values.tolist() == [1.0, 2.5, 3.0]
     assert np.asarray(released((1, 2)), dtype=int).dtype.kind == "i"
     assert np.array(released(3.0)).shape == ()
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"this release holds 2 values: use \.value"):
         float(released((1, 2)))
+
+
+def test_a_release_of_several_numbers_can_be_taken_apart() -> None:
+    low, high = released((1, 2.5))
+    assert (low, high) == (1, 2.5)
+    for single in (released(3.0), released("north"), released(np.array(3.0))):
+        with pytest.raises(TypeError, match="holds one value"):
+            list(single)
+
+
+def test_a_release_can_be_rounded() -> None:
+    assert round(released(42.1234), 2) == 42.12
+    assert round(released(42.6)) == 43
+    with pytest.raises(TypeError, match="holds 2 values"):
+        round(released((1.5, 2.5)), 1)
+
+
+def test_very_many_values_are_shortened_for_people_and_kept_for_programs() -> None:
+    release = released(tuple(range(1000)))
+    shown = "0, 1, 2, 3, 4, ... 1,000 values in all"
+    assert f"= {shown}, cost" in str(release)
+    assert release.card().to_dict()["value"] == shown
+    assert str(release.card(whole=True).to_dict()["value"]).endswith("998, 999")
+    assert release.to_dict()["value"] == list(range(1000))
+    assert "values in all" not in str(released(tuple(range(20))))
+
+
+def test_representations_are_short() -> None:
+    cost = PrivacyCost(1)
+    assert repr(Release("median", 48.9, cost, "m", "c", True)) == "Release(median = 48.9, cost epsilon = 1)"
+    assert NOT_PRIVATE in repr(released(private=False))
+    assert repr(NoReply("median", cost, "m", "r", "a", True)) == "NoReply(median, cost epsilon = 1)"
+    assert NOT_PRIVATE in repr(refused(private=False))
+    assert repr(released().card()) == "Card(median(age), 6 lines: print it)"
+
+
+def test_the_ends_of_an_interval_print_as_whole_as_they_are() -> None:
+    assert str(Interval(999991, 1000009.0, 0.95, "the noise")) == "999991 to 1000009 (95%)"
 
 
 def test_a_release_prints_value_interval_and_cost() -> None:
@@ -197,6 +235,13 @@ def test_a_refusal_has_no_number_and_says_what_to_do() -> None:
     assert issubclass(NoReplyError, DpstatsError)
     with pytest.raises(NoReplyError):
         math.sqrt(refused())
+    with pytest.raises(NoReplyError):
+        f"{refused():.2f}"
+    with pytest.raises(NoReplyError):
+        round(refused(), 2)
+    with pytest.raises(NoReplyError):
+        _low, _high = refused()
+    assert f"{refused()}" == str(refused())
 
 
 def test_a_refusal_is_false_and_carries_its_cost() -> None:
@@ -246,6 +291,14 @@ def test_a_seeded_source_is_marked_on_card_text_html_and_json(make: Any) -> None
         assert "NOT PRIVATE" not in show(clean)
     assert marked.to_dict()["private"] is strictly(marked.to_json())["private"] is False
     assert clean.to_dict()["private"] is True
+
+
+def test_a_seeded_release_claims_nothing_and_stands_out() -> None:
+    marked, clean = released(private=False), released(private=True)
+    assert marked.card().to_dict()["claim"] == "none, because the source is seeded; with a private one: pure epsilon-DP"
+    assert clean.card().to_dict()["claim"] == "pure epsilon-DP"
+    assert f'color:#c00;font-weight:bold">{NOT_PRIVATE}' in marked._repr_html_()
+    assert "#c00" not in clean._repr_html_()
 
 
 class Tags(HTMLParser):

@@ -169,5 +169,8 @@ def test_a_wrong_number_of_points_is_refused(points: object) -> None:
 def test_the_card_says_how_many_rows_to_bring() -> None:
     assert reliable_rows(Fraction(1), [Fraction(1, 2)]) == 40
     assert reliable_rows(Fraction(1, 10), [Fraction(1, 2)]) == 400
-    assert reliable_rows(Fraction(1), [Fraction(99, 100)]) < 500
+    assert reliable_rows(Fraction(1), [Fraction(99, 100)]) == 350
+    assert reliable_rows(Fraction(1), [Fraction(1, 4), Fraction(3, 4)]) == 120
+    assert reliable_rows(Fraction(1), [Fraction(index, 32) for index in range(1, 32)]) == 1300
+    assert "about 11 rows from the end" in dict(dp.quantile([1.0], 1, epsilon=1).notes)["aims"]
     assert "reliable from" in dict(dp.median([1.0], epsilon=1).notes)

@@ -15,8 +15,8 @@ import pytest
 import dpstats as dp
 from dpstats.audit.rank_laws import cuts_of, rank_law
 from dpstats.audit.sampled import epsilon_lower_bound
-from dpstats.statistics.universal.decimals import float_of, ordinal_of
-from dpstats.statistics.universal.measure import span
+from dpstats.statistics.universal.decimals import ordinal_of
+from dpstats.statistics.universal.measure import WHOLE
 from dpstats.testing import seeded
 from tests.statistics.tables import neighbouring_tables
 
@@ -47,30 +47,39 @@ def numbers(release: dp.Release) -> tuple[float, ...]:
     return value if isinstance(value, tuple) else (float(value),)
 
 
-def samples(ask: Callable[..., dp.Release], data: list[float], epsilon: object, seed: int, runs: int) -> list[tuple[float, ...]]:
+def samples(ask: Callable[..., dp.Release], data: object, epsilon: object, seed: int, runs: int) -> list[tuple[float, ...]]:
     """Releases from one seeded stream."""
     rng = seeded(seed)
     return [numbers(ask(data, epsilon=epsilon, rng=rng)) for _ in range(runs)]
 
 
-def hardest_pair(epsilon: Fraction) -> tuple[list[float], list[float], float, float]:
-    """Of many small pairs the one that the exact law of the median tells apart best, by which value, and how well."""
-    best: tuple[float, list[float], list[float], float] = (0.0, [], [], 0.0)
-    for table, neighbour in neighbouring_tables(seed=8, count=400, most_rows=14):
-        cuts = cuts_of(neighbour)
-        laws = [rank_law(rows, cuts, Fraction(len(rows), 2), epsilon, epsilon) for rows in (table, neighbour)]
+def hardest_pair(epsilon: Fraction) -> tuple[list[int], list[int], float, float]:
+    """Of many small pairs the one that the exact law of the median tells apart best, by which value, and how well.
+
+    Of whole numbers, whose type alone decides the measure, so that the law is that of a single draw.
+    """
+    best: tuple[float, list[int], list[int], float] = (0.0, [], [], 0.0)
+    for reals, more_reals in neighbouring_tables(seed=8, count=400, most_rows=14):
+        if not all(abs(value) < 1e6 for value in more_reals):
+            continue
+        table, neighbour = [round(value) for value in reals], [round(value) for value in more_reals]
+        cuts = cuts_of(neighbour, measure=WHOLE)
+        targets = [Fraction(len(rows), 2) for rows in (table, neighbour)]
+        laws = [
+            rank_law(rows, cuts, target, epsilon, epsilon, measure=WHOLE)
+            for rows, target in zip((table, neighbour), targets, strict=True)
+        ]
         for value in set(table):
-            place = span(ordinal_of(value))[0]
-            p, q = (float(law[place]) for law in laws)
+            p, q = (float(law[WHOLE.span(ordinal_of(value))[0]]) for law in laws)
             if min(p, q) > 0.03:
-                best = max(best, (abs(float(np.log(p / q))), table, neighbour, float_of(ordinal_of(value))), key=lambda found: found[0])
+                best = max(best, (abs(float(np.log(p / q))), table, neighbour, float(value)), key=lambda found: found[0])
     return best[1], best[2], best[3], best[0]
 
 
 def test_the_median_is_not_refuted_where_the_exact_law_is_tightest_and_its_twin_is() -> None:
     table, neighbour, value, exact = hardest_pair(Fraction(3))
     assert exact > 1.5
-    first, second = samples(dp.median, table, 3, 1, RUNS), samples(dp.median, neighbour, 3, 2, RUNS)
+    first, second = (samples(dp.median, np.array(rows), 3, seed, RUNS) for rows, seed in ((table, 1), (neighbour, 2)))
     found = max(
         epsilon_lower_bound(one, other, lambda drawn: drawn[0] == value, confidence=CONFIDENCE).at_least
         for one, other in ((first, second), (second, first))

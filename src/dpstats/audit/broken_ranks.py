@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpstats.audit.rank_laws import rank_law
 from dpstats.statistics.universal.decimals import Number, ordinal_of
-from dpstats.statistics.universal.measure import span
+from dpstats.statistics.universal.measure import MIXED
 
 
 def law_without_the_half(
@@ -32,7 +32,7 @@ def law_on_the_data_range(
 ) -> dict[int, Fraction]:
     """Takes the bounds from the data: a place beyond the largest row is impossible until somebody larger comes."""
     slope = epsilon / (2 * max(quantile, 1 - quantile))
-    spans = [span(ordinal_of(value)) for value in rows]
+    spans = [MIXED.span(ordinal_of(value)) for value in rows]
     low, high = min(start for start, _ in spans), max(start + mass for start, mass in spans)
     law = rank_law(rows, cuts, quantile * len(rows), slope, slope)
     kept = {place: probability for place, probability in law.items() if low <= place < high}

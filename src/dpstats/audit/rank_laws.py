@@ -13,15 +13,15 @@ from fractions import Fraction
 from dpstats.audit.laws import exponential_of_minus
 from dpstats.statistics.universal.decimals import Number, ordinal_of
 from dpstats.statistics.universal.draw import CLIP, Stretch
-from dpstats.statistics.universal.measure import TOTAL, span
+from dpstats.statistics.universal.measure import MIXED, TOTAL, Measure
 
 
-def cuts_of(*tables: Iterable[Number]) -> list[int]:
+def cuts_of(*tables: Iterable[Number], measure: Measure = MIXED) -> list[int]:
     """The places where a law over any of these tables can change: where their decimals start and end, and the line's ends."""
     cuts = {0, TOTAL}
     for table in tables:
         for value in table:
-            start, mass = span(ordinal_of(value))
+            start, mass = measure.span(ordinal_of(value))
             cuts |= {start, start + mass}
     return sorted(cuts)
 
@@ -33,9 +33,10 @@ def rank_law(
     slope_over: Fraction,
     slope_under: Fraction,
     stretches: Sequence[Stretch] = (),
+    measure: Measure = MIXED,
 ) -> dict[int, Fraction]:
     """The probability of each stretch of the line between two cuts, by where it starts."""
-    starts = sorted(span(ordinal_of(value))[0] for value in rows)
+    starts = sorted(measure.span(ordinal_of(value))[0] for value in rows)
     weights = {}
     for low, high in itertools.pairwise(cuts):
         below = bisect_left(starts, low)

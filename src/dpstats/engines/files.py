@@ -10,6 +10,7 @@ stands for itself, so that one broken line cannot swallow others. No message of 
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from dpstats.engines.arrays import as_column
+from dpstats.engines.kinds import Kind, kind_of_type
 from dpstats.foundations.errors import (
     DataFileError,
     DataTypeError,
@@ -38,6 +40,14 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 _LISTED_COLUMNS = 30
 _LONGEST_HEADER = 1 << 20
+_LARGEST_EXACT = 2**53
+_A_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?")
+_OTHER_SEPARATORS = {";": "';': save it with commas", "\t": "tabs: name it .tsv"}
+_ADVICE = {
+    Kind.TEXT: "Write plain numbers such as 12345.5",
+    Kind.DATE: "Store numbers instead, such as days since a fixed day",
+    Kind.CATEGORY: "Store the numbers behind the categories",
+}
 
 
 class Table(Protocol):
@@ -92,7 +102,7 @@ class ParquetTable:
         check_column_name(name, self.columns)
         declared = self._types[name]
         if numeric and not (declared.is_numeric() or declared in (pl.Boolean, pl.Null)):
-            raise _not_numbers(name, str(declared))
+            raise _not_numbers(name, kind_of_type(declared.base_type().__name__))
         with _one_error_for(self._file, "could not be read as Parquet"):
             values = pl.read_parquet(self._file, columns=[name], glob=False)[name]
             if declared == pl.Null:
@@ -126,9 +136,9 @@ class CsvTable:
             raw_numbers = raw_cells.cast(pl.Float64, strict=False)
             kind = self._types.get(name) or (TEXT if 2 * raw_numbers.count() < raw_cells.count() else NUMBER)
             if kind == INTEGER:
-                raw_numbers = raw_cells.cast(pl.Int64, strict=False)
+                raw_numbers = _whole_numbers(raw_cells, raw_numbers)
         if numeric and kind == TEXT:
-            raise _not_numbers(name, TEXT if name in self._types else f"{TEXT}, as most of its cells are")
+            raise _not_numbers(name, Kind.TEXT, "" if name in self._types else ", as most of its cells are")
         return as_column(raw_cells if kind == TEXT else raw_numbers, numeric=numeric)
 
     def _read_cells(self, position: int) -> polars.Series:
@@ -186,6 +196,8 @@ def _read_header(file: Path, separator: str) -> tuple[str, ...]:
     """The names in the first line, which must be whole by itself: a quote left open would make names of the data."""
     with file.open("rb") as octets:
         line = octets.readline(_LONGEST_HEADER)
+    if line.startswith(b"PAR1"):
+        raise DataFileError(f"{shown(file)} looks like Parquet: rename it to .parquet.")
     if line.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataFileError(f"{shown(file)} is in UTF-16: save it as UTF-8.")
     line = line.rstrip(b"\r\n")
@@ -197,17 +209,36 @@ def _read_header(file: Path, separator: str) -> tuple[str, ...]:
         header = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         header = line.decode("latin-1")
+    for other, advice in _OTHER_SEPARATORS.items():
+        if other in header and separator not in header:
+            raise DataFileError(f"{shown(file)}: its columns seem to be separated by {advice}.")
     names = tuple(name.strip() for name in next(csv.reader([header], delimiter=separator, skipinitialspace=True), []))
     if not any(names):
         raise DataFileError(f"{shown(file)} must name its columns in the first line.")
+    if any(_A_NUMBER.fullmatch(name) for name in names):  # then it may be somebody's row, of which no cell is repeated
+        raise DataFileError(
+            f"{shown(file)} seems to have no header: its first line holds numbers. Add a first line with the column names."
+        )
     for name, times in Counter(names).items():
         if times > 1:
             raise DataFileError(f"{shown(file)} has more than one column named {shown(name)}: names must differ.")
     return names
 
 
-def _not_numbers(name: str, kind: str) -> DataTypeError:
-    return DataTypeError(f"column {shown(name)} holds no numbers, which this question needs: its type is {kind}.")
+def _whole_numbers(raw_cells: polars.Series, raw_numbers: polars.Series) -> polars.Series:
+    """The cells that are whole numbers: exact as they are written, or written as decimals (27102.0, 5e3) within 2**53."""
+    import polars as pl
+
+    raw_decimals = raw_numbers.set(~((raw_numbers.abs() < _LARGEST_EXACT) & (raw_numbers == raw_numbers.floor())), None)
+    return raw_cells.cast(pl.Int64, strict=False).zip_with(raw_decimals.is_null(), raw_decimals.cast(pl.Int64, strict=False))
+
+
+def _not_numbers(name: str, kind: Kind, why: str = "") -> DataTypeError:
+    advice = _ADVICE.get(kind, "Store plain numbers")
+    return DataTypeError(
+        f"column {shown(name)} holds no numbers, which this question needs: its type is {kind.value}{why}. "
+        f"{advice}, or ask count({shown(name)})."
+    )
 
 
 @contextmanager
@@ -225,4 +256,4 @@ def _one_error_for(file: Path, what_happened: str) -> Iterator[None]:
 
 def _require_polars() -> None:
     if find_spec("polars") is None:
-        raise MissingExtraError("reading files needs polars: pip install 'dpstats[files]'")
+        raise MissingExtraError("reading files needs polars: pip install 'dpstats[files]', or in a clone pip install -e '.[files]'.")

@@ -32,7 +32,7 @@ class Kind(enum.Enum):
 
 _ADVICE = {
     Kind.OTHER: "convert it to a column of float or int first",
-    Kind.TEXT: "convert the text to numbers first, for example by x.astype(float)",
+    Kind.TEXT: "convert the text to numbers first, for example by x.astype(float) or [float(v) for v in x]",
     Kind.DATE: "pass numbers instead, for example days or seconds since a fixed day",
     Kind.CATEGORY: "pass the numbers behind the categories, for example by x.astype(float)",
     Kind.COMPLEX: "pass the real part, the imaginary part or the modulus",
@@ -58,6 +58,14 @@ _ARRAY_KINDS = {
     "V": Kind.RECORD,
 }
 
+_DECLARED_KINDS = {
+    **dict.fromkeys(("String", "Binary"), Kind.TEXT),
+    **dict.fromkeys(("Date", "Datetime", "Duration", "Time"), Kind.DATE),
+    **dict.fromkeys(("Categorical", "Enum"), Kind.CATEGORY),
+    **dict.fromkeys(("List", "Array"), Kind.NESTED),
+    "Struct": Kind.RECORD,
+}
+
 
 def kind_of_element(cls: type) -> Kind:
     """The kind of an element from its class alone, so that no code of the element runs."""
@@ -72,6 +80,11 @@ def kind_of_element(cls: type) -> Kind:
 def kind_of_array(code: str) -> Kind:
     """The kind behind numpy's one-letter `dtype.kind`."""
     return _ARRAY_KINDS.get(code, Kind.OTHER)
+
+
+def kind_of_type(name: str) -> Kind:
+    """The kind behind the name of a column type that is no number type, as polars and narwhals name them."""
+    return _DECLARED_KINDS.get(name, Kind.OTHER)
 
 
 def not_numbers(kind: Kind) -> DataTypeError:

@@ -8,17 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.blocks import present_rows
-from dpstats.engines.kinds import Kind, not_numbers
+from dpstats.engines.kinds import kind_of_type, not_numbers
 from dpstats.engines.typed import number_array
 from dpstats.engines.untyped import nearest_floats
 
-_KINDS = {
-    **dict.fromkeys(("String", "Binary"), Kind.TEXT),
-    **dict.fromkeys(("Date", "Datetime", "Duration", "Time"), Kind.DATE),
-    **dict.fromkeys(("Categorical", "Enum"), Kind.CATEGORY),
-    **dict.fromkeys(("List", "Array"), Kind.NESTED),
-    "Struct": Kind.RECORD,
-}
 _WIDE_WHOLES = ("Int128", "UInt128")
 _NULL_TYPES = ("Null", "null", "null[pyarrow]")
 
@@ -38,7 +31,7 @@ class SeriesRows:
         if self._declared in _NULL_TYPES:
             return [np.empty(0)]
         if not self._is_number:
-            raise not_numbers(_KINDS.get(self._type, Kind.OTHER))
+            raise not_numbers(kind_of_type(self._type))
         present = self._series.drop_nulls() if self._series.null_count() else self._series
         if self._is_wide:
             return [nearest_floats(present.to_list())]

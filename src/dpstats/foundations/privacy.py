@@ -11,6 +11,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.rounding import decimal_text, exact_rational
 
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**9), Fraction(10**9)
+LONGEST_UNIT = 60
 
 
 class Neighbors(enum.Enum):
@@ -68,21 +69,39 @@ class PrivacyCost:
         object.__setattr__(self, "epsilon", exact_epsilon)
         object.__setattr__(self, "delta", exact_delta)
         object.__setattr__(self, "neighbors", Neighbors.named(neighbors))
-        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "unit", _checked_unit(unit))
 
     def __add__(self, other: object) -> PrivacyCost:
         if not isinstance(other, PrivacyCost):
             return NotImplemented
-        if (self.neighbors, self.unit) != (other.neighbors, other.unit):
-            raise InvalidParameterError(
-                f"cannot add a cost per {self.unit} under {self.neighbors.value} to one per {other.unit} "
-                f"under {other.neighbors.value}: ask both questions with the same neighbors and unit."
-            )
+        self._require_same_kind(other)
         delta = min(self.delta + other.delta, Fraction(1))
         return PrivacyCost(self.epsilon + other.epsilon, delta, self.neighbors, self.unit)
 
     def __radd__(self, other: object) -> PrivacyCost:
         return self if other == 0 else NotImplemented  # so that sum(costs) works
+
+    def __sub__(self, other: object) -> PrivacyCost:
+        """What is left of a budget after a cost that fits within it."""
+        if not isinstance(other, PrivacyCost):
+            return NotImplemented
+        if not other <= self:
+            raise InvalidParameterError(f"a cost of {other} does not fit within {self}.")
+        return PrivacyCost(self.epsilon - other.epsilon, self.delta - other.delta, self.neighbors, self.unit)
+
+    def __le__(self, other: object) -> bool:
+        """Whether this cost fits within `other`: neither its epsilon nor its delta is larger."""
+        if not isinstance(other, PrivacyCost):
+            return NotImplemented
+        self._require_same_kind(other)
+        return self.epsilon <= other.epsilon and self.delta <= other.delta
+
+    def _require_same_kind(self, other: PrivacyCost) -> None:
+        if (self.neighbors, self.unit) != (other.neighbors, other.unit):
+            raise InvalidParameterError(
+                f"a cost per {self.unit} under {self.neighbors.value} and one per {other.unit} under {other.neighbors.value} "
+                "cannot be added or compared: ask both questions with the same neighbors and unit."
+            )
 
     def __repr__(self) -> str:
         return (
@@ -124,6 +143,13 @@ def spendable_delta(value: object) -> Fraction:
     if not 0 <= delta < Fraction(1, 2):
         raise InvalidParameterError(f"delta must be at least 0 and below 0.5, such as 1e-6, got {value}.")
     return delta
+
+
+def _checked_unit(unit: object) -> str:
+    """A unit in words that can stand in a line of a card without breaking it."""
+    if not isinstance(unit, str) or not unit.strip() or not unit.isprintable() or len(unit) > LONGEST_UNIT:
+        raise InvalidParameterError(f"unit must be one line of printable text such as person, of {LONGEST_UNIT} letters at most.")
+    return unit
 
 
 def _shown_float(amount: Fraction) -> float:

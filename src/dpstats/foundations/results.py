@@ -8,9 +8,9 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from dpstats.foundations.errors import NoReplyError
 from dpstats.foundations.privacy import PrivacyCost
 
 NOT_PRIVATE = "NOT PRIVATE: drawn from a seeded source, for tests only"
+
+_MOST_SHOWN, _FIRST_SHOWN = 20, 5
+_LOUD = ";color:#c00;font-weight:bold"
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,14 @@ class Interval:
     covers: str
 
     def __str__(self) -> str:
-        return f"{self.low:.6g} to {self.high:.6g} ({100 * self.level:.10g}%)"
+        return f"{value_text(self.low)} to {value_text(self.high)} ({100 * self.level:.10g}%)"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {"low": _plain(self.low), "high": _plain(self.high), "level": _plain(self.level), "covers": self.covers}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Card:
     """A release's passport as headed lines; prints as text, shows as a table in notebooks."""
 
@@ -49,6 +52,9 @@ class Card:
         width = max(len(heading) for heading, _ in self.lines)
         return "\n".join([self.title, *(f"  {heading:<{width}}  {text}" for heading, text in self.lines)])
 
+    def __repr__(self) -> str:
+        return f"Card({self.title}, {len(self.lines)} lines: print it)"
+
     def to_dict(self) -> dict[str, object]:
         """The headed lines, by heading."""
         return {"title": self.title, **dict(self.lines)}
@@ -56,13 +62,13 @@ class Card:
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<tr><th style="text-align:left;vertical-align:top">{html.escape(heading)}</th>'
-            f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+            f'<td style="text-align:left{_LOUD if NOT_PRIVATE in text else ""}">{html.escape(text)}</td></tr>'
             for heading, text in self.lines
         )
         return f"<table><caption>{html.escape(self.title)}</caption><tbody>{rows}</tbody></table>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """An answer that may be published: its value, its cost, and how it was made."""
 
@@ -77,7 +83,20 @@ class Release:
     notes: tuple[tuple[str, str], ...] = ()
 
     def __float__(self) -> float:
-        return float(self.value)
+        return float(self._single())
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._single(), digits)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not _is_several(self.value):
+            raise TypeError("this release holds one value and cannot be taken apart: use .value or float(release).")
+        return iter(self.value)
+
+    def _single(self) -> Any:
+        if _is_several(self.value):
+            raise TypeError(f"this release holds {len(self.value)} values: use .value.")
+        return self.value
 
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)
@@ -88,15 +107,18 @@ class Release:
     def __str__(self) -> str:
         within = f", interval {self.interval}" if self.interval else ""
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
-        return f"{self.question} = {value_text(self.value)}{within}, cost {self.cost}{mark}"
+        return f"{self.question} = {_short_text(self.value)}{within}, cost {self.cost}{mark}"
 
-    def card(self) -> Card:
-        """The release's passport."""
+    def __repr__(self) -> str:
+        return f"Release({self})"
+
+    def card(self, *, whole: bool = False) -> Card:
+        """The release's passport; of very many values it shows the first few, or with `whole` all of them."""
         lines = [
-            ("value", value_text(self.value)),
+            ("value", value_text(self.value) if whole else _short_text(self.value)),
             *([("interval", f"{self.interval}; covers {self.interval.covers}")] if self.interval else []),
             *_common_lines(self.cost, self.method, self.private),
-            ("claim", self.claim),
+            ("claim", claim_text(self.claim, self.private)),
             *self.notes,
         ]
         return Card(self.question, tuple(lines))
@@ -123,7 +145,7 @@ class Release:
         return self.card()._repr_html_()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NoReply:
     """An honest refusal. It costs what an answer would have cost and says only what every refusal says."""
 
@@ -135,6 +157,20 @@ class NoReply:
     private: bool
 
     def __float__(self) -> float:
+        self._complain()
+
+    def __round__(self, digits: int | None = None) -> NoReturn:
+        self._complain()
+
+    def __iter__(self) -> Iterator[Any]:
+        self._complain()
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self._complain()
+        return str(self)
+
+    def _complain(self) -> NoReturn:
         raise NoReplyError(f"{self.question} got no reply, so it has no value: {self.advice}")
 
     def __bool__(self) -> bool:
@@ -143,6 +179,10 @@ class NoReply:
     def __str__(self) -> str:
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
         return f"{self.question}: no reply, cost {self.cost}. {self.reason} {self.advice}{mark}"
+
+    def __repr__(self) -> str:
+        mark = "" if self.private else f" [{NOT_PRIVATE}]"
+        return f"NoReply({self.question}, cost {self.cost}{mark})"
 
     def card(self) -> Card:
         """The refusal's passport."""
@@ -181,6 +221,23 @@ def value_text(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return ", ".join(value_text(item) for item in value)
     return str(value)
+
+
+def claim_text(claim: str, private: bool) -> str:
+    """The claim as a card may state it: a seeded source earns none."""
+    return claim if private else f"none, because the source is seeded; with a private one: {claim}"
+
+
+def _is_several(value: object) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _short_text(value: Any) -> str:
+    if not _is_several(value) or len(value) <= _MOST_SHOWN:
+        return value_text(value)
+    return f"{value_text(list(value[:_FIRST_SHOWN]))}, ... {len(value):,} values in all"
 
 
 def _common_lines(cost: PrivacyCost, method: str, private: bool) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ from dpstats.foundations.errors import InvalidParameterError
 
 _EXTREME_EXPONENT = 999_999_999_999
 _LONGEST_NUMBER = 400
+_SMALL = 1000
 _HUGE_POWER = re.compile(r"[eE][+-]?0*[^\D0]\d{3}")
 
 
@@ -37,25 +38,34 @@ def exact_rational(value: object, name: str) -> Fraction:
         return Fraction(value)
     if isinstance(value, (float, Decimal)):
         if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
-            raise InvalidParameterError(f"{name} must be a finite number, got {value}.")
+            raise InvalidParameterError(f"{name} must be a finite number such as {_example(name)}, got {value}.")
         value = str(value)
     if isinstance(value, str):
         if len(value) > _LONGEST_NUMBER or _HUGE_POWER.search(value.replace("_", "")):
-            raise InvalidParameterError(f"{name} must be a number of ordinary size, such as 0.5, got {value[:20]!r}.")
+            raise InvalidParameterError(f"{name} must be a number of ordinary size, such as {_example(name)}, got {value[:20]!r}.")
         try:
             return Fraction(value)
         except (ValueError, ZeroDivisionError):
-            raise InvalidParameterError(f"{name} must be a number such as 0.5 or '1/3', got {value!r}.") from None
+            raise InvalidParameterError(f"{name} must be a number such as {_example(name)}, got {value!r}.") from None
     raise InvalidParameterError(f"{name} must be a number, got {type(value).__name__}.")
 
 
+def _example(name: str) -> str:
+    """A number to show to somebody who got the parameter `name` wrong."""
+    return "1e-6" if name == "delta" else "0.5 or '1/3'"
+
+
 def decimal_text(value: Fraction, digits: int = 6) -> str:
-    """`value` in decimals for people: exact when it is short, otherwise rounded *up* in the last digit and marked by '~'."""
+    """`value` in decimals for people: exact when it is short or a ratio of small numbers, otherwise rounded *up* in the
+    last digit and marked by '~'.
+    """
     context = _context(digits + 10, decimal.ROUND_CEILING)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     short = _context(digits, decimal.ROUND_CEILING).normalize(quotient)
     text = f"{short:f}" if -7 < short.adjusted() < 16 or not short else f"{short:e}"
-    return text if Fraction(short) == value else f"~{text}"
+    if Fraction(short) == value:
+        return text
+    return str(value) if max(abs(value.numerator), value.denominator) <= _SMALL else f"~{text}"
 
 
 def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:

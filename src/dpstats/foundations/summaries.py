@@ -55,6 +55,15 @@ class OrderWindow:
         """Rows strictly above the last value."""
         return self.raw_rows - self.raw_below - int(self.raw_counts.sum())
 
+    def narrowed(self, request: WindowRequest) -> OrderWindow:
+        """The part of the window that covers a narrower request."""
+        first, last = request.ranks(self.raw_rows)
+        raw_ends = self.raw_below + np.cumsum(self.raw_counts)
+        begin = int(np.searchsorted(raw_ends, first, side="left"))
+        end = int(np.searchsorted(raw_ends, last, side="left")) + 1
+        raw_below = int(raw_ends[begin - 1]) if begin else self.raw_below
+        return OrderWindow(self.raw_rows, raw_below, self.raw_values[begin:end], self.raw_counts[begin:end])
+
 
 class Column(Protocol):
     """One column of a table, behind an engine."""

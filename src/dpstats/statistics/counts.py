@@ -32,7 +32,7 @@ def count_laplace(column: Column, question: Question, rng: RandomSource) -> Answ
         Interval(max(0, noisy_count - reach), noisy_count + reach, INTERVAL_LEVEL, covers),
         (
             ("missing values", "rows with null or NaN are not counted"),
-            ("public", "the parameters; nothing about the rows"),
+            ("public", "the parameters"),
             ("numerics", "exact: whole numbers and an exact sampler"),
         ),
     )

@@ -2,8 +2,9 @@
 
 Claim      epsilon-DP, no delta, no refusal, whatever the data
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
-Why        One draw of the exponential mechanism over all 15-digit decimals (universal/single.py); far out in a tail, four
-           smaller steps (universal/tails.py); several quantiles by recursive halving (universal/many.py)
+Why        One draw of the exponential mechanism over all 15-digit decimals, after a small look at the column's grain
+           (universal/single.py); far out in a tail, four smaller steps (universal/tails.py); several quantiles by recursive
+           halving (universal/many.py)
 Numerics   Exact integers from the rows to the draw; a released value is a decimal of 15 digits
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.rounding import exact_rational
@@ -21,11 +23,13 @@ from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.statistics.universal.decimals import float_of
 from dpstats.statistics.universal.many import draw_quantiles
 from dpstats.statistics.universal.single import draw_quantile
-from dpstats.statistics.universal.tails import COUNT_SHARE, MEDIAN_SHARE, TAIL, draw_tail_quantile
+from dpstats.statistics.universal.tails import COUNT_SHARE, MEDIAN_SHARE, TAIL, draw_tail_quantile, safe_rows
 
-UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal; also epsilon**2/8 zCDP for a single draw"
+UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal"
 MOST_QUANTILES = 999
 _RELIABLE_NATS = 20
+"""With so many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""
+_RELIABLE_NATS_OF_SEVERAL = 8
 
 
 def checked_quantile(value: object) -> Fraction:
@@ -97,19 +101,40 @@ def several_quantiles(
 def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:
     """The card's lines on what is public and what to expect, from parameters alone."""
     rows = reliable_rows(question.epsilon, quantiles)
+    public = "the parameters; nothing about the rows"
+    if question.neighbors is Neighbors.ADD_REMOVE:
+        public += ", not even how many there are"
     return (
-        ("reliable from", f"about {rows} rows at this epsilon; with fewer, the answer leans on a public prior over all numbers"),
+        (
+            "reliable from",
+            f"about {rows:,} rows at this epsilon; with fewer, the answer leans on a public prior over all numbers",
+        ),
+        *_tail_note(question, quantiles),
         ("missing values", MISSING_POLICY),
-        ("public", "the parameters; nothing about the rows, not even how many there are"),
+        ("public", public),
         ("numerics", "exact integer arithmetic; values are released as decimals of 15 digits"),
     )
 
 
+def _tail_note(question: Question, quantiles: Sequence[Fraction]) -> tuple[tuple[str, str], ...]:
+    """What a quantile far out aims at; the outermost rows themselves cannot be released."""
+    if len(quantiles) > 1 or min(quantiles[0], 1 - quantiles[0]) >= TAIL:
+        return ()
+    halves = 2 if question.neighbors is Neighbors.CHANGE_ONE else 1
+    text = f"at the quantile or, where fewer rows lie beyond it, about {safe_rows(question.epsilon / halves)} rows from the end"
+    return (("aims", text),)
+
+
 def reliable_rows(epsilon: Fraction, quantiles: Sequence[Fraction]) -> int:
-    """How many rows make absurd values unlikely: enough for _RELIABLE_NATS beyond the outermost quantile."""
+    """How many rows make absurd values unlikely, rounded up to two digits."""
     outermost = max(min(min(quantile, 1 - quantile) for quantile in quantiles), Fraction(1, 10**6))
-    if len(quantiles) > 1:
-        return math.ceil(_RELIABLE_NATS * len(quantiles).bit_length() / (outermost * epsilon))
-    single = math.ceil(_RELIABLE_NATS * 2 * (1 - outermost) / (outermost * epsilon))
-    staged = math.ceil(2 * _RELIABLE_NATS / (MEDIAN_SHARE * (1 - COUNT_SHARE) * epsilon))
-    return min(single, staged) if outermost < TAIL else single
+    levels = len(quantiles).bit_length()
+    if levels > 1:
+        needed = levels * max(_RELIABLE_NATS_OF_SEVERAL / outermost, Fraction(3 * _RELIABLE_NATS))
+    elif outermost >= TAIL:
+        needed = _RELIABLE_NATS * 2 * (1 - outermost) / outermost
+    else:
+        needed = 2 * _RELIABLE_NATS / (MEDIAN_SHARE * (1 - COUNT_SHARE))
+    rows = math.ceil(needed / epsilon)
+    step = 10 ** max(0, len(str(rows)) - 2)
+    return -(-rows // step) * step

@@ -27,6 +27,7 @@ from dpstats.statistics.universal.draw import (
     epsilon_of_slopes,
     symmetric_slope,
 )
+from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure
 from dpstats.statistics.universal.single import window_pieces
 from dpstats.testing import seeded
 from tests.statistics.tables import neighbouring_tables, random_table, ugly_columns
@@ -45,18 +46,19 @@ def piece_weight(piece: Piece, loss: RankLoss) -> Fraction:
 
 @pytest.mark.parametrize("name", ugly_columns())
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(60)])  # the steep one leaves most rows outside the window
-@pytest.mark.parametrize("quantile", [Fraction(1, 2), Fraction(99, 100)])
-def test_the_window_alone_gives_the_law_of_all_rows(name: str, epsilon: Fraction, quantile: Fraction) -> None:
+@pytest.mark.parametrize(("quantile", "measure"), [(Fraction(1, 2), MIXED), (Fraction(99, 100), FINE), (Fraction(1, 3), WHOLE)])
+def test_the_window_alone_gives_the_law_of_all_rows(name: str, epsilon: Fraction, quantile: Fraction, measure: Measure) -> None:
     data = ugly_columns()[name]
     rows = [value for value in data if value == value]
     slope = symmetric_slope(quantile, epsilon, Neighbors.ADD_REMOVE)
     loss = RankLoss(quantile * len(rows), slope, slope)
-    (window,) = as_column(data).order_windows([WindowRequest(quantile, loss.margin())])
-    pieces = window_pieces(window)
+    request = WindowRequest(quantile, loss.margin())
+    (window,) = as_column(data).order_windows([WindowRequest(quantile, 3 * loss.margin())])
+    pieces = window_pieces(window.narrowed(request), measure)
     weights = [piece_weight(piece, loss) for piece in pieces]
     total = sum(weights, Fraction(0))
-    cuts = sorted({*cuts_of(rows), *(piece.start for piece in pieces)})
-    law = rank_law(rows, cuts, loss.target, slope, slope)
+    cuts = sorted({*cuts_of(rows, measure=measure), *(piece.start for piece in pieces)})
+    law = rank_law(rows, cuts, loss.target, slope, slope, measure=measure)
     for piece, weight in zip(pieces, weights, strict=True):
         expected = sum((law[cut] for cut in cuts[:-1] if piece.start <= cut < piece.start + piece.length), Fraction(0))
         assert abs(weight / total - expected) <= expected * Fraction(1, 10**30)

@@ -31,10 +31,21 @@ QUARTILES = (Fraction(1, 4), Fraction(3, 4))
 Coins = Mapping[int, Sequence[int]]
 
 
+class ToyMeasure:
+    """The measure of the toy line."""
+
+    def span(self, ordinal: int) -> tuple[int, int]:
+        """Where a decimal starts, and its mass."""
+        return sum(MASSES[:ordinal]), MASSES[ordinal]
+
+    def ordinal_at(self, position: int) -> int:
+        """The decimal that owns a position."""
+        return max(ordinal for ordinal in range(3) if self.span(ordinal)[0] <= position)
+
+
 @pytest.fixture
 def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Three decimals with two coins each, so that every outcome can be enumerated."""
-    starts = [sum(MASSES[:ordinal]) for ordinal in range(3)]
 
     def toy_groups(window: OrderWindow, known: object = None) -> list[LatticeGroup]:
         return [LatticeGroup(int(v), int(c)) for v, c in zip(window.raw_values, window.raw_counts, strict=True)]
@@ -42,8 +53,7 @@ def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     for module in (order, many):
         monkeypatch.setattr(module, "COINS", TOY_COINS)
         monkeypatch.setattr(module, "LINE", TOY_LINE)
-        monkeypatch.setattr(module, "ordinal_at", lambda position: max(o for o in range(3) if starts[o] <= position))
-    monkeypatch.setattr(order, "span", lambda ordinal: (starts[ordinal], MASSES[ordinal]))
+        monkeypatch.setattr(module, "MIXED", ToyMeasure())
     monkeypatch.setattr(order, "lattice_groups", toy_groups)
     monkeypatch.setattr(many.Node, "stretches", lambda node: [Stretch(0, 3, 2)] if node.root is not None else [])
     return monkeypatch

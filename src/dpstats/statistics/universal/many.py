@@ -22,7 +22,7 @@ from dpstats.foundations.summaries import Column, WindowRequest
 from dpstats.statistics.universal.beside import stretches_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, Stretch, symmetric_slope
-from dpstats.statistics.universal.measure import ordinal_at
+from dpstats.statistics.universal.measure import MIXED
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
 
 
@@ -60,7 +60,7 @@ class Node:
         if self.root is None or (self.part.low > 0 and self.part.high < LINE):
             return []
         upward = self.part.high == LINE
-        edge = ordinal_at(min(self.part.low if upward else self.part.high, LINE - 1) // COINS)
+        edge = MIXED.ordinal_at(min(self.part.low if upward else self.part.high, LINE - 1) // COINS)
         scale = abs(fraction_of(edge) - fraction_of(self.root))
         return stretches_beside(self.part.low, self.part.high, COINS, edge, scale, upward)
 

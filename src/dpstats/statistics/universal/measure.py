@@ -5,14 +5,16 @@ round thousands, zero. Most of a decade's mass lies on all its 15-digit points, 
 decades far from 1 get less, but never nothing. Cumulative masses are exact integers: position p on the line [0, TOTAL)
 belongs to the lattice point whose `span` (start, mass) has start <= p < start + mass.
 
-The numbers are public constants (see benchmarks/accuracy.py for what they reach); no claim depends on their choice.
+There are three of them, which differ in how a decade's mass is shared among its grids: MIXED for any column, WHOLE for one
+of whole numbers, and FINE for one that is not. All numbers are public constants (see benchmarks/accuracy.py for what they
+reach); no claim depends on their choice.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from bisect import bisect_right
+from collections.abc import Mapping
 
 from dpstats.foundations.rounding import cumulative
 from dpstats.statistics.universal.decimals import (
@@ -25,28 +27,8 @@ from dpstats.statistics.universal.decimals import (
 
 _PARTS = 10_000
 """A decade's mass is divided in ten-thousandths among its grids."""
-_GRID_PARTS = {0: 1000, -1: 200, -2: 300, -3: 100, -4: 100, 1: 50, 2: 50, 3: 50}
-"""Exponent of a grid's spacing -> its parts: whole numbers a tenth, cents three hundredths, ..."""
-_SMALL_DECADE_PARTS = 100
-"""Below 0.01, where no absolute grid reaches, each of 1, 2 and 3 significant digits gets this."""
 _DECADE_UNIT = _PARTS * DECADE_POINTS
 _FIXED_POINT = 2**40
-
-
-@functools.cache
-def _grids(decade: int) -> tuple[tuple[int, int, int], ...]:
-    """(mass per grid point, spacing in mantissa units, index of the grid's first point) for each grid of a decade."""
-    parts = [0] * (DIGITS + 1)
-    for digits in range(1, DIGITS + 1):
-        parts[digits] = _GRID_PARTS.get(decade - digits + 1, 0)
-        if digits <= 3 and decade < -2:
-            parts[digits] = max(parts[digits], _SMALL_DECADE_PARTS)
-    parts[DIGITS] += _PARTS - sum(parts)
-    return tuple(
-        (parts[digits] * 10 ** (DIGITS - digits), 10 ** (DIGITS - digits), 10 ** (digits - 1))
-        for digits in range(1, DIGITS + 1)
-        if parts[digits]
-    )
 
 
 def _decade_weight(decade: int) -> int:
@@ -62,38 +44,74 @@ _WEIGHT_ENDS = [0, *cumulative(_WEIGHTS)]
 _HALF = _WEIGHT_ENDS[-1] * _DECADE_UNIT
 _ZERO = 2 * _HALF // 250
 TOTAL = 2 * _HALF + _ZERO
+"""The length of the line, the same for every measure."""
 
 
-def span(ordinal: int) -> tuple[int, int]:
-    """The stretch of the line that a lattice point owns: where it starts, and its mass."""
-    if ordinal == 0:
-        return _HALF, _ZERO
-    decade, mantissa = decade_and_mantissa(abs(ordinal))
-    index = decade - LOWEST_DECADE
-    up_to = at = 0
-    for mass, spacing, first in _grids(decade):
-        place, rest = divmod(mantissa, spacing)
-        up_to += mass * (place - first + 1)
-        if not rest:
-            at += mass
-    weight = _WEIGHTS[index]
-    end = _WEIGHT_ENDS[index] * _DECADE_UNIT + weight * up_to
-    return (_HALF - end if ordinal < 0 else _HALF + _ZERO + end - weight * at), weight * at
+class Measure:
+    """Whole-number masses on all lattice points."""
+
+    def __init__(self, grid_parts: Mapping[int, int], small_decade_parts: int) -> None:
+        """`grid_parts` maps the exponent of a grid's spacing to its parts of a decade; the rest is on all 15-digit points.
+
+        Below 0.01, where no absolute grid reaches, each of 1, 2 and 3 significant digits gets `small_decade_parts`.
+        """
+        self._grid_parts = grid_parts
+        self._small_decade_parts = small_decade_parts
+        self._decades: dict[int, tuple[tuple[int, int, int], ...]] = {}
+
+    def span(self, ordinal: int) -> tuple[int, int]:
+        """The stretch of the line that a lattice point owns: where it starts, and its mass."""
+        if ordinal == 0:
+            return _HALF, _ZERO
+        decade, mantissa = decade_and_mantissa(abs(ordinal))
+        index = decade - LOWEST_DECADE
+        up_to = at = 0
+        for mass, spacing, first in self._grids(decade):
+            place, rest = divmod(mantissa, spacing)
+            up_to += mass * (place - first + 1)
+            if not rest:
+                at += mass
+        weight = _WEIGHTS[index]
+        end = _WEIGHT_ENDS[index] * _DECADE_UNIT + weight * up_to
+        return (_HALF - end if ordinal < 0 else _HALF + _ZERO + end - weight * at), weight * at
+
+    def ordinal_at(self, position: int) -> int:
+        """The lattice point that owns a position on the line [0, TOTAL)."""
+        if position < _HALF:
+            return -self.ordinal_at(TOTAL - 1 - position)
+        if position < _HALF + _ZERO:
+            return 0
+        index = bisect_right(_WEIGHT_ENDS, (position - _HALF - _ZERO) // _DECADE_UNIT) - 1
+        low, high = index * DECADE_POINTS, (index + 1) * DECADE_POINTS
+        while high - low > 1:  # the first point of the decade that ends beyond the position
+            middle = (low + high) // 2
+            start, mass = self.span(middle)
+            if start + mass > position:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def _grids(self, decade: int) -> tuple[tuple[int, int, int], ...]:
+        """(mass per grid point, spacing in mantissa units, index of the grid's first point) for each grid of a decade."""
+        if decade not in self._decades:
+            parts = [0] * (DIGITS + 1)
+            for digits in range(1, DIGITS + 1):
+                parts[digits] = self._grid_parts.get(decade - digits + 1, 0)
+                if digits <= 3 and decade < -2:
+                    parts[digits] = max(parts[digits], self._small_decade_parts)
+            parts[DIGITS] += _PARTS - sum(parts)
+            self._decades[decade] = tuple(
+                (parts[digits] * 10 ** (DIGITS - digits), 10 ** (DIGITS - digits), 10 ** (digits - 1))
+                for digits in range(1, DIGITS + 1)
+                if parts[digits]
+            )
+        return self._decades[decade]
 
 
-def ordinal_at(position: int) -> int:
-    """The lattice point that owns a position on the line [0, TOTAL)."""
-    if position < _HALF:
-        return -ordinal_at(TOTAL - 1 - position)
-    if position < _HALF + _ZERO:
-        return 0
-    index = bisect_right(_WEIGHT_ENDS, (position - _HALF - _ZERO) // _DECADE_UNIT) - 1
-    low, high = index * DECADE_POINTS, (index + 1) * DECADE_POINTS
-    while high - low > 1:  # the first point of the decade that ends beyond the position
-        middle = (low + high) // 2
-        start, mass = span(middle)
-        if start + mass > position:
-            high = middle
-        else:
-            low = middle
-    return high
+MIXED = Measure({0: 1000, -1: 200, -2: 300, -3: 100, -4: 100, 1: 50, 2: 50, 3: 50}, 100)
+"""For any column: whole numbers a tenth of the mass, cents three hundredths, and so on."""
+WHOLE = Measure({0: 9000, 1: 200, 2: 200, 3: 200, -1: 50, -2: 50}, 100)
+"""For a column of whole numbers."""
+FINE = Measure({0: 20, -1: 10, -2: 20, -3: 10, -4: 10, 1: 5, 2: 5, 3: 5}, 10)
+"""For a column that is not of whole numbers."""

@@ -20,7 +20,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroup, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import Mark, RankLoss, Stretch, boosted, draw_piece, pieces_between
-from dpstats.statistics.universal.measure import TOTAL, ordinal_at, span
+from dpstats.statistics.universal.measure import MIXED, TOTAL
 
 COINS = 1 << 16
 """Values that a row's coin can take."""
@@ -72,7 +72,7 @@ class Order:
     def span(self, ordinal: int) -> tuple[int, int]:
         """Where a decimal's cells start on the stretched line, and how wide each of them is."""
         if ordinal not in self._spans:
-            start, mass = span(ordinal)
+            start, mass = MIXED.span(ordinal)
             self._spans[ordinal] = (start * COINS, mass)
         return self._spans[ordinal]
 
@@ -104,7 +104,7 @@ class Order:
 
     def raw_below_cell(self, position: int) -> int:
         """The number of rows below the cell that owns a position of the line, by counting."""
-        group, raw_below = self.count_group(ordinal_at(position // COINS))
+        group, raw_below = self.count_group(MIXED.ordinal_at(position // COINS))
         start, width = self.span(group.ordinal)
         coin = (position - start) // width
         cells = self.cells(group, raw_below, 0, self.raw_rows)
@@ -126,7 +126,7 @@ class Order:
 def draw_in_part(order: Order, part: Part, loss: RankLoss, window: OrderWindow, stretches: Iterable[Stretch] = ()) -> Place:
     """Draw a place from the rows of a part, with further public mass on the stretches."""
     if part.low == part.high:
-        return Place(part.low, ordinal_at(min(part.low, LINE - 1) // COINS), part.raw_first)
+        return Place(part.low, MIXED.ordinal_at(min(part.low, LINE - 1) // COINS), part.raw_first)
     first = max(part.raw_first, math.ceil(loss.target) - loss.margin())
     last = min(part.raw_last, math.floor(loss.target) + loss.margin())
     marks: list[Mark] = []
@@ -147,7 +147,7 @@ def draw_in_part(order: Order, part: Part, loss: RankLoss, window: OrderWindow, 
         hidden_above=raw_up_to < part.raw_last,
     )
     piece, position = draw_piece(boosted(pieces, stretches), loss, order.rng)
-    ordinal = ordinal_at(position // COINS)
+    ordinal = MIXED.ordinal_at(position // COINS)
     start, width = order.span(ordinal)
     cell_start = start + (position - start) // width * width
     return Place(cell_start, ordinal, order.raw_below_cell(position) if piece.hidden else piece.raw_below)

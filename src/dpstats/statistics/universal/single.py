@@ -1,11 +1,13 @@
 """One universal quantile: a single draw over all 15-digit decimals.
 
-Claim      epsilon-DP, no delta, no refusal (see draw.py); bounded range, hence epsilon**2/8 zCDP
+Claim      epsilon-DP, no delta, no refusal
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
-Why        Rows are mapped one by one to decimals; the loss of a decimal is how far its rank is from quantile * n.
+Why        Rows are mapped one by one to decimals; the loss of a decimal is how far its rank is from quantile * n. A small
+           part of epsilon first buys a noisy look at the grain of the rows (grain.py), unless the column's type tells it.
            Dropping missing rows turns a changed row into a changed, an added or a removed one, and the slopes for
            CHANGE_ONE pay for each of these.
 Numerics   Exact: integers throughout
+Source     draw.proof.md
 """
 
 from __future__ import annotations
@@ -17,26 +19,31 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
 from dpstats.statistics.universal.decimals import lattice_groups
 from dpstats.statistics.universal.draw import Mark, Piece, RankLoss, draw_piece, pieces_between, symmetric_slope
-from dpstats.statistics.universal.measure import TOTAL, ordinal_at, span
+from dpstats.statistics.universal.grain import GRAIN_SHARE, grain_reach, suited_measure
+from dpstats.statistics.universal.measure import TOTAL, WHOLE, Measure
 
 
 def draw_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
     """The ordinal of a private quantile of the column."""
-    slope = symmetric_slope(quantile, epsilon, neighbors)
-    margin = RankLoss(Fraction(0), slope, slope).margin()
-    (window,) = column.order_windows([WindowRequest(quantile, margin)])
+    is_whole = column.dtype is not None and column.dtype.kind in "iu"
+    grain_epsilon = Fraction(0) if is_whole else epsilon * GRAIN_SHARE
+    slope = symmetric_slope(quantile, epsilon - grain_epsilon, neighbors)
+    request = WindowRequest(quantile, RankLoss(Fraction(0), slope, slope).margin())
+    reach = 0 if is_whole else grain_reach(epsilon)
+    (window,) = column.order_windows([WindowRequest(quantile, max(request.margin, reach))])
+    measure = WHOLE if is_whole else suited_measure(window, quantile, reach, grain_epsilon, rng)
     loss = RankLoss(quantile * window.raw_rows, slope, slope)
-    _, position = draw_piece(window_pieces(window), loss, rng)
-    return ordinal_at(position)
+    _, position = draw_piece(window_pieces(window.narrowed(request), measure), loss, rng)
+    return measure.ordinal_at(position)
 
 
-def window_pieces(window: OrderWindow) -> list[Piece]:
+def window_pieces(window: OrderWindow, measure: Measure) -> list[Piece]:
     """The whole line cut at the decimals of a window.
 
     The outermost decimals may have further rows outside the window; their loss depends on the side of them that is inside.
     """
     marks = []
     for ordinal, raw_count in lattice_groups(window):
-        start, width = span(ordinal)
+        start, width = measure.span(ordinal)
         marks.append(Mark(start, start + width, raw_count))
     return pieces_between(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)

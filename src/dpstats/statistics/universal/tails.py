@@ -28,12 +28,13 @@ from dpstats.statistics.universal.single import draw_quantile
 TAIL = Fraction(1, 8)
 """Quantiles closer than this to 0 or 1 are drawn by `draw_tail_quantile`."""
 COUNT_SHARE = Fraction(3, 100)
-MEDIAN_SHARE = Fraction(15, 100)
+MEDIAN_SHARE = Fraction(12, 100)
 SCALE_SHARE = Fraction(10, 100)
+TAIL_SHARE = 1 - MEDIAN_SHARE - SCALE_SHARE
 OUTWARD_SHARE = Fraction(7, 10)
 ENOUGH_NATS = 24
 """A single draw serves where (rows beyond the quantile) * epsilon reaches this."""
-SAFE_NATS = 6
+SAFE_NATS = 8
 """The tail draw never aims at fewer than this many nats' worth of rows beyond its target."""
 
 
@@ -50,7 +51,12 @@ def draw_tail_quantile(column: Column, quantile: Fraction, epsilon: Fraction, ne
     whole = Part(0, LINE, 0, order.raw_rows)
     middle = _draw_share(order, whole, Fraction(1, 2), rest * MEDIAN_SHARE)
     scale = _draw_scale(order, middle, upward, rest * SCALE_SHARE)
-    return _draw_beyond(order, middle, scale, quantile, upward, rest * (1 - MEDIAN_SHARE - SCALE_SHARE)).ordinal
+    return _draw_beyond(order, middle, scale, quantile, upward, rest * TAIL_SHARE).ordinal
+
+
+def safe_rows(epsilon: Fraction) -> int:
+    """How many rows a tail draw leaves beyond its target at least, where the whole quantile spends `epsilon`."""
+    return math.ceil(SAFE_NATS / (epsilon * (1 - COUNT_SHARE) * TAIL_SHARE))
 
 
 def _draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> Place:
@@ -82,14 +88,14 @@ def _draw_scale(order: Order, middle: Place, upward: bool, epsilon: Fraction) ->
 def _draw_beyond(order: Order, middle: Place, scale: Fraction, quantile: Fraction, upward: bool, epsilon: Fraction) -> Place:
     """The tail draw among the rows above (or below) the median's cell."""
     outward, inward = epsilon * OUTWARD_SHARE, epsilon * (1 - OUTWARD_SHARE)
-    safe_rows = math.ceil(SAFE_NATS / epsilon)
+    safe = math.ceil(SAFE_NATS / epsilon)
     if upward:
         part = Part(middle.start, LINE, middle.raw_below, order.raw_rows)
         raw_rows = part.raw_last - part.raw_first
-        target = part.raw_last - max(2 * (1 - quantile) * raw_rows, Fraction(min(safe_rows, raw_rows)))
+        target = part.raw_last - max(2 * (1 - quantile) * raw_rows, Fraction(min(safe, raw_rows)))
         loss = RankLoss(target, outward, inward)
     else:
         part = Part(0, middle.start, 0, middle.raw_below)
         raw_rows = part.raw_last
-        loss = RankLoss(max(2 * quantile * raw_rows, Fraction(min(safe_rows, raw_rows))), inward, outward)
+        loss = RankLoss(max(2 * quantile * raw_rows, Fraction(min(safe, raw_rows))), inward, outward)
     return _draw(order, part, loss, stretches_beside(part.low, part.high, COINS, middle.ordinal, scale, upward))
