@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import dpstats as dp
+from dpstats.direct import documentation
 from dpstats.foundations import registry
 from dpstats.foundations.registry import Answer, Statistic
 
@@ -44,7 +45,8 @@ def test_epsilon_may_be_an_int_a_float_or_text() -> None:
     ("call", "error"),
     [
         (lambda data: dp.median(data), dp.MissingParameterError),
-        (lambda data: dp.median(data, 1), dp.MissingParameterError),
+        (lambda data: dp.median(data, 1), dp.InvalidParameterError),
+        (lambda data: dp.median(data, eps=1), dp.UnknownNameError),
         (lambda data: dp.median(data, epsilon=0), dp.InvalidParameterError),
         (lambda data: dp.median(data, epsilon=float("nan")), dp.InvalidParameterError),
         (lambda data: dp.median(data, epsilon=-1), dp.InvalidParameterError),
@@ -67,8 +69,19 @@ def test_a_wrong_question_is_refused_before_the_data_is_looked_at(call: object, 
         call(Untouchable())
 
 
+def test_several_quantiles_without_brackets_are_pointed_to_them() -> None:
+    with pytest.raises(dp.InvalidParameterError, match=r"takes only q after the data; .* write \[0\.5, 0\.6\]\.$"):
+        dp.quantile(NUMBERS, 0.5, 0.6)
+
+
+def test_the_help_says_what_comes_back() -> None:
+    statistic = Statistic("toy", "Only for tests.", returns="a pair of numbers")
+    assert "Returns a pair of numbers, in a Release, or a NoReply" in documentation(statistic)
+    assert "Returns a Release, or a NoReply" in documentation(Statistic("toy", "Only for tests."))
+
+
 def test_text_where_numbers_belong_is_a_type_error() -> None:
-    with pytest.raises(dp.DataTypeError):
+    with pytest.raises(dp.DataTypeError, match=r"\[float\(v\) for v in x\]"):
         dp.median(["a", "b", "c"], epsilon=1)
 
 

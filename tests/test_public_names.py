@@ -37,7 +37,7 @@ def test_dir_lists_every_public_name_and_every_statistic() -> None:
 def test_the_mechanisms_are_there() -> None:
     wanted = {"laplace", "gaussian", "exponential", "noisy_max", "randomized_response", "AboveThreshold"}
     assert wanted <= set(dpstats.mechanisms.__all__)
-    assert dpstats.mechanisms.__all__ == sorted(dpstats.mechanisms.__all__)
+    assert dpstats.mechanisms.__all__ == sorted(dpstats.mechanisms.__all__) == dir(dpstats.mechanisms)
     for name in dpstats.mechanisms.__all__:
         assert inspect.getdoc(getattr(dpstats.mechanisms, name)), name
 

@@ -21,6 +21,7 @@ from dpstats.foundations.errors import (
     MissingExtraError,
     MissingParameterError,
     NoReplyError,
+    SpentError,
     UnknownNameError,
 )
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
@@ -40,6 +41,7 @@ __all__ = [
     "NoReplyError",
     "PrivacyCost",
     "Release",
+    "SpentError",
     "UnknownNameError",
     "__version__",
     "mechanisms",

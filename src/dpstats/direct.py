@@ -11,9 +11,9 @@ from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.engines.arrays import as_column
-from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import AUTO, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.summaries import MISSING_POLICY
@@ -46,7 +46,7 @@ def function_for(name: str) -> StatisticFunction:
         rng: RandomSource | None = None,
         **parameters: object,
     ) -> Release | NoReply:
-        _check_source(rng)
+        source = source_or_system(rng)
         for unknown in parameters.keys() & {"name", "column"}:  # words of `ask` that are no parameters
             raise UnknownNameError(f"{name} has no parameter {unknown!r}.")
         question = ask(
@@ -60,7 +60,7 @@ def function_for(name: str) -> StatisticFunction:
             column=_label(data),
             **parameters,
         )
-        return question.answer(lambda: as_column(data, numeric=statistic.numeric), rng)
+        return question.answer(lambda: as_column(data, numeric=statistic.numeric), source)
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "dpstats"
@@ -108,7 +108,8 @@ def documentation(statistic: Statistic) -> str:
     lines += _indented({method.name: method.claim for method in statistic.methods.values()})
     lines += [
         "",
-        "Returns a Release, or a NoReply at the same cost. What several calls cost adds up, and nothing here keeps count.",
+        f"Returns {f'{statistic.returns}, in ' if statistic.returns else ''}a Release, or a NoReply at the same cost.",
+        "What several calls cost adds up, and nothing here keeps count.",
     ]
     return "\n".join(lines)
 
@@ -124,8 +125,3 @@ def _label(data: Any) -> str:
     if not isinstance(name, str) or not name.isprintable():
         return ""
     return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 3]}..."
-
-
-def _check_source(rng: object) -> None:
-    if rng is not None and not (hasattr(rng, "octets") and isinstance(getattr(rng, "private", None), bool)):
-        raise InvalidParameterError(f"rng must come from dpstats.testing.seeded, or be left out; got {type(rng).__name__}.")

@@ -58,6 +58,25 @@ def test_the_same_seed_gives_the_same_answers_and_says_so_loudly(run: Run, peopl
     assert len({run(*arguments, seed).out for seed in range(8)}) > 1
 
 
+def test_every_answer_says_from_how_many_rows_on_it_is_reliable(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "header.csv"
+    file.write_text("age,wage\n")
+    lines = run("ask", file, "median(age)", "quantile(wage, 0.9)", "--epsilon", "2").out.splitlines()
+    notes = [line for line in lines if line.startswith("  note      reliable from about ")]
+    assert len(notes) == 2
+    assert all(line.endswith(" rows at this epsilon") for line in notes)
+
+
+def test_shares_print_as_ratios(run: Run, people: Path) -> None:
+    assert run("ask", people, *["median(age)"] * 3, "--epsilon", "1").out.count("cost      epsilon = 1/3\n") == 3
+
+
+def test_the_card_of_very_many_values_shows_them_all_to_whoever_paid(run: Run, people: Path) -> None:
+    wanted = [index / 100 for index in range(1, 100)]
+    for more in ([], ["--card"]):
+        assert "values in all" not in run("ask", people, f"quantile(age, {wanted})", "--epsilon", "1", *more).out
+
+
 def test_a_card_says_how_it_was_made(run: Run, people: Path) -> None:
     out = run("ask", people, "median(age)", "--epsilon", "1", "--card", "--neighbors", "change_one").out
     assert "claim" in out
@@ -108,6 +127,13 @@ def test_an_unexpected_error_is_one_sentence_without_its_text(run: Run, people: 
         (["quantile(age)", "--epsilon", "1"], "needs q"),
         (["median(age", "--epsilon", "1"], "is not clear"),
         (["--epsilon", "1"], "QUESTION"),
+        (["median(age)", "--eps", "1"], "see dpstats ask --help"),
+        (["median(age)", "--epsilon", "1", "--delta", "abc"], "delta must be a number such as 1e-6, got 'abc'"),
+        (["median(age, 1)"], "median takes nothing after the column; give epsilon by name: epsilon=1."),
+        (["quantile(age, 0.5, 0.6)"], "write [0.5, 0.6]"),
+        (["median(age, eps=1)", "--epsilon", "1"], "median has no parameter 'eps'; did you mean epsilon?"),
+        (["median(age)", "--epsilon", "1", "--unit", ""], "unit must be"),
+        (["median(region)", "--epsilon", "1"], "Write plain numbers such as 12345.5, or ask count(region)."),
         (["median(age)", "--epsilon", "1", "--colour", "red"], "unrecognized"),
         (["median(age)", "--epsilon", "1", "--seed", "soon"], "--seed"),
         (["median(age)", "--epsilon", "1", "--types", "age"], "COLUMN=TYPE"),
@@ -176,4 +202,6 @@ def test_an_empty_column_costs_the_same_as_any_other(run: Run, tmp_path: Path) -
 
 def test_without_polars_the_error_says_what_to_install(run: Run, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    assert "pip install 'dpstats[files]'" in run("ask", people, "median(age)", "--epsilon", "1").err
+    complaint = run("ask", people, "median(age)", "--epsilon", "1").err
+    assert "pip install 'dpstats[files]'" in complaint
+    assert "pip install -e '.[files]'" in complaint

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import shlex
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +20,8 @@ def test_the_demo_runs_and_tells_the_truth_about_itself(run: Run) -> None:
     assert "not asked" in outcome.out
     assert "more than the 0.3 that is left" in outcome.out
     assert "only because these persons are invented" in outcome.out
+    assert "nobody who gets only" in outcome.out
+    assert "0.1 is cautious, 1 common, 10 hides little" in outcome.out
     assert "median(income)\n  value" in outcome.out
     assert "NOT PRIVATE" not in outcome.out
     assert "\x1b" not in outcome.out
@@ -40,3 +45,34 @@ def test_a_terminal_gets_bold_headings_unless_it_asks_not_to(run: Run, monkeypat
     assert "\x1b[1m" in run("demo").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in run("demo").out
+
+
+def test_what_the_demo_says_to_do_next_works(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    monkeypatch.setattr("shutil.which", lambda _: "/usr/bin/dpstats")
+    lines = run("demo").out.splitlines()
+    (command,) = (shlex.split(line) for line in lines if "survey.csv" in line)
+    assert command[:3] == ["dpstats", "ask", "src/dpstats/data/survey.csv"]
+    assert run(*command[1:]).code == exits.ANSWERED
+
+
+def test_a_program_that_the_shell_does_not_find_is_named_by_its_path(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.chdir(Path(sys.prefix).parent)
+    assert f"  {Path(sys.prefix).name}/bin/dpstats ask" in run("demo").out
+
+
+def test_pairs_stand_in_brackets_and_the_true_column_is_aligned_to_the_right(run: Run) -> None:
+    lines = run("demo").out.splitlines()
+    rows = [line for line in lines if line.startswith(("  question ", "  count(", "  median(", "  quantile(income, ["))]
+    assert len({len(row) for row in rows}) == 1
+    assert next(row for row in rows if "[0.1, 0.9]" in row).count("[") == 3
+
+
+def test_an_exact_hit_is_explained(run: Run) -> None:
+    outputs = [run("demo", "--seed", seed).out for seed in range(8)]
+    hits = [out for out in outputs if "(ties make an exact hit likely)" in out]
+    assert hits
+    for out in outputs:
+        (row,) = (line.split() for line in out.splitlines() if line.startswith("  median(age)"))
+        assert (row[1] == row[-1]) == (out in hits)

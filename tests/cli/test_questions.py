@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -117,3 +118,15 @@ def test_no_text_gets_more_than_an_error_of_ours(text: str) -> None:
 def test_no_almost_question_gets_more_than_an_error_of_ours(text: str) -> None:
     with contextlib.suppress(DpstatsError):
         parse_question(text)
+
+
+@pytest.mark.parametrize(("text", "value"), [("1/2", Fraction(1, 2)), ("[1/3, 0.5]", [Fraction(1, 3), 0.5])])
+def test_a_ratio_of_whole_numbers_is_exact(text: str, value: object) -> None:
+    assert parse_question(f"quantile(income, {text})").positional == (value,)
+    assert parse_question(f"quantile(income, q={text})").keywords == {"q": value}
+
+
+@pytest.mark.parametrize("text", ["1/0", "1.5/2", "1/2/3", "a/2", "True/2", "1/(2+1)", "2//1", "[1]/2"])
+def test_other_arithmetic_is_not_evaluated(text: str) -> None:
+    with pytest.raises(InvalidParameterError, match="is not clear"):
+        parse_question(f"quantile(income, {text})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import decimal
 import subprocess
 import sys
 import tracemalloc
@@ -251,3 +252,36 @@ def test_one_more_element_never_moves_the_decimals_of_the_others(rows: list[obje
 def as_number(element: object) -> float:
     """What an element alone means."""
     return float(str(element)) if isinstance(element, np.float32) else float(element)  # type: ignore[arg-type]
+
+
+class Unhashable(type):
+    """A metaclass that breaks whatever is asked of its classes."""
+
+    def __hash__(cls) -> int:
+        raise ValueError("no hash")
+
+    @property
+    def __module__(cls) -> str:  # type: ignore[override]
+        raise ValueError("no module")
+
+
+class Hostile(metaclass=Unhashable):
+    """An element of such a class."""
+
+
+class Sly(Decimal):
+    """A decimal that turns into something that is not quite a float."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("secret 812")
+
+
+@pytest.mark.parametrize(
+    "element", [Hostile(), Sly("2.5"), 10**1_000_001, -(10**400), Decimal("1e999999"), Decimal("sNaN")], ids=list("abcdef")
+)
+def test_no_single_element_raises_or_takes_long(element: object) -> None:
+    with decimal.localcontext() as context:
+        context.traps[decimal.Overflow] = True
+        column = as_column([1.5] * 20 + [element])
+        assert column.count() in (20, 21)
+        assert as_column([1.5] * 20 + [element], numeric=False).count() in (20, 21)

@@ -7,13 +7,22 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.randomness import SeededSource, SystemSource, random_below, random_bits, random_words, seeded
+from dpstats.foundations.randomness import (
+    SeededSource,
+    SystemSource,
+    random_below,
+    random_bits,
+    random_words,
+    seeded,
+    source_or_system,
+)
 
 
 class Played:
@@ -149,3 +158,21 @@ def test_words_are_little_endian_64_bit_integers(count: int) -> None:
     assert words.shape == (count,)
     octets = seeded(7).octets(8 * count)
     assert words.tolist() == [int.from_bytes(octets[8 * place : 8 * place + 8], "little") for place in range(count)]
+
+
+def test_no_source_means_the_operating_system_and_a_source_is_itself() -> None:
+    own = seeded(7)
+    assert isinstance(source_or_system(None), SystemSource)
+    assert source_or_system(own) is own
+
+
+@pytest.mark.parametrize("rng", [7, "seed", np.random.default_rng(7), object(), SeededSource])
+def test_what_is_no_source_is_refused_with_where_to_get_one(rng: object) -> None:
+    with pytest.raises(InvalidParameterError, match=r"rng must come from dpstats\.testing\.seeded, or be left out"):
+        source_or_system(rng)
+
+
+@pytest.mark.parametrize("seed", ["a", "7", None, 1.5, [7]])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="a seed must be a whole number such as 7"):
+        seeded(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpstats.foundations.errors import DataTypeError
 from dpstats.mechanisms.gaussian import squared_units
-from dpstats.mechanisms.grid import LARGEST, Grid, grid_for, integer_ratio, take_coordinates
+from dpstats.mechanisms.grid import LARGEST, Grid, grid_for, integer_ratio, refuse_container, take_coordinates
 
 number = st.floats(-1e6, 1e6) | st.fractions(-50, 50, max_denominator=64)
 spacing = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(2, 3), Fraction(1, 2**20)])
@@ -83,3 +84,56 @@ def test_the_default_grid_is_a_power_of_two_far_below_the_noise() -> None:
 def test_tables_are_refused_by_their_shape() -> None:
     with pytest.raises(DataTypeError, match="2 dimensions"):
         take_coordinates(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"a": 1}, "10", np.str_("10"), b"10", {1, 2}, frozenset(), (n for n in [1]), iter([1]), None, object(), 1j, Ellipsis],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_holds_no_numbers_in_order_is_refused_by_its_type(value: Any) -> None:
+    with pytest.raises(DataTypeError, match="give one number or a flat list of numbers; got"):
+        take_coordinates(value)
+
+
+@pytest.mark.parametrize("value", [[[1, 2], [3]], [(1,)], [{}, {}], np.array(["a"]), np.array([1j]), np.array(["2020"], "M8[Y]")])
+def test_nested_lists_and_arrays_of_another_type_are_refused(value: Any) -> None:
+    with pytest.raises(DataTypeError, match="give one number or a flat list of numbers; this"):
+        take_coordinates(value)
+
+
+@pytest.mark.parametrize("value", [[1, None], [1, "x"], ["x", None], [[1], 2], [], (1.5,), np.array([1, None]), range(2)])
+def test_an_element_that_is_no_number_is_no_error(value: Any) -> None:
+    coordinates, is_vector = take_coordinates(value)
+    assert (len(coordinates), is_vector) == (len(value), True)
+
+
+@pytest.mark.parametrize("value", [1, True, 2.5, Fraction(1, 3), Decimal("0.1"), np.float32(1), np.array(3), math.nan])
+def test_one_number_is_one_coordinate(value: Any) -> None:
+    coordinates, is_vector = take_coordinates(value)
+    assert (len(coordinates), is_vector) == (1, False)
+
+
+def test_iterators_pass_only_where_they_may() -> None:
+    refuse_container(iter([1]), "give a list", iterators=True)
+    with pytest.raises(DataTypeError, match="give a list; got list_iterator"):
+        refuse_container(iter([1]), "give a list")
+
+
+@pytest.mark.parametrize(("text", "sign"), [("1e999999999", 1), ("-1e999999999", -1), ("1e309", 1), ("9e308", 1)])
+def test_a_decimal_beyond_the_floats_is_cut_off_and_never_written_out(text: str, sign: int) -> None:
+    raw, grid = Decimal(text), Grid(Fraction(1, 4))
+    assert grid.units(raw) == grid.floor_units(raw) == sign * math.floor(LARGEST * 4)
+    assert Grid(Fraction(1), integers=True).units(raw) == sign * int(LARGEST)
+
+
+def test_a_decimal_too_small_to_write_out_is_zero() -> None:
+    for text in ("1e-999999999", "-1e-999999999", "9.99e-5001", "0e999999999", "0e-999999999", "-0"):
+        assert integer_ratio(Decimal(text)) == (0, 1)
+    assert integer_ratio(Decimal("1e-5000")) == (1, 10**5000)
+    assert integer_ratio(Decimal("1e308")) == (10**308, 1)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_whole_numbers_stop_at_the_largest_float_like_all_others(number: int) -> None:
+    assert abs(Grid(Fraction(1), integers=True).units(number)) == int(LARGEST)

@@ -15,10 +15,10 @@ from dpstats.audit.broken import EndlessThreshold, QuietThreshold, StaleThreshol
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.laws import above_threshold_law, replies_probability
 from dpstats.audit.sampled import epsilon_lower_bound
-from dpstats.foundations.errors import DpstatsError, InvalidParameterError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError, SpentError
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.mechanisms import AboveThreshold
-from dpstats.mechanisms.sparse_vector import MONOTONIC_SHARE, THRESHOLD_SHARE, UNITS, SpentError, noise_scales
+from dpstats.mechanisms.sparse_vector import MONOTONIC_SHARE, THRESHOLD_SHARE, UNITS, noise_scales
 
 COARSE = 8  # grid units in one sensitivity where a test sums many laws; the claim does not depend on it
 

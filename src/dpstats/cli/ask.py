@@ -124,7 +124,7 @@ def parse_types(declarations: Sequence[str]) -> dict[str, str]:
 
 def plain_text(answers: Sequence[Release | NoReply], total: PrivacyCost, *, cards: bool) -> str:
     """The answers for people."""
-    blocks = [str(answer.card()) if cards else _answer_text(answer) for answer in answers]
+    blocks = [_card_text(answer) if cards else _answer_text(answer) for answer in answers]
     blocks.append(
         f"Spent by this call: {total}. Neighbours: {total.neighbors.describe(total.unit)}.\n"
         "Nothing keeps count between calls: every further call on the same data spends more on top of this."
@@ -145,13 +145,20 @@ def json_text(file: str, answers: Sequence[Release | NoReply], total: PrivacyCos
     return json.dumps(_strict(result), indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _card_text(answer: Release | NoReply) -> str:
+    return str(answer.card(whole=True) if isinstance(answer, Release) else answer.card())
+
+
 def _answer_text(answer: Release | NoReply) -> str:
     if isinstance(answer, NoReply):
         return f"{answer.question}: no reply\n  {answer.reason} {answer.advice}\n  cost      {answer.cost}"
     lines = [f"{answer.question} = {value_text(answer.value)}"]
     if answer.interval:
         lines.append(f"  interval  {answer.interval}; covers {answer.interval.covers}")
-    return "\n".join([*lines, f"  cost      {answer.cost}"])
+    lines.append(f"  cost      {answer.cost}")
+    if reliable_from := dict(answer.notes).get("reliable from"):
+        lines.append(f"  note      reliable from {reliable_from.partition(';')[0]}")
+    return "\n".join(lines)
 
 
 def _strict(value: object) -> object:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +42,8 @@ class DemoQuestion:
     truth: Callable[[Numbers], Any]
     read: Callable[[Any], Any] = lambda value: value
     note: str = ""
+    on_a_hit: str = ""
+    """What to say when the private answer is the true one."""
 
 
 QUESTIONS = (
@@ -45,7 +51,7 @@ QUESTIONS = (
     DemoQuestion("median(income)", "0.5", np.median),
     DemoQuestion("quantile(income, [0.1, 0.9])", "0.5", lambda raw: np.quantile(raw, [0.1, 0.9])),
     DemoQuestion("iqr(income)", "0.5", lambda raw: np.subtract(*np.quantile(raw, [0.75, 0.25]))),
-    DemoQuestion("median(age)", "0.3", np.median),
+    DemoQuestion("median(age)", "0.3", np.median, on_a_hit="ties make an exact hit likely"),
     DemoQuestion("median(rent)", "0.4", np.median),
     DemoQuestion(
         "cdf(commute)",
@@ -93,6 +99,7 @@ def _introduce(table: dict[str, Numbers], bold: Callable[[str], str]) -> None:
     print("  bounds    none were given; income has zeros, losses, fortunes and holes")
     print(bold(f"\nThe budget: {BUDGET} for all questions together."))
     print(f"  protects  {BUDGET.neighbors.describe(BUDGET.unit)}")
+    print("  epsilon   the privacy spent: 0.1 is cautious, 1 common, 10 hides little")
     print("  cost      known before the data is read; when the budget is spent, no more questions\n")
 
 
@@ -114,11 +121,13 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
         value = "no reply" if isinstance(answer, NoReply) else _numbers(demo_question.read(answer.value))
         truth = _numbers(demo_question.truth(raw_column[~np.isnan(raw_column)]))
         print(_row(demo_question.text, value, price, decimal_text(left), truth))
-        if demo_question.note:
-            print(f"    ({demo_question.note})")
+        for note in (demo_question.note, demo_question.on_a_hit if value == truth else ""):
+            if note:
+                print(f"    ({note})")
         if demo_question.text == CARD_FOR:
             card = str(answer.card())
-    print("\n(*) The true value is shown only because these persons are invented. With real data nobody gets to see it.")
+    print("\n(*) The true value is shown only because these persons are invented. With real data, nobody who gets only")
+    print("    the releases sees it.")
     return card
 
 
@@ -129,17 +138,35 @@ def _priced(demo_question: DemoQuestion) -> Question:
 
 def _say_what_next(bold: Callable[[str], str]) -> None:
     print(bold("\nNext"))
-    print('  dpstats ask people.csv "median(income)" --epsilon 1     your own CSV or Parquet file')
-    print("  dpstats ask --help                                      all the questions there are")
-    print("  python: import dpstats as dp; dp.median(x, epsilon=1)   lists, numpy, pandas, polars, arrow")
+    print(f'  {_program()} ask {_bundled_file()} "median(income)" --epsilon 1')
+    print("      the same table as a file; put your own CSV, TSV or Parquet file in its place")
+    print(f"  {_program()} ask --help\n      all the questions there are")
+    print("  python: import dpstats as dp; dp.median(x, epsilon=1)\n      lists, numpy, pandas, polars, arrow")
+
+
+def _program() -> str:
+    """How the shell finds this program: by its name, or by where it lies."""
+    script = Path(sys.executable).with_name("dpstats")
+    return "dpstats" if shutil.which("dpstats") or not script.exists() else _from_here(script)
+
+
+def _bundled_file() -> str:
+    return _from_here(Path(str(resources.files("dpstats.data").joinpath("survey.csv"))))
+
+
+def _from_here(path: Path) -> str:
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def _row(question: str, answer: str, epsilon: str, left: str, truth: str = "") -> str:
-    return f"  {question:<28} {answer:>16} {epsilon:>8} {left:>6}   {truth}".rstrip()
+    return f"  {question:<28} {answer:>16} {epsilon:>8} {left:>6} {truth:>16}".rstrip()
 
 
 def _numbers(value: Any) -> str:
-    return "  ".join(f"{number:,.6g}" for number in np.atleast_1d(value))
+    """A number, or several in brackets."""
+    shown = "; ".join(f"{number:,.6g}" for number in np.atleast_1d(value))
+    return f"[{shown}]" if np.ndim(value) else shown
 
 
 def _is_terminal() -> bool:

@@ -12,7 +12,7 @@ from typing import NoReturn
 from dpstats import __version__
 from dpstats.cli import ask, demo, exits
 from dpstats.cli.command import Command
-from dpstats.foundations.errors import DpstatsError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
 COMMANDS: tuple[Command, ...] = (demo.COMMAND, ask.COMMAND)
 
@@ -80,7 +80,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(argv: Sequence[str] | None) -> int:
     parser = build_parser()
-    arguments = parser.parse_args(argv)
+    arguments, surplus = parser.parse_known_args(argv)
+    if surplus:  # argparse would point to the help of the whole, not of the command
+        place = f"dpstats {arguments.command}" if arguments.command else "dpstats"
+        raise InvalidParameterError(f"unrecognized arguments: {' '.join(surplus)}; see {place} --help")
     if arguments.command is None:
         parser.print_help()
         return exits.ANSWERED

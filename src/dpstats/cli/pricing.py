@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpstats.cli.questions import ParsedQuestion
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
-from dpstats.foundations.registry import AUTO, Question, ask, find_statistic
+from dpstats.foundations.registry import AUTO, Question, ask, find_statistic, refuse_surplus
 from dpstats.foundations.rounding import decimal_text
 
 _SAID_ELSEWHERE = {
@@ -31,6 +31,7 @@ def price_questions(
     for question in parsed:
         for keyword in question.keywords.keys() & _SAID_ELSEWHERE.keys():
             raise UnknownNameError(f"a question has no {keyword}: {_SAID_ELSEWHERE[keyword]}.")
+        refuse_surplus(find_statistic(question.statistic), question.positional, "the column")
     spends_delta = [_needs_delta(question) for question in parsed]
     epsilons = _shares(parsed, "epsilon", [True] * len(parsed), None if epsilon is None else spendable_epsilon(epsilon))
     deltas = _shares(parsed, "delta", spends_delta, None if delta is None else spendable_delta(delta))

@@ -1,6 +1,7 @@
 """A question as people type it: `quantile(income, [0.1, 0.9], epsilon=0.3)`.
 
-The text is parsed, never evaluated: one call of a bare name, whose arguments are bare words, text, numbers or lists of them.
+The text is parsed, never evaluated: one call of a bare name, whose arguments are bare words, text, numbers,
+ratios such as 1/3, or lists of them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import ast
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 
@@ -72,9 +74,20 @@ def _literal(node: ast.expr, text: str) -> object:
         number = node.operand.value
         if isinstance(number, (int, float)) and not isinstance(number, bool):
             return -number
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return _ratio(node, text)
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_literal(item, text) for item in node.elts]
     raise _unclear(text)
+
+
+def _ratio(node: ast.BinOp, text: str) -> Fraction:
+    """Two whole numbers with a stroke between them, such as 1/3."""
+    parts = [_literal(side, text) for side in (node.left, node.right)]
+    whole = [part for part in parts if type(part) is int]
+    if len(whole) < 2 or not whole[1]:
+        raise _unclear(text)
+    return Fraction(*whole)
 
 
 def _unclear(text: str) -> InvalidParameterError:

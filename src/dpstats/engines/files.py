@@ -256,4 +256,6 @@ def _one_error_for(file: Path, what_happened: str) -> Iterator[None]:
 
 def _require_polars() -> None:
     if find_spec("polars") is None:
-        raise MissingExtraError("reading files needs polars: pip install 'dpstats[files]', or in a clone pip install -e '.[files]'.")
+        raise MissingExtraError(
+            "reading files needs polars: pip install 'dpstats[files]', or in a clone of dpstats pip install -e '.[files]'."
+        )

@@ -69,11 +69,14 @@ _DECLARED_KINDS = {
 
 def kind_of_element(cls: type) -> Kind:
     """The kind of an element from its class alone, so that no code of the element runs."""
-    if cls.__name__ in ("NAType", "NaTType") and cls.__module__.startswith("pandas."):
-        return Kind.MISSING
-    for classes, kind in _ELEMENT_KINDS:
-        if issubclass(cls, classes):
-            return kind
+    try:
+        if cls.__name__ in ("NAType", "NaTType") and cls.__module__.startswith("pandas."):
+            return Kind.MISSING
+        for classes, kind in _ELEMENT_KINDS:
+            if issubclass(cls, classes):
+                return kind
+    except Exception:  # a metaclass may break anything
+        pass
     return Kind.OTHER
 
 

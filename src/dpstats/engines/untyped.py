@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from dpstats.engines.kinds import Kind, kind_of_element, not_numbers
 from dpstats.engines.typed import number_array
 
-_FIFTEEN_DIGITS = Context(prec=15, rounding=ROUND_HALF_EVEN)
+_FIFTEEN_DIGITS = Context(prec=15, rounding=ROUND_HALF_EVEN, traps=[])
 _LARGEST_EXACT = 2**53
+_MOST_BITS = 1100  # whole numbers of more bits lie beyond the largest float
 
 
 class UntypedRows:
@@ -32,32 +33,34 @@ class UntypedRows:
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self._rows = rows
-        self._kinds = {cls: kind_of_element(cls) for cls in set(map(type, rows))}
+        # classes go by their id: a hostile metaclass may not even be hashable
+        self._classes = dict(zip(map(id, map(type, rows)), map(type, rows), strict=True))
+        self._kinds = {key: kind_of_element(cls) for key, cls in self._classes.items()}
 
     def numbers(self) -> list[NDArray[Any]]:
         """The rows that are numbers, as one chunk of one number type; an error if most elements are of another kind."""
         kind = self._kind()
         if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
             raise not_numbers(kind)
-        classes = {cls for cls, kind in self._kinds.items() if kind is Kind.NUMBER}
+        classes = {self._classes[key] for key, kind in self._kinds.items() if kind is Kind.NUMBER}
         rows = self._rows
         if len(classes) < len(self._kinds):
-            rows = [row for row in rows if self._kinds[type(row)] is Kind.NUMBER]
+            rows = [row for row in rows if self._kinds[id(type(row))] is Kind.NUMBER]
         chunk = _alike(rows, classes)
         return [_mixed(rows) if chunk is None else chunk]
 
     def present(self) -> int:
         """Rows that are not missing, whatever they hold."""
-        absent = {cls: _ABSENT.get(kind, _never) for cls, kind in self._kinds.items()}
-        return sum(not absent[type(row)](row) for row in self._rows)
+        absent = {key: _ABSENT.get(kind, _never) for key, kind in self._kinds.items()}
+        return sum(not absent[id(type(row))](row) for row in self._rows)
 
     def _kind(self) -> Kind:
         """What more than half of the elements are."""
         if set(self._kinds.values()) <= {Kind.NUMBER, Kind.MISSING}:
             return Kind.NUMBER
         tally: Counter[Kind] = Counter()
-        for cls, count in Counter(map(type, self._rows)).items():
-            tally[self._kinds[cls]] += count
+        for key, count in Counter(map(id, map(type, self._rows))).items():
+            tally[self._kinds[key]] += count
         kind, count = tally.most_common(1)[0]
         return kind if 2 * count > len(self._rows) else Kind.OTHER
 
@@ -119,13 +122,17 @@ def _plain(row: Any) -> int | float:
         return _nearest(row)
     if issubclass(cls, (np.float16, np.float32)):
         return float(str(row))
-    return math.nan if issubclass(cls, Decimal) and row.is_nan() else float(row)
+    if issubclass(cls, Decimal):
+        row = Decimal(row)  # a plain one: a subclass may have put anything into its methods
+    return math.nan if isinstance(row, Decimal) and row.is_nan() else float(row)
 
 
 def _nearest(number: Any) -> float:
     """The nearest float64; Python's own conversion rounds correctly, and raises only beyond the largest float."""
     try:
         if isinstance(number, int) and abs(number) > _LARGEST_EXACT:
+            if number.bit_length() > _MOST_BITS:
+                raise OverflowError
             return float(_FIFTEEN_DIGITS.create_decimal(number))
         return float(number)
     except OverflowError:

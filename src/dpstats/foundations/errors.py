@@ -35,5 +35,9 @@ class MissingExtraError(DpstatsError, ImportError):
     """An optional dependency is needed and not installed."""
 
 
+class SpentError(DpstatsError, RuntimeError):
+    """A further question to an `AboveThreshold` that has already said "above"."""
+
+
 class NoReplyError(DpstatsError, ArithmeticError):
     """A number was asked of a `NoReply`, which has none."""

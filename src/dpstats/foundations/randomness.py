@@ -9,9 +9,10 @@ Numerics   Only whole bits and exact uniform integers leave this module; no floa
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
 import struct
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,10 @@ class SeededSource:
     private = False
 
     def __init__(self, seed: int) -> None:
-        self._seed = str(int(seed)).encode()
+        try:
+            self._seed = str(operator.index(seed)).encode()
+        except TypeError:
+            raise InvalidParameterError(f"a seed must be a whole number such as 7, got {type(seed).__name__}.") from None
         self._counter = 0
         self._buffer = b""
 
@@ -71,6 +75,15 @@ class SeededSource:
 def seeded(seed: int) -> SeededSource:
     """A source that repeats itself: for tests and examples only, every release it makes says NOT PRIVATE."""
     return SeededSource(seed)
+
+
+def source_or_system(rng: object) -> RandomSource:
+    """What was given as `rng=`, or the operating system's source where nothing was."""
+    if rng is None:
+        return SystemSource()
+    if isinstance(rng, type) or not callable(getattr(rng, "octets", None)) or not isinstance(getattr(rng, "private", None), bool):
+        raise InvalidParameterError(f"rng must come from dpstats.testing.seeded, or be left out; got {type(rng).__name__}.")
+    return cast(RandomSource, rng)
 
 
 def random_bits(rng: RandomSource, bits: int) -> int:

@@ -8,8 +8,9 @@ from its parameters alone; `Question.answer` then reads the data.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,7 @@ from dpstats.foundations.errors import (
     UnknownNameError,
 )
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, SystemSource
+from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.summaries import Column
 
@@ -77,6 +78,8 @@ class Statistic:
     numeric: bool = True
     """Whether the column must hold numbers."""
     methods: dict[str, Method] = field(default_factory=dict)
+    returns: str = ""
+    """What the value of a release is, for the help: "a step function that ..."."""
 
     def method_for(self, name: object) -> Method:
         """The method of that name; "auto" takes the preferred one."""
@@ -122,7 +125,7 @@ class Question:
         A column whose declared type does not fit is an error, because types are public. With a seeded source, which is never
         private, other errors pass through too, so that tests see them.
         """
-        source = SystemSource() if rng is None else rng
+        source = source_or_system(rng)
         try:
             outcome = self.method.run(open_column(), self, source)
         except (DataTypeError, KeyboardInterrupt, SystemExit):
@@ -195,6 +198,7 @@ def ask(
 ) -> Question:
     """Check and price a question. Reads no data; raises only about public things."""
     statistic = find_statistic(name)
+    given = _named_arguments(statistic, positional, keywords)
     if epsilon is None:
         raise MissingParameterError(f"{name} needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
     chosen = statistic.method_for(method)
@@ -203,22 +207,37 @@ def ask(
         raise MissingParameterError(f"{name} by method {chosen.name!r} needs delta: for example delta=1e-6.")
     if cost.delta and not chosen.needs_delta:
         raise InvalidParameterError(f"{name} by method {chosen.name!r} is pure epsilon-DP and spends no delta: leave delta out.")
-    return Question(statistic, chosen, _checked_arguments(statistic, positional, keywords), cost, column)
+    return Question(statistic, chosen, _checked_arguments(statistic, given), cost, column)
 
 
-def _checked_arguments(statistic: Statistic, positional: tuple[object, ...], keywords: dict[str, object]) -> dict[str, Any]:
+def refuse_surplus(statistic: Statistic, positional: Sequence[object], after: str) -> None:
+    """Raise when more is given by position than the statistic takes `after` the data; the last of it is likely epsilon."""
     names = [parameter.name for parameter in statistic.parameters]
-    if len(positional) > len(names):
-        takes = f"only {', '.join(names)}" if names else "nothing"
-        raise InvalidParameterError(f"{statistic.name} takes {takes} after the data; give epsilon by name: epsilon=0.5.")
+    if len(positional) <= len(names):
+        return
+    takes = f"only {', '.join(names)}" if names else "nothing"
+    epsilon = positional[-1] if type(positional[-1]) in (int, float) else 0.5
+    several = list(positional[len(names) - 1 :])
+    hint = f"; for several {names[-1]} write {several}" if names and _is_allowed(several, statistic.parameters[-1]) else ""
+    raise InvalidParameterError(f"{statistic.name} takes {takes} after {after}; give epsilon by name: epsilon={epsilon}{hint}.")
+
+
+def _named_arguments(statistic: Statistic, positional: tuple[object, ...], keywords: dict[str, object]) -> dict[str, object]:
+    """The parameters that were given, by name."""
+    names = [parameter.name for parameter in statistic.parameters]
+    for name in [name for name in keywords if name not in names]:
+        known = [*names, "epsilon", "delta", "neighbors", "method", "unit", "rng"]
+        near = get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}."
+        raise UnknownNameError(f"{statistic.name} has no parameter {name!r}; {hint}")
+    refuse_surplus(statistic, positional, "the data")
     given = dict(zip(names, positional, strict=False))
-    for name, value in keywords.items():
-        if name not in names:
-            known = ", ".join([*names, "epsilon", "delta", "neighbors", "method", "rng"])
-            raise UnknownNameError(f"{statistic.name} has no parameter {name!r}; it has {known}.")
-        if name in given:
-            raise InvalidParameterError(f"{statistic.name} got {name} twice.")
-        given[name] = value
+    for name in given.keys() & keywords.keys():
+        raise InvalidParameterError(f"{statistic.name} got {name} twice.")
+    return given | keywords
+
+
+def _checked_arguments(statistic: Statistic, given: dict[str, object]) -> dict[str, Any]:
     arguments = {}
     for parameter in statistic.parameters:
         if parameter.name in given:
@@ -228,6 +247,16 @@ def _checked_arguments(statistic: Statistic, positional: tuple[object, ...], key
         else:
             arguments[parameter.name] = parameter.default
     return arguments
+
+
+def _is_allowed(several: Sequence[object], parameter: Parameter) -> bool:
+    if not all(type(item) in (int, float) for item in several):
+        return False
+    try:
+        parameter.check(several)
+    except (DpstatsError, TypeError, ValueError):
+        return False
+    return True
 
 
 def _argument_text(value: object) -> str:

@@ -42,7 +42,7 @@ def exact_rational(value: object, name: str) -> Fraction:
         value = str(value)
     if isinstance(value, str):
         if len(value) > _LONGEST_NUMBER or _HUGE_POWER.search(value.replace("_", "")):
-            raise InvalidParameterError(f"{name} must be a number of ordinary size, such as {_example(name)}, got {value[:20]!r}.")
+            raise InvalidParameterError(f"{name} must be a number of ordinary size such as {_example(name)}, got {value[:20]!r}.")
         try:
             return Fraction(value)
         except (ValueError, ZeroDivisionError):

@@ -18,3 +18,7 @@ __all__ = [
     "randomized_response",
     "randomized_response_estimate",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, SystemSource
+from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exp_bounds
 from dpstats.mechanisms.coins import Bounds, CoinTable, biased_coins, half
@@ -54,7 +54,7 @@ def laplace(
     """
     sensitivity = positive_rational(l1_sensitivity, "l1_sensitivity")
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
-    source = SystemSource() if rng is None else rng
+    source = source_or_system(rng)
     chosen = grid_for(sensitivity / cost.epsilon, grid, integers)
     raw_coordinates, is_vector = take_coordinates(value)
     scale = l1_units(sensitivity, chosen, len(raw_coordinates)) / cost.epsilon

@@ -19,10 +19,10 @@ from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, SystemSource, random_bits
+from dpstats.foundations.randomness import RandomSource, random_bits, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import cumulative, exact_rational, exp_bounds
-from dpstats.mechanisms.grid import integer_ratio
+from dpstats.mechanisms.grid import integer_ratio, refuse_container
 
 WeightBounds = Callable[[int], tuple[Sequence[int], Sequence[int]]]
 """Maps a number of bits to integers below and above 2**bits times each weight; they close in as the bits grow."""
@@ -76,13 +76,15 @@ def exponential(
     """Release one of the public `candidates`, likelier the higher its private score.
 
     `sensitivity` bounds how far one unit can move any score. NaN and what is no number count as the lowest possible score;
-    scores stop at +-2**1024.
+    scores stop at +-2**1024, and Decimals below 1e-5000 are 0.
     """
-    source = SystemSource() if rng is None else rng
+    source = source_or_system(rng)
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
     bound = exact_rational(sensitivity, "sensitivity")
     if bound <= 0:
         raise InvalidParameterError(f"sensitivity must be positive, got {sensitivity}.")
+    refuse_container(candidates, "candidates must be a list")
+    refuse_container(scores, "scores must be a list of numbers")
     if not len(candidates) or len(candidates) != len(scores):
         raise InvalidParameterError("exponential needs at least one candidate and exactly one score for each.")
     rate = cost.epsilon / bound if monotonic else cost.epsilon / (2 * bound)

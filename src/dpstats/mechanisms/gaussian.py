@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, SystemSource, random_words
+from dpstats.foundations.randomness import RandomSource, random_words, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exp_bounds, log_bounds, power_of_two_at_most, sqrt_bounds
 from dpstats.mechanisms.coins import Bounds, settle
@@ -57,7 +57,7 @@ def gaussian(
     cost = PrivacyCost(spendable_epsilon(epsilon), spendable_delta(delta), neighbors)
     if not cost.delta:
         raise MissingParameterError("gaussian needs delta: for example delta=1e-6; without it use laplace.")
-    source = SystemSource() if rng is None else rng
+    source = source_or_system(rng)
     rho = largest_rho(cost.epsilon, cost.delta)
     chosen = grid_for(_deviation(sensitivity**2 / (2 * rho)), grid, integers)
     raw_coordinates, is_vector = take_coordinates(value)

@@ -13,8 +13,9 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
 
@@ -23,8 +24,11 @@ import numpy as np
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 
-POLICY = "NaN, infinities and what is no number are taken as 0; magnitudes stop at the largest float"
+POLICY = (
+    "NaN, infinities and what is no number are taken as 0; magnitudes stop at the largest float, and Decimals below 1e-5000 are 0"
+)
 LARGEST = Fraction(sys.float_info.max)
+_SMALLEST_POWER, _LARGEST_POWER = -5000, 308
 FINENESS = 40
 """By default the grid is 2**FINENESS times finer than the noise."""
 
@@ -43,7 +47,7 @@ class Grid:
             return 0
         numerator, denominator = ratio
         if self.integers:
-            return numerator if denominator == 1 else 0
+            return self.within(numerator) if denominator == 1 else 0
         step = self.spacing.numerator * denominator
         return self.within((2 * numerator * self.spacing.denominator + step) // (2 * step))
 
@@ -91,19 +95,50 @@ def grid_for(noise_scale: Fraction, spacing: object, integers: bool) -> Grid:
 
 
 def take_coordinates(value: object) -> tuple[list[object], bool]:
-    """The coordinates of a number or of a flat list or array of numbers, and whether it was a list or array."""
+    """The coordinates of a number or of a flat list or array of numbers, and whether it was a list or array.
+
+    The type of the whole, its shape and the type of an array are public, and errors speak of them. What stands in a list is
+    not: an element that is no number is left to the policy.
+    """
+    refuse_container(value, "give one number or a flat list of numbers")
     if hasattr(value, "__array__"):
         array = np.asarray(value)
         if array.ndim > 1:
             raise DataTypeError(f"give one number or a flat list of numbers; this array has {array.ndim} dimensions.")
-        return (array.tolist(), True) if array.ndim else ([array.item()], False)
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        if array.dtype.kind not in "biufO":
+            raise DataTypeError(f"give one number or a flat list of numbers; this array is of type {array.dtype.name}.")
+        if array.ndim:
+            return array.tolist(), True
+        refuse_container(array.item(), "give one number or a flat list of numbers")
+        return [array.item()], False
+    if isinstance(value, Sequence):
+        if value and all(isinstance(item, (Sequence, Mapping, Set)) and not isinstance(item, str) for item in value):
+            raise DataTypeError("give one number or a flat list of numbers; this is a list of lists.")
         return list(value), True
+    if not hasattr(value, "__index__") and not hasattr(value, "as_integer_ratio") and not hasattr(value, "__float__"):
+        raise DataTypeError(f"give one number or a flat list of numbers; got {type(value).__name__}.")
     return [value], False
 
 
+def refuse_container(value: object, advice: str, *, iterators: bool = False) -> None:
+    """Raise for what holds no numbers in a fixed order: None, text, a dict, a set and, unless allowed, an iterator."""
+    if (
+        value is None
+        or isinstance(value, (str, bytes, bytearray, Mapping, Set))
+        or (isinstance(value, Iterator) and not iterators)
+    ):
+        raise DataTypeError(f"{advice}; got {type(value).__name__}.")
+
+
 def integer_ratio(raw: object) -> tuple[int, int] | None:
-    """The value as an exact ratio in lowest terms; None for NaN, infinities and what is no number."""
+    """The value as an exact ratio in lowest terms; None for NaN, infinities and what is no number.
+
+    A Decimal beyond the floats is 2**1024 in size, where every reader cuts it off; one below 1e-5000 is 0.
+    """
+    if isinstance(raw, Decimal) and raw.is_finite() and not _SMALLEST_POWER <= raw.adjusted() <= _LARGEST_POWER:
+        if not raw or raw.adjusted() < 0:
+            return 0, 1
+        return (-1 if raw.is_signed() else 1) << 1024, 1  # written out it could fill the memory
     try:
         if hasattr(raw, "__index__"):
             return operator.index(cast(Any, raw)), 1

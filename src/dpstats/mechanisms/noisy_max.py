@@ -18,16 +18,19 @@ from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, SystemSource
+from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.mechanisms.discrete_laplace import sample_geometric
-from dpstats.mechanisms.grid import Grid, positive_rational, take_coordinates
+from dpstats.mechanisms.grid import Grid, positive_rational, refuse_container, take_coordinates
 
 METHOD = "report noisy max"
 CLAIM = "epsilon-DP if every score moves by at most sensitivity"
 MONOTONIC_CLAIM = "epsilon-DP if every score moves by at most sensitivity, and all of them in the same direction"
-POLICY = "a score that is NaN or no number counts as the lowest possible score; magnitudes stop at the largest float"
+POLICY = (
+    "a score that is NaN or no number counts as the lowest possible score; magnitudes stop at the largest float, and Decimals "
+    "below 1e-5000 are 0"
+)
 
 UNITS = 1 << 16
 """Grid units in one sensitivity."""
@@ -51,8 +54,10 @@ def noisy_max(
     """
     moved = positive_rational(sensitivity, "sensitivity")
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
-    source = SystemSource() if rng is None else rng
+    source = source_or_system(rng)
     raw_scores, _ = take_coordinates(scores)
+    if labels is not None:
+        refuse_container(labels, "labels must be a list")
     if not raw_scores:
         raise InvalidParameterError("noisy_max needs at least one candidate.")
     if labels is not None and len(labels) != len(raw_scores):

@@ -18,10 +18,11 @@ from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, SystemSource
+from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import exp_bounds
 from dpstats.mechanisms.coins import Bounds, biased_coins, uniform_indices
+from dpstats.mechanisms.grid import refuse_container
 
 METHOD = "randomized response"
 CLAIM = "epsilon-DP for each response"
@@ -61,7 +62,8 @@ def randomized_response(
     """
     places = _places(categories)
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, Neighbors.CHANGE_ONE)
-    source = SystemSource() if rng is None else rng
+    source = source_or_system(rng)
+    refuse_container(values, "give a list of values, one for each person", iterators=True)
     raw_values = list(values)
     lies = biased_coins(lie_probability(cost.epsilon, len(places)), len(raw_values), source)
     shifts = 1 + uniform_indices(len(places) - 1, len(raw_values), source)
@@ -94,15 +96,19 @@ def lie_probability(epsilon: Fraction, categories: int) -> Bounds:
 
 
 def randomized_response_estimate(
-    responses: Iterable[Hashable], *, epsilon: object, categories: Sequence[Hashable] = (False, True)
+    responses: Release | Iterable[Hashable], *, epsilon: object, categories: Sequence[Hashable] = (False, True)
 ) -> Proportions:
     """The share of each category among those who responded, estimated without bias from the noisy responses.
 
+    `responses` is the release of `randomized_response`, or a list of responses that were made like it.
     This only reads what is public already and costs nothing. The standard errors cover the coins and the sampling of people
     from a large population. An estimate can lie outside [0, 1]: cutting it off would bias it.
     """
     places = _places(categories)
-    privacy = float(spendable_epsilon(epsilon))
+    stated = spendable_epsilon(epsilon)
+    if isinstance(responses, Release) and responses.cost.epsilon != stated:
+        raise InvalidParameterError(f"these responses were made with {responses.cost}: give the same epsilon.")
+    privacy = float(stated)
     counts = Counter(responses)
     total = sum(counts.values())
     if not total:

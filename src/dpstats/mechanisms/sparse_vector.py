@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpstats.foundations.errors import DpstatsError
+from dpstats.foundations.errors import SpentError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, SystemSource
-from dpstats.foundations.results import NOT_PRIVATE, Card
+from dpstats.foundations.randomness import RandomSource, source_or_system
+from dpstats.foundations.results import NOT_PRIVATE, Card, claim_text
 from dpstats.foundations.rounding import decimal_text, exact_rational
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.grid import Grid, positive_rational
@@ -25,17 +25,16 @@ from dpstats.mechanisms.grid import Grid, positive_rational
 METHOD = "above threshold"
 CLAIM = "epsilon-DP for all replies together if every answer moves by at most sensitivity"
 MONOTONIC_CLAIM = "epsilon-DP for all replies together if every answer moves by at most sensitivity, all in the same direction"
-POLICY = "an answer that is NaN or no number counts as the lowest possible answer; magnitudes stop at the largest float"
+POLICY = (
+    "an answer that is NaN or no number counts as the lowest possible answer; magnitudes stop at the largest float, and "
+    "Decimals below 1e-5000 are 0"
+)
 
 UNITS = 1 << 16
 """Grid units in one sensitivity."""
 THRESHOLD_SHARE = Fraction(3865, 10000)
 """The threshold's part of epsilon: about 1 / (1 + 2**(2/3)), which makes the noise of a comparison smallest."""
 MONOTONIC_SHARE = Fraction(1, 2)
-
-
-class SpentError(DpstatsError, RuntimeError):
-    """A further question to an `AboveThreshold` that has already said "above"."""
 
 
 class AboveThreshold:
@@ -61,7 +60,7 @@ class AboveThreshold:
         self.monotonic = monotonic
         self.asked = 0
         self.spent = False
-        self._source = SystemSource() if rng is None else rng
+        self._source = source_or_system(rng)
         self._grid = Grid(self.sensitivity / UNITS)
         threshold_scale, self._answer_scale = noise_scales(self.cost.epsilon, monotonic)
         threshold_units = -(-self.threshold // self._grid.spacing)
@@ -76,6 +75,11 @@ class AboveThreshold:
         self.spent = self._grid.floor_units(raw_answer) + noise >= self._noisy_threshold
         return self.spent
 
+    def __repr__(self) -> str:
+        state = "spent" if self.spent else f"{self.asked} asked"
+        mark = "" if self._source.private else f" [{NOT_PRIVATE}]"
+        return f"AboveThreshold({decimal_text(self.threshold)}, cost {self.cost}, {state}{mark})"
+
     def card(self) -> Card:
         """The passport of the run so far; all of it is public."""
         private = self._source.private
@@ -88,7 +92,7 @@ class AboveThreshold:
                 ("protects", f"neighbours: {self.cost.neighbors.describe(self.cost.unit)}"),
                 ("method", METHOD),
                 ("randomness", "cryptographic, from the operating system" if private else NOT_PRIVATE),
-                ("claim", MONOTONIC_CLAIM if self.monotonic else CLAIM),
+                ("claim", claim_text(MONOTONIC_CLAIM if self.monotonic else CLAIM, private)),
                 ("grid", "answers are rounded down to multiples of sensitivity / 2**16"),
                 ("policy", POLICY),
             ),

@@ -136,5 +136,5 @@ def reliable_rows(epsilon: Fraction, quantiles: Sequence[Fraction]) -> int:
     else:
         needed = 2 * _RELIABLE_NATS / (MEDIAN_SHARE * (1 - COUNT_SHARE))
     rows = math.ceil(needed / epsilon)
-    step = 10 ** max(0, len(str(rows)) - 2)
+    step: int = 10 ** max(0, len(str(rows)) - 2)
     return -(-rows // step) * step

@@ -35,9 +35,9 @@ def grain_reach(epsilon: Fraction) -> int:
 def suited_measure(window: OrderWindow, quantile: Fraction, reach: int, grain_epsilon: Fraction, rng: RandomSource) -> Measure:
     """The base measure that suits the rows around the target; MIXED where the noisy look leaves it open."""
     noisy_grain = raw_grain(window, quantile, reach) + int(sample_discrete_laplace(2 / grain_epsilon, 1, rng)[0])
-    if noisy_grain >= reach:
+    if 2 * noisy_grain >= reach:
         return WHOLE
-    return FINE if noisy_grain <= -reach else MIXED
+    return FINE if 2 * noisy_grain <= -reach else MIXED
 
 
 def raw_grain(window: OrderWindow, quantile: Fraction, reach: int) -> int:

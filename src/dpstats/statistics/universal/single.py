@@ -3,7 +3,8 @@
 Claim      epsilon-DP, no delta, no refusal
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
 Why        Rows are mapped one by one to decimals; the loss of a decimal is how far its rank is from quantile * n. A small
-           part of epsilon first buys a noisy look at the grain of the rows (grain.py), unless the column's type tells it.
+           part of epsilon first buys a noisy look at the grain of the rows (grain.py); the column's number type would not
+           do instead, because a single row can make a column of whole numbers one of floats.
            Dropping missing rows turns a changed row into a changed, an added or a removed one, and the slopes for
            CHANGE_ONE pay for each of these.
 Numerics   Exact: integers throughout
@@ -20,18 +21,17 @@ from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
 from dpstats.statistics.universal.decimals import lattice_groups
 from dpstats.statistics.universal.draw import Mark, Piece, RankLoss, draw_piece, pieces_between, symmetric_slope
 from dpstats.statistics.universal.grain import GRAIN_SHARE, grain_reach, suited_measure
-from dpstats.statistics.universal.measure import TOTAL, WHOLE, Measure
+from dpstats.statistics.universal.measure import TOTAL, Measure
 
 
 def draw_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
     """The ordinal of a private quantile of the column."""
-    is_whole = column.dtype is not None and column.dtype.kind in "iu"
-    grain_epsilon = Fraction(0) if is_whole else epsilon * GRAIN_SHARE
+    grain_epsilon = epsilon * GRAIN_SHARE
     slope = symmetric_slope(quantile, epsilon - grain_epsilon, neighbors)
     request = WindowRequest(quantile, RankLoss(Fraction(0), slope, slope).margin())
-    reach = 0 if is_whole else grain_reach(epsilon)
+    reach = grain_reach(epsilon)
     (window,) = column.order_windows([WindowRequest(quantile, max(request.margin, reach))])
-    measure = WHOLE if is_whole else suited_measure(window, quantile, reach, grain_epsilon, rng)
+    measure = suited_measure(window, quantile, reach, grain_epsilon, rng)
     loss = RankLoss(quantile * window.raw_rows, slope, slope)
     _, position = draw_piece(window_pieces(window.narrowed(request), measure), loss, rng)
     return measure.ordinal_at(position)
