@@ -122,14 +122,13 @@ class HostileDecimal(Decimal):
 
 NOT_NUMBERS = [None, float("nan"), pd.NA, pd.NaT, np.ma.masked, Decimal("NaN"), Decimal("sNaN"), np.float32("nan")]
 STRANGERS = ["text", b"bytes", Hostile(), object(), 1j, [1, 2], {"a": 1}, np.datetime64("NaT"), np.timedelta64(3, "s")]
-HOSTILES = [HostileDecimal(1)]
 BEYOND = [10**400, -(10**400), Fraction(10**400, 3), Decimal("-1e400"), 2**64, -(2**63) - 1]
 ODD_NUMBERS = [True, np.bool_(False), np.int8(3), np.float32(0.5), np.uint64(2**64 - 1), Fraction(1, 3), Decimal("0.1"), 7, 2.5]
-SUBCLASSED = [HostileFloat(1), HostileInt(1)]
-OBJECTS = [*NOT_NUMBERS, *HOSTILES, *BEYOND, *ODD_NUMBERS, *SUBCLASSED, Hostile(), object()]
+SUBCLASSED = [HostileFloat(1), HostileInt(1), HostileDecimal(1)]
+OBJECTS = [*NOT_NUMBERS, *BEYOND, *ODD_NUMBERS, *SUBCLASSED, Hostile(), object()]
 
 
-@pytest.mark.parametrize("stranger", [*NOT_NUMBERS, *STRANGERS, *HOSTILES], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("stranger", [*NOT_NUMBERS, *STRANGERS], ids=lambda value: type(value).__name__)
 def test_an_element_that_is_no_number_is_a_missing_row(stranger: Any) -> None:
     for rows in ([1, 2, stranger, 3], (stranger, 1, 2, 3), np.array([1, 2, 3, None], dtype=object)):
         if isinstance(rows, np.ndarray):
@@ -137,7 +136,7 @@ def test_an_element_that_is_no_number_is_a_missing_row(stranger: Any) -> None:
         assert sorted(map(float, held(as_column(rows)))) == [1.0, 2.0, 3.0]
 
 
-@pytest.mark.parametrize("stranger", [*NOT_NUMBERS, *HOSTILES], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("stranger", NOT_NUMBERS, ids=lambda value: type(value).__name__)
 def test_missing_elements_do_not_count(stranger: Any) -> None:
     assert as_column(["a", 1, stranger, stranger], numeric=False).count() == 2
 
@@ -265,7 +264,7 @@ class Unhashable(type):
         raise ValueError("no module")
 
 
-class Hostile(metaclass=Unhashable):
+class OfBrokenClass(metaclass=Unhashable):
     """An element of such a class."""
 
 
@@ -277,7 +276,7 @@ class Sly(Decimal):
 
 
 @pytest.mark.parametrize(
-    "element", [Hostile(), Sly("2.5"), 10**1_000_001, -(10**400), Decimal("1e999999"), Decimal("sNaN")], ids=list("abcdef")
+    "element", [OfBrokenClass(), Sly("2.5"), 10**1_000_001, -(10**400), Decimal("1e999999"), Decimal("sNaN")], ids=list("abcdef")
 )
 def test_no_single_element_raises_or_takes_long(element: object) -> None:
     with decimal.localcontext() as context:

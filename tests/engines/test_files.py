@@ -112,6 +112,7 @@ def test_a_file_without_a_header_is_refused_and_its_first_line_kept_quiet(write:
 
 
 def test_names_with_digits_in_them_are_names(write: Write) -> None:
+    assert open_table(write('"income; net"\n')).columns == ("income; net",)
     assert open_table(write("q1,2020_01,3rd,nan,4-5,\n")).columns == ("q1", "2020_01", "3rd", "nan", "4-5", "")
 
 
@@ -134,6 +135,7 @@ def test_a_header_in_latin_1_keeps_its_letters(write: Write) -> None:
         (b'a,"b\nXanthippe,2\n', "every quote closed"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
         (b"a;b\n1;2\n", "separated by ';': save it with commas"),
+        (b'"a, b";"c"\n1;2\n', "separated by ';': save it with commas"),
         (b"Xanthippe;7\n1;2\n", "separated by ';': save it with commas"),
         (b"a\tb\n1\t2\n", "separated by tabs: name it .tsv"),
         (b"PAR1\x15\x04\x15 Xanthippe PAR1", r"looks like Parquet: rename it to \.parquet"),

@@ -49,6 +49,8 @@ def test_a_format_is_that_of_the_number_and_without_one_the_whole_release_prints
     release = released(42.123)
     assert f"{release:.1f}" == "42.1"
     assert f"{release}" == str(release)
+    with pytest.raises(TypeError, match="holds 2 values"):
+        f"{released((1, 2)):.1f}"
 
 
 def test_a_release_of_zero_is_still_an_answer() -> None:

@@ -209,8 +209,9 @@ def _read_header(file: Path, separator: str) -> tuple[str, ...]:
         header = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         header = line.decode("latin-1")
+    unquoted = re.sub(r'"[^"]*"', "", header)
     for other, advice in _OTHER_SEPARATORS.items():
-        if other in header and separator not in header:
+        if other in unquoted and separator not in unquoted:
             raise DataFileError(f"{shown(file)}: its columns seem to be separated by {advice}.")
     names = tuple(name.strip() for name in next(csv.reader([header], delimiter=separator, skipinitialspace=True), []))
     if not any(names):

@@ -99,7 +99,7 @@ class Release:
         return self.value
 
     def __format__(self, spec: str) -> str:
-        return format(self.value, spec) if spec else str(self)
+        return format(self._single(), spec) if spec else str(self)
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.float64]:
         return np.asarray(self.value, dtype=float)
