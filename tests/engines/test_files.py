@@ -139,7 +139,7 @@ def test_a_header_in_latin_1_keeps_its_letters(write: Write) -> None:
         (b"Xanthippe;7\n1;2\n", "separated by ';': save it with commas"),
         (b"a\tb\n1\t2\n", "separated by tabs: name it .tsv"),
         (b"PAR1\x15\x04\x15 Xanthippe PAR1", r"looks like Parquet: rename it to \.parquet"),
-        (b"\x1f\x8b\x08\x00\x00,b\n1,2\n", "could not be read as CSV"),
+        (b"\x1f\x8b\x08\x00\x00,b\n1,2\n", "is compressed: unpack it first"),
     ],
 )
 def test_a_file_that_is_no_table_is_a_clear_error(write: Write, content: bytes, says: str) -> None:
@@ -207,3 +207,23 @@ def test_a_name_that_could_talk_to_the_terminal_is_escaped() -> None:
 def test_a_star_in_a_path_is_a_star(write: Write) -> None:
     write("a\n1\n", "one.csv")
     assert numbers(write("a\n2\n", "*.csv"), "a") == [2]
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("stray", ["7,\"5'10,x", "7,5'10\",x", '"', '7,"a""b,"c', '7, "5.5",abc', '",,,"'])
+def test_no_line_changes_how_another_line_is_read(write: Write, stray: str, ending: str) -> None:
+    lines = [f'{number}, "{number}.5",abc' if number % 3 else f"{number},{number}.5,abc" for number in range(200)]
+    clean = numbers(write("id,x,note\n" + "\n".join(lines) + ending), "x", {"x": "number"})
+    assert clean == sorted(number + 0.5 for number in range(200))
+    for place in (0, 10, 199, 200):
+        broken = [*lines[:place], stray, *lines[place:]]
+        found = numbers(write("id,x,note\n" + "\n".join(broken) + ending), "x", {"x": "number"})
+        assert [value for value in found if value != 5.5] == [value for value in clean if value != 5.5]
+        assert len(found) in (200, 201)
+
+
+def test_an_undeclared_column_counts_every_filled_cell_whatever_most_of_them_are(write: Write) -> None:
+    for unknown in (499, 500, 501):
+        cells = ["1.5"] * 500 + ["unknown"] * unknown + [""] * 9
+        path = write("x,y\n" + "\n".join(f"{cell},1" for cell in cells))
+        assert open_table(path).column("x", numeric=False).count() == 500 + unknown

@@ -63,6 +63,12 @@ from dpstats.foundations.rounding import (
     ],
     ids=str,
 )
+@pytest.mark.parametrize("value", [10**5000, -(10**5000), Fraction(1, 10**5000)], ids=["huge", "low", "tiny"])
+def test_a_number_too_long_to_print_is_refused(value: object) -> None:
+    with pytest.raises(InvalidParameterError, match="ordinary size"):
+        exact_rational(value, "epsilon")
+
+
 def test_a_parameter_is_the_number_that_was_written(written: object, meant: Any) -> None:
     exact = exact_rational(written, "epsilon")
     assert exact == Fraction(meant)

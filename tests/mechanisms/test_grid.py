@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.foundations.errors import DataTypeError
-from dpstats.mechanisms.gaussian import squared_units
+from dpstats.mechanisms.discrete_laplace import laplace
+from dpstats.mechanisms.gaussian import gaussian, squared_units
 from dpstats.mechanisms.grid import LARGEST, Grid, grid_for, integer_ratio, refuse_container, take_coordinates
+from dpstats.testing import seeded
 
 number = st.floats(-1e6, 1e6) | st.fractions(-50, 50, max_denominator=64)
 spacing = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(2, 3), Fraction(1, 2**20)])
@@ -137,3 +140,28 @@ def test_a_decimal_too_small_to_write_out_is_zero() -> None:
 @pytest.mark.parametrize("number", [10**400, -(10**400)])
 def test_whole_numbers_stop_at_the_largest_float_like_all_others(number: int) -> None:
     assert abs(Grid(Fraction(1), integers=True).units(number)) == int(LARGEST)
+
+
+class Secretive:
+    """An element whose methods raise with what they know."""
+
+    def __index__(self) -> int:
+        raise KeyError("secret 812")
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __float__(self) -> float:
+        raise RuntimeError("secret 812")
+
+
+@pytest.mark.parametrize("release", [laplace, lambda value, **options: gaussian(value, delta=1e-6, **options)])
+def test_no_element_passes_its_own_exception_on(release: Callable[..., Any]) -> None:
+    sensitivity = "l1_sensitivity" if release is laplace else "l2_sensitivity"
+    value = release([3.0, Secretive(), np.float64("nan")], **{sensitivity: 1}, epsilon=1, rng=seeded(1)).value
+    assert len(value) == 3
+
+
+def test_a_masked_element_is_not_used() -> None:
+    masked = np.ma.array([5000.0, 1.0], mask=[True, False])
+    assert max(laplace(masked, l1_sensitivity=1, epsilon=10, rng=seeded(1)).value) < 100

@@ -3,15 +3,14 @@
 Public are the column names and the column types. Parquet declares its types; a CSV column has the type that the caller
 declares, or else it is text when more than half of its non-empty cells are not numbers. Everything else is read cell by cell
 and row by row: a cell that does not fit its column's type is a missing value and nothing more, short lines are filled with
-missing values, surplus cells are dropped, stray bytes are replaced. Where the quotes of a CSV file do not add up, each line
-stands for itself, so that one broken line cannot swallow others. No message of the reader is passed on: they quote data.
+missing values, surplus cells are dropped, stray bytes are replaced. A line of a CSV file is a row, always: quotes count within
+their line only, so that no line can swallow another. No message of the reader is passed on: they quote data.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -134,45 +133,35 @@ class CsvTable:
             raw_cells = self._read_cells(self.columns.index(name)).str.strip_chars()
             raw_cells = raw_cells.set(raw_cells == "", None)
             raw_numbers = raw_cells.cast(pl.Float64, strict=False)
-            kind = self._types.get(name) or (TEXT if 2 * raw_numbers.count() < raw_cells.count() else NUMBER)
+            kind = self._types.get(name)
             if kind == INTEGER:
                 raw_numbers = _whole_numbers(raw_cells, raw_numbers)
-        if numeric and kind == TEXT:
+            is_text = kind == TEXT or (kind is None and 2 * raw_numbers.count() < raw_cells.count())
+        if not numeric:  # undeclared columns count every cell that is not empty, whatever they look like
+            return as_column(raw_cells if kind in (None, TEXT) else raw_numbers, numeric=False)
+        if is_text:
             raise _not_numbers(name, Kind.TEXT, "" if name in self._types else ", as most of its cells are")
-        return as_column(raw_cells if kind == TEXT else raw_numbers, numeric=numeric)
+        return as_column(raw_numbers)
 
     def _read_cells(self, position: int) -> polars.Series:
+        """The cells of one column as text: a line is a row, whatever the other lines hold."""
         import polars as pl
 
-        try:
-            with warnings.catch_warnings(record=True) as complaints:
-                warnings.simplefilter("always")
-                table = pl.read_csv(
-                    self._file,
-                    has_header=False,
-                    schema={str(index): pl.String for index in range(len(self.columns))},
-                    columns=[position],
-                    separator=self._separator,
-                    truncate_ragged_lines=True,
-                    ignore_errors=True,
-                    encoding="utf8-lossy",
-                    glob=False,
-                )
-            if not complaints:
-                return table.to_series()[1:]
-        except pl.exceptions.ComputeError:
-            pass
-        return pl.Series(list(self._cells_line_by_line(position)), dtype=pl.String)
+        text = self._file.read_bytes().decode("utf-8-sig", errors="replace")
+        raw_lines = pl.Series(text.split("\n")[1:], dtype=pl.String).str.strip_suffix("\r")
+        raw_cells = raw_lines.str.split(self._separator).list.get(position, null_on_oob=True)
+        quoted = raw_lines.str.contains('"', literal=True).arg_true()
+        if not len(quoted):
+            return raw_cells
+        return raw_cells.scatter(quoted, [self._cell_of_quoted(line, position) for line in raw_lines.gather(quoted)])
 
-    def _cells_line_by_line(self, position: int) -> Iterator[str | None]:
-        with self._file.open(encoding="utf-8-sig", errors="replace", newline="\n") as lines:
-            next(lines)  # the header
-            for line in lines:
-                try:
-                    cells = next(csv.reader((line.rstrip("\r\n"),), delimiter=self._separator, skipinitialspace=True), [])
-                except csv.Error:
-                    cells = []
-                yield cells[position] if position < len(cells) else None
+    def _cell_of_quoted(self, line: str, position: int) -> str | None:
+        """A cell of a line with quotes in it; a quote left open reaches to the end of its line."""
+        try:
+            cells = next(csv.reader((line,), delimiter=self._separator, skipinitialspace=True), [])
+        except csv.Error:
+            cells = []
+        return cells[position] if position < len(cells) else None
 
 
 def check_column_name(name: str, columns: Sequence[str]) -> None:
@@ -200,6 +189,8 @@ def _read_header(file: Path, separator: str) -> tuple[str, ...]:
         raise DataFileError(f"{shown(file)} looks like Parquet: rename it to .parquet.")
     if line.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataFileError(f"{shown(file)} is in UTF-16: save it as UTF-8.")
+    if line.startswith((b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")):
+        raise DataFileError(f"{shown(file)} is compressed: unpack it first.")
     line = line.rstrip(b"\r\n")
     if b"\r" in line:
         raise DataFileError(f"{shown(file)} ends its lines with a bare carriage return: save it with ordinary line ends.")

@@ -22,6 +22,7 @@ from dpstats.foundations.errors import InvalidParameterError
 
 _EXTREME_EXPONENT = 999_999_999_999
 _LONGEST_NUMBER = 400
+_MOST_BITS = 4000
 _SMALL = 1000
 _HUGE_POWER = re.compile(r"[eE][+-]?0*[^\D0]\d{3}")
 
@@ -35,6 +36,8 @@ def exact_rational(value: object, name: str) -> Fraction:
     if isinstance(value, bool):
         raise InvalidParameterError(f"{name} must be a number, got {value}.")
     if isinstance(value, (int, Fraction)):
+        if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
+            raise InvalidParameterError(f"{name} must be a number of ordinary size such as {_example(name)}.")
         return Fraction(value)
     if isinstance(value, (float, Decimal)):
         if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):

@@ -27,6 +27,8 @@ from dpstats.mechanisms.grid import integer_ratio, refuse_container
 WeightBounds = Callable[[int], tuple[Sequence[int], Sequence[int]]]
 """Maps a number of bits to integers below and above 2**bits times each weight; they close in as the bits grow."""
 
+CLAIM = "epsilon-DP if every score moves by at most sensitivity"
+MONOTONIC_CLAIM = "epsilon-DP if every score moves by at most sensitivity, and all of them in the same direction"
 _FIRST_BITS = 128
 _LOWEST_SCORE = Fraction(-(2**1024))
 
@@ -94,7 +96,7 @@ def exponential(
         value=candidates[index],
         cost=cost,
         method="exponential",
-        claim="epsilon-DP for scores of the stated sensitivity",
+        claim=MONOTONIC_CLAIM if monotonic else CLAIM,
         private=source.private,
         notes=(
             ("public", "the candidates, the sensitivity and the parameters"),

@@ -25,7 +25,8 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 
 POLICY = (
-    "NaN, infinities and what is no number are taken as 0; magnitudes stop at the largest float, and Decimals below 1e-5000 are 0"
+    "NaN, infinities, masked elements and what is no number are taken as 0; "
+    "magnitudes stop at the largest float, and Decimals below 1e-5000 are 0"
 )
 LARGEST = Fraction(sys.float_info.max)
 _SMALLEST_POWER, _LARGEST_POWER = -5000, 308
@@ -102,7 +103,8 @@ def take_coordinates(value: object) -> tuple[list[object], bool]:
     """
     refuse_container(value, "give one number or a flat list of numbers")
     if hasattr(value, "__array__"):
-        array = np.asarray(value)
+        masked = np.ma.isMaskedArray(value)
+        array = np.asarray(value.filled(0) if masked else value)  # type: ignore[attr-defined]
         if array.ndim > 1:
             raise DataTypeError(f"give one number or a flat list of numbers; this array has {array.ndim} dimensions.")
         if array.dtype.kind not in "biufO":
@@ -142,16 +144,16 @@ def integer_ratio(raw: object) -> tuple[int, int] | None:
     try:
         if hasattr(raw, "__index__"):
             return operator.index(cast(Any, raw)), 1
-        numerator, denominator = cast(Any, raw).as_integer_ratio()
-        return int(numerator), int(denominator)
-    except (AttributeError, OverflowError, TypeError, ValueError):
+        numerator, denominator = (int(part) for part in cast(Any, raw).as_integer_ratio())
+        return (numerator, denominator) if denominator > 0 else None
+    except Exception:  # whatever an element's own methods raise, it is no number
         return None
 
 
 def _is_plus_infinity(raw: object) -> bool:
     try:
         return float(cast(Any, raw)) == float("inf")
-    except (OverflowError, TypeError, ValueError):
+    except Exception:
         return False
 
 

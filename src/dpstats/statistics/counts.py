@@ -18,7 +18,9 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 
 INTERVAL_LEVEL = 0.95
 
-COUNT = register(Statistic("count", "How many rows hold a value (rows that are missing do not count)", numeric=False))
+COUNT = register(
+    Statistic("count", "How many rows hold a value (rows that are missing do not count)", numeric=False, returns="an int")
+)
 
 
 @method(COUNT, "laplace", claim="pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon")

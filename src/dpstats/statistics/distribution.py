@@ -8,6 +8,8 @@ Numerics   Exact draws; interpolation of released values only
 
 from __future__ import annotations
 
+import math
+import operator
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,6 +32,9 @@ class Distribution:
 
     def __call__(self, value: float) -> float:
         """The fraction of rows at or below `value`: a jump where released values tie, straight between them."""
+        value = float(value)
+        if math.isnan(value):
+            return math.nan
         after = bisect_right(self.values, value)
         if after == 0:
             return 0.0
@@ -54,7 +59,7 @@ class Distribution:
     def __str__(self) -> str:
         middle = len(self.values) // 2
         shown = [(self.probabilities[index], self.values[index]) for index in (0, middle, -1)]
-        return f"{len(self.values)} points: " + ", ".join(f"{part:.3g} of rows up to {value:.6g}" for part, value in shown)
+        return f"{len(self.values)} points: " + ", ".join(f"{part:.4g} of rows up to {value:.6g}" for part, value in shown)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -63,9 +68,9 @@ class Distribution:
 
 def checked_points(value: object) -> int:
     """The number of points, a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_QUANTILES:
-        raise InvalidParameterError(f"points must be a whole number from 1 to {MOST_QUANTILES}, got {value!r}.")
-    return value
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) <= MOST_QUANTILES:
+        raise InvalidParameterError(f"points must be a whole number from 1 to {MOST_QUANTILES}, such as 31.")
+    return operator.index(value)
 
 
 CDF = register(
@@ -73,6 +78,7 @@ CDF = register(
         "cdf",
         "The cumulative distribution function: which fraction of the rows lies at or below each value",
         (Parameter("points", "how many equally spaced quantiles draw it (2**k - 1 is best)", checked_points, DEFAULT_POINTS),),
+        returns="a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values",
     )
 )
 

@@ -42,7 +42,7 @@ def checked_quantile(value: object) -> Fraction:
 
 def checked_quantiles(value: object) -> Fraction | tuple[Fraction, ...]:
     """One quantile, or a list of them as a tuple."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str) or not isinstance(value, Iterable) or getattr(value, "ndim", None) == 0:
         return checked_quantile(value)
     quantiles = tuple(checked_quantile(item) for item in value)
     if not 1 <= len(quantiles) <= MOST_QUANTILES:
@@ -55,9 +55,10 @@ QUANTILE = register(
         "quantile",
         "The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon",
         (Parameter("q", "which quantile, from 0 to 1 (0.5 is the median), or a list of them", checked_quantiles),),
+        returns="a float, or a tuple of floats in the order of the list",
     )
 )
-MEDIAN = register(Statistic("median", "The middle value: half of the rows lie below it"))
+MEDIAN = register(Statistic("median", "The middle value: half of the rows lie below it", returns="a float"))
 
 
 @method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM)

@@ -20,7 +20,7 @@ LOWER_QUARTILE, UPPER_QUARTILE = Fraction(1, 4), Fraction(3, 4)
 MEDIAN_SHARE = Fraction(3, 10)
 """Part of epsilon for the median that splits the rows: an error there moves both quartiles alike and cancels in part."""
 
-IQR = register(Statistic("iqr", "The interquartile range: the width of the middle half of the rows"))
+IQR = register(Statistic("iqr", "The interquartile range: the width of the middle half of the rows", returns="a float"))
 
 
 @method(IQR, "universal", claim=UNIVERSAL_CLAIM)
