@@ -278,7 +278,7 @@ def peer_error(aim: Aim, quantile: Quantile, bounds: Bounds, repeats: int) -> fl
 def beside_peers(effort: float) -> None:
     peers = importable_peers()
     repeats = {"median": round(2400 * effort), "iqr": round(600 * effort)}
-    peer_repeats = round(100 * effort)
+    peer_repeats = round(200 * effort)
     their_heads = [f"{name} {' / '.join(PEERS[name][1])}" for name in peers]
     counts = f"{repeats['median']} repeats for our medians, {repeats['iqr']} for our iqr, {peer_repeats} for the peers"
     title = f"Median absolute error beside the peers ({counts})"
@@ -341,7 +341,7 @@ def mean_ratio(ratios: Iterable[float]) -> float:
 
 def medians(effort: float) -> None:
     settings = ((1_000, 1.0), (10_000, 0.1), (10_000, 1.0))
-    repeats = round(200 * effort)
+    repeats = round(300 * effort)
     columns = [f"({n:,}, {epsilon:g})" for n, epsilon in settings]
     heading(f"Median: mean rank error, ours / with tight bounds = ratio ({repeats} repeats)", "column", *columns)
     found = {}
@@ -401,7 +401,7 @@ def constants(effort: float) -> None:
 
 
 def tails(effort: float) -> None:
-    q, rows, epsilon, repeats = 0.99, 1_000, 1.0, round(200 * effort)
+    q, rows, epsilon, repeats = 0.99, 1_000, 1.0, round(500 * effort)
     title = f"q = {q}, n = {rows:,}, epsilon = {epsilon:g}: absolute error over the interquartile range ({repeats} repeats)"
     heads = [f"{part}, {which}" for part in ("half of all", "95% of all") for which in ("ours", "tight")]
     heading(title, "column", *heads, "95%, ours / tight", "aim", "met")
@@ -416,13 +416,13 @@ def tails(effort: float) -> None:
             errors["tight"].append(abs(tight_quantile(ordered, q, epsilon, public.tight) - wanted) / public.iqr)
         parts = [float(np.quantile(errors[which], part)) for part in (0.5, 0.95) for which in errors]
         ratios.append(parts[2] / parts[3])
-        line(shape, *(shown(part, 1) for part in parts), shown(ratios[-1]), "<= 1", met(ratios[-1] <= 1))
-    line("geometric mean", "", "", "", "", shown(geometric_mean(ratios)), "<= 1", met(geometric_mean(ratios) <= 1))
+        line(shape, *(shown(part, 1) for part in parts), f"{ratios[-1]:.3g}", "<= 1", met(ratios[-1] <= 1))
+    line("geometric mean", "", "", "", "", f"{geometric_mean(ratios):.3g}", "<= 1", met(geometric_mean(ratios) <= 1))
 
 
 def many(effort: float) -> None:
     rows, epsilon = 10_000, 1.0
-    repeats = max(2, round(12 * effort))
+    repeats = max(2, round(24 * effort))
     title = f"Many quantiles at once, n = {rows:,}, epsilon = {epsilon:g}: mean rank error ({repeats} repeats)"
     heads = ("ours at once", "aim", "met", "ours, budget split", "tight bounds, budget split")
     heading(title, "column", "quantiles", *heads)
