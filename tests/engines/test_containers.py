@@ -121,7 +121,7 @@ class HostileDecimal(Decimal):
 
 
 NOT_NUMBERS = [None, float("nan"), pd.NA, pd.NaT, np.ma.masked, Decimal("NaN"), Decimal("sNaN"), np.float32("nan")]
-STRANGERS = ["text", b"bytes", Hostile(), object(), 1j, [1, 2], {"a": 1}, np.datetime64("NaT"), np.timedelta64(3, "s")]
+STRANGERS = ["text", b"bytes", Hostile(), object(), 1j, [1, 2], {"a": 1}, np.datetime64("NaT", "s"), np.timedelta64(3, "s")]
 BEYOND = [10**400, -(10**400), Fraction(10**400, 3), Decimal("-1e400"), 2**64, -(2**63) - 1]
 ODD_NUMBERS = [True, np.bool_(False), np.int8(3), np.float32(0.5), np.uint64(2**64 - 1), Fraction(1, 3), Decimal("0.1"), 7, 2.5]
 SUBCLASSED = [HostileFloat(1), HostileInt(1), HostileDecimal(1)]

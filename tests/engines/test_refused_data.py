@@ -137,7 +137,7 @@ def test_a_column_of_another_type_can_be_counted(data: Any) -> None:
         pa.array([1.0, float("nan"), None]),
         [1, float("nan")],
         [1j, complex("nan")],
-        [DAY, np.datetime64("NaT")],
+        [DAY, np.datetime64("NaT", "s")],
     ],
     ids=lambda data: type(data).__name__,
 )
