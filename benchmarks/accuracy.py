@@ -326,7 +326,7 @@ def beside_peers(effort: float) -> None:
             *cells,
             against,
         )
-    print("".join(f"\n{note}" for note in notes) or "\nNo call of a peer raised an error.")
+    print("".join(f"\n{note}" for note in notes) or ("\nNo call of a peer raised an error." if peers else ""))
 
 
 class RankErrors(NamedTuple):
