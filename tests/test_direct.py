@@ -130,3 +130,20 @@ def test_a_new_statistic_needs_its_registration_and_nothing_else(monkeypatch: py
         assert float(dp.twice_the_rows([1, 2, None], epsilon=1)) == 4
     finally:
         vars(dp).pop("twice_the_rows", None)
+
+
+class Secretive(list[float]):
+    """A list whose name raises with what it knows."""
+
+    @property
+    def name(self) -> str:
+        raise RuntimeError("secret 812")
+
+
+def test_a_container_whose_name_raises_is_answered_like_any_other() -> None:
+    assert isinstance(dp.median(Secretive([1.0] * 50), epsilon=1), dp.Release)
+
+
+def test_an_index_of_several_levels_is_refused_by_its_type() -> None:
+    with pytest.raises(dp.DataTypeError, match="get_level_values"):
+        dp.median(pd.MultiIndex.from_tuples([(1, 2)]), epsilon=1)

@@ -121,7 +121,10 @@ def _indented(rows: dict[str, str]) -> list[str]:
 
 def _label(data: Any) -> str:
     """The name that a Series carries, which is as public as a column name; none that could break a card's lines."""
-    name = getattr(data, "name", "")
+    try:
+        name = getattr(data, "name", "")
+    except Exception:  # a container's own property may raise, and its text may carry data
+        return ""
     if not isinstance(name, str) or not name.isprintable():
         return ""
     return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 3]}..."

@@ -159,6 +159,8 @@ def _foreign_rows(data: Any) -> Rows:
     from dpstats.engines.series import SeriesRows
 
     pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
+    if pandas and isinstance(data, pandas.MultiIndex):
+        raise DataTypeError("data must be one column, got a MultiIndex: pass one of its levels, such as x.get_level_values(0).")
     if pandas and isinstance(data, (pandas.Index, pandas.api.extensions.ExtensionArray)):
         data = pandas.Series(data)
     if arrow and isinstance(data, arrow.Array):
