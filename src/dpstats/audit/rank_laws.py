@@ -1,4 +1,4 @@
-"""The exact law of one rank draw on the line, from its definition and from all rows: no window, no sampler.
+"""The exact law and price of one rank draw on the line, from its definition and from all rows: no window, no sampler.
 
 Probabilities are `Fraction`s, right to a relative 2**-200 or so.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpstats.audit.laws import exponential_of_minus
+from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.universal.decimals import Number, ordinal_of
 from dpstats.statistics.universal.draw import CLIP, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL, Measure
@@ -46,3 +47,12 @@ def rank_law(
         weights[low] = mass * exponential_of_minus(min(CLIP, loss))
     total = sum(weights.values(), Fraction(0))
     return {low: weight / total for low, weight in weights.items()}
+
+
+def epsilon_of_slopes(quantile: Fraction, slope_over: Fraction, slope_under: Fraction, neighbors: Neighbors) -> Fraction:
+    """What a draw with these slopes costs for a target of quantile * n: Theorems 1 and 3 of draw.proof.md."""
+    if neighbors is Neighbors.CHANGE_ONE:
+        return slope_over + slope_under
+    loss = max(slope_under * quantile, slope_over * (1 - quantile))
+    gain = max(slope_over * quantile, slope_under * (1 - quantile))
+    return loss + gain

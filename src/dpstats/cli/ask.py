@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import math
 import sys
 from collections.abc import Sequence
 
@@ -142,7 +141,7 @@ def json_text(file: str, answers: Sequence[Release | NoReply], total: PrivacyCos
         "total": total.to_dict(),
         "private": all(answer.private for answer in answers),
     }
-    return json.dumps(_strict(result), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _card_text(answer: Release | NoReply) -> str:
@@ -159,17 +158,6 @@ def _answer_text(answer: Release | NoReply) -> str:
     if reliable_from := dict(answer.notes).get("reliable from"):
         lines.append(f"  note      reliable from {reliable_from.partition(';')[0]}")
     return "\n".join(lines)
-
-
-def _strict(value: object) -> object:
-    """JSON has no infinities; they become text."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, dict):
-        return {key: _strict(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_strict(item) for item in value]
-    return value
 
 
 def _call_text(statistic: Statistic) -> str:

@@ -65,7 +65,8 @@ class Card:
             f'<td style="text-align:left{_LOUD if NOT_PRIVATE in text else ""}">{html.escape(text)}</td></tr>'
             for heading, text in self.lines
         )
-        return f"<table><caption>{html.escape(self.title)}</caption><tbody>{rows}</tbody></table>"
+        caption = f'<caption style="text-align:left;font-weight:bold">{html.escape(self.title)}</caption>'
+        return f"<table>{caption}<tbody>{rows}</tbody></table>"
 
 
 @dataclass(frozen=True, repr=False)

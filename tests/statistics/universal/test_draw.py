@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from dpstats.audit.broken_ranks import law_on_the_data_range, law_with_a_rounded_target, law_without_the_half
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.rank_laws import cuts_of, rank_law
+from dpstats.audit.rank_laws import cuts_of, epsilon_of_slopes, rank_law
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import WindowRequest
@@ -24,7 +24,6 @@ from dpstats.statistics.universal.draw import (
     Stretch,
     boosted,
     draw_piece,
-    epsilon_of_slopes,
     symmetric_slope,
 )
 from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure

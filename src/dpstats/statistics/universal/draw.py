@@ -97,15 +97,6 @@ def symmetric_slope(quantile: Fraction, epsilon: Fraction, neighbors: Neighbors)
     return epsilon / (2 * max(quantile, 1 - quantile))
 
 
-def epsilon_of_slopes(quantile: Fraction, slope_over: Fraction, slope_under: Fraction, neighbors: Neighbors) -> Fraction:
-    """What a draw with these slopes costs for a target of quantile * n."""
-    if neighbors is Neighbors.CHANGE_ONE:
-        return slope_over + slope_under
-    loss = max(slope_under * quantile, slope_over * (1 - quantile))
-    gain = max(slope_over * quantile, slope_under * (1 - quantile))
-    return loss + gain
-
-
 def pieces_between(
     low: int, high: int, marks: Iterable[Mark], raw_below: int, *, hidden_below: bool, hidden_above: bool
 ) -> list[Piece]:
