@@ -227,3 +227,53 @@ def test_an_undeclared_column_counts_every_filled_cell_whatever_most_of_them_are
         cells = ["1.5"] * 500 + ["unknown"] * unknown + [""] * 9
         path = write("x,y\n" + "\n".join(f"{cell},1" for cell in cells))
         assert open_table(path).column("x", numeric=False).count() == 500 + unknown
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"a,b", 0),
+        (b"a,b\n", 0),
+        (b"a,b\r\n", 0),
+        (b"a,b\n1,2\n3,4\n", 2),
+        (b"a,b\n1,2\n3,4", 2),
+        (b"a,b\r\n1,2\r\n3,4\r\n", 2),
+        (b"a,b\n1\n\n,x\n5,6,7\n", 4),
+        (b"a,b\n1,2\n\n", 2),
+        (b'a,b\n"two\nlines",2\n', 2),
+    ],
+)
+@pytest.mark.parametrize("types", [{}, {"b": "number"}, {"b": "integer"}, {"b": "text"}])
+def test_a_line_is_a_stored_row_whatever_it_holds(write: Write, content: bytes, rows: int, types: dict[str, str]) -> None:
+    table = open_table(write(content), types)
+    assert table.column("b", numeric=False).stored() == rows
+    if types != {"b": "text"}:
+        assert table.column("b", numeric=True).stored() == rows
+
+
+def test_the_labels_of_a_csv_column_are_of_its_type(write: Write) -> None:
+    path = write("x,y\n3,red\n 3.0 ,blue\n10,red\nn/a,7\n,\n")
+    assert open_table(path).column("x", numeric=False).most_common(3) == [(3.0, 2), (10.0, 1)]
+    assert open_table(path).column("x", numeric=True).most_common(3) == [(3.0, 2), (10.0, 1)]
+    assert open_table(path).column("x", numeric=False).count() == 4
+    assert open_table(path, {"x": "text"}).column("x", numeric=False).most_common(2) == [("10", 1), ("3", 1)]
+    assert open_table(path, {"x": "integer"}).column("x", numeric=False).most_common(3) == [(3, 2), (10, 1)]
+    assert open_table(path).column("y", numeric=False).most_common(2) == [("red", 2), ("7", 1)]
+    assert open_table(path, {"y": "number"}).column("y", numeric=False).most_common(2) == [(7.0, 1)]
+
+
+def test_the_labels_and_rows_of_a_parquet_column_are_of_its_type(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    columns = {
+        "whole": pl.Series([7, None, 7]),
+        "text": pl.Series(["x", None, "x"]),
+        "day": pl.Series([date(2024, 1, 1), None, date(2024, 1, 1)]),
+        "size": pl.Series(["small", None, "small"], dtype=pl.Enum(["large", "small"])),
+        "nothing": pl.Series([None, None, None]),
+    }
+    pl.DataFrame(columns).write_parquet(path)
+    expected = {"whole": [(7, 2)], "text": [("x", 2)], "day": [("2024-01-01", 2)], "size": [("small", 2)], "nothing": []}
+    for name, labels in expected.items():
+        column = open_table(path).column(name, numeric=False)
+        assert column.most_common(5) == labels
+        assert column.stored() == 3

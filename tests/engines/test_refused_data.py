@@ -117,6 +117,33 @@ def test_a_column_of_another_type_can_be_counted(data: Any) -> None:
         column.order_windows([WindowRequest(Fraction(1, 2), 1)])
     with pytest.raises(DataTypeError):
         column.counts_below([1])
+    with pytest.raises(DataTypeError):
+        column.sum_between(0, 1, Fraction(1))
+
+
+NO_LABELS: list[tuple[Any, str]] = [
+    (np.array([SECRET + 1j]), "complex numbers"),
+    ([SECRET + 1j] * 37, "complex numbers"),
+    (pd.Series([SECRET + 1j]), "complex numbers"),
+    (np.zeros(37, dtype=[("a", "f8")]), "records"),
+    (pl.Series([{"a": SECRET}]), "records"),
+    ([[SECRET, 2]] * 37, "nested rows"),
+    (pl.Series([[SECRET]]), "nested rows"),
+    (pa.array([[SECRET]]), "nested rows"),
+    ([object()] * 37, "another type"),
+    (["secret", SECRET], "another type"),
+    (pd.Series(pd.period_range(DAY, periods=2, freq="D")), "another type"),
+    (pd.Series(pd.interval_range(0, 2)), "another type"),
+]
+
+
+@pytest.mark.parametrize(("data", "kind"), NO_LABELS, ids=lambda value: value if isinstance(value, str) else type(value).__name__)
+def test_a_column_without_labels_in_order_is_refused_by_its_kind(data: Any, kind: str) -> None:
+    column = as_column(data, numeric=False)
+    assert column.stored() == len(data)
+    with pytest.raises(DataTypeError, match=f"got one of {kind}:") as refusal:
+        column.most_common(2)
+    _check_message(str(refusal.value))
 
 
 @pytest.mark.parametrize(

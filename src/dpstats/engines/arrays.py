@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 
 from dpstats.engines.blocks import present_rows, sort_present, stored_rows
 from dpstats.engines.selection import counts_below, counts_below_of_sorted, windows_by_brackets, windows_of_sorted
+from dpstats.engines.sums import sum_between
+from dpstats.engines.tallies import common_numbers
 from dpstats.engines.typed import TypedRows
 from dpstats.engines.untyped import UntypedRows
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
+from dpstats.foundations.summaries import Column, LabelCounts, OrderWindow, WindowRequest
 
 SMALL_ROWS = 1 << 14
 """Rows up to which a sorted copy is the fastest way to a single window."""
@@ -37,14 +40,26 @@ class Rows(Protocol):
         """Rows that are not missing."""
         ...
 
+    def stored(self) -> int:
+        """Rows, missing or not."""
+        ...
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The most common labels; an error when the declared type has none in order."""
+        ...
+
 
 class ArrayColumn:
     """A column of numbers in memory. The arrays behind it are not copied and must not change while it is in use."""
 
-    def __init__(self, chunks: Sequence[NDArray[Any]]) -> None:
-        """`chunks` are one or more one-dimensional arrays of one number type in native byte order."""
-        self._stored = stored_rows(chunks)
-        crumbs = len(chunks) > 1 and self._stored < len(chunks) * SMALL_ROWS
+    def __init__(self, chunks: Sequence[NDArray[Any]], stored: int | None = None) -> None:
+        """`chunks` are one or more one-dimensional arrays of one number type in native byte order.
+
+        `stored` is the number of rows where missing ones have been taken out of the chunks.
+        """
+        self._held = stored_rows(chunks)
+        self._stored = self._held if stored is None else stored
+        crumbs = len(chunks) > 1 and self._held < len(chunks) * SMALL_ROWS
         self._chunks = [np.concatenate(chunks)] if crumbs else list(chunks)
         self._work = 0
         self._raw_rows: int | None = None
@@ -61,6 +76,10 @@ class ArrayColumn:
             self._raw_rows = present_rows(self._chunks)
         return self._raw_rows
 
+    def stored(self) -> int:
+        """Rows of the table, missing ones included."""
+        return self._stored
+
     def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
         """One window for each request, in the order of the requests."""
         windows = windows_by_brackets(self._chunks, requests) if self._can_pass(WINDOW_WORK * len(requests)) else None
@@ -72,10 +91,18 @@ class ArrayColumn:
             return counts_below(self._chunks, cuts)
         return counts_below_of_sorted(self._sorted(), cuts)
 
+    def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
+        """The exact sum in units over the rows strictly between two bounds."""
+        return sum_between(self._chunks, low, high, unit)
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The most common numbers with their counts."""
+        return common_numbers(self._sorted(), how_many)
+
     def _can_pass(self, work: int) -> bool:
         """Whether to pass over the rows rather than sort a copy of them."""
         self._work += PASS_WORK + work
-        return self._raw_sorted is None and self._stored > SMALL_ROWS and self._work <= PATIENCE
+        return self._raw_sorted is None and self._held > SMALL_ROWS and self._work <= PATIENCE
 
     def _sorted(self) -> NDArray[Any]:
         if self._raw_sorted is None:
@@ -83,25 +110,39 @@ class ArrayColumn:
         return self._raw_sorted
 
 
-class CountedColumn:
-    """A column of any type, of which only the number of rows may be asked."""
+class LabelColumn:
+    """A column of any type, of which the number of rows and the labels may be asked; nothing is read before it is asked."""
 
     dtype = None
 
-    def __init__(self, raw_rows: int) -> None:
-        self._raw_rows = raw_rows
+    def __init__(self, rows: Rows, labels: Rows | None = None) -> None:
+        """`labels` are the same rows where labels are read from another container than the one that counts."""
+        self._rows = rows
+        self._labels = rows if labels is None else labels
 
     def count(self) -> int:
         """Rows that are not missing."""
-        return self._raw_rows
+        return self._rows.present()
+
+    def stored(self) -> int:
+        """Rows of the table, missing ones included."""
+        return self._rows.stored()
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The most common labels with their counts; refused where the declared type has none in order."""
+        return self._labels.most_common(how_many)
 
     def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
         """Refused: there are no numbers to order."""
-        raise DataTypeError("this column was opened for counting only: open it with numeric=True to ask for its values.")
+        raise _not_opened_for_numbers()
 
     def counts_below(self, cuts: Sequence[float | int]) -> list[int]:
         """Refused: there are no numbers to compare."""
-        raise DataTypeError("this column was opened for counting only: open it with numeric=True to ask for its values.")
+        raise _not_opened_for_numbers()
+
+    def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
+        """Refused: there are no numbers to add."""
+        raise _not_opened_for_numbers()
 
 
 def as_column(data: object, *, numeric: bool = True) -> Column:
@@ -113,10 +154,19 @@ def as_column(data: object, *, numeric: bool = True) -> Column:
     or an object array declares none: its type is what more than half of its elements are, and single elements that are no
     numbers are missing rows, never an error. Whether all numbers in it are whole and of 64 bits also belongs to that type.
 
-    With `numeric=False` a column of any type is accepted, for counting only.
+    With `numeric=False` a column of any type is accepted, for its count and its labels only.
     """
     rows = _rows(data)
-    return ArrayColumn(rows.numbers()) if numeric else CountedColumn(rows.present())
+    return ArrayColumn(rows.numbers(), rows.stored()) if numeric else LabelColumn(rows)
+
+
+def as_labelled(data: object, labels: object) -> Column:
+    """The column `data` for its count, with the labels of another container of the same rows."""
+    return LabelColumn(_rows(data), _rows(labels))
+
+
+def _not_opened_for_numbers() -> DataTypeError:
+    return DataTypeError("this column was opened for its count and labels only: open it with numeric=True to ask for numbers.")
 
 
 def _rows(data: object) -> Rows:
@@ -140,9 +190,10 @@ def _array_rows(array: NDArray[Any]) -> Rows:
         raise DataTypeError(f"data must be a column of rows, got a single value: pass {_WHAT_TO_PASS}.")
     if array.ndim != 1:
         raise DataTypeError(f"data must have one dimension, got {array.ndim}: pass one column, such as x[:, 0] or x.ravel().")
+    stored = array.size
     if isinstance(array, np.ma.MaskedArray):
         array = array.compressed() if np.ma.is_masked(array) else array.data
-    return UntypedRows(array.tolist()) if array.dtype.kind == "O" else TypedRows(np.asarray(array))
+    return UntypedRows(array.tolist(), stored) if array.dtype.kind == "O" else TypedRows(np.asarray(array), stored)
 
 
 def _range_rows(numbers: range) -> Rows:

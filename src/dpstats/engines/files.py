@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from dpstats.engines.arrays import as_column
+from dpstats.engines.arrays import as_column, as_labelled
 from dpstats.engines.kinds import Kind, kind_of_type
 from dpstats.foundations.errors import (
     DataFileError,
@@ -137,8 +137,10 @@ class CsvTable:
             if kind == INTEGER:
                 raw_numbers = _whole_numbers(raw_cells, raw_numbers)
             is_text = kind == TEXT or (kind is None and 2 * raw_numbers.count() < raw_cells.count())
-        if not numeric:  # undeclared columns count every cell that is not empty, whatever they look like
-            return as_column(raw_cells if kind in (None, TEXT) else raw_numbers, numeric=False)
+        if not numeric and kind is None:  # undeclared columns count every cell that is not empty, whatever they look like
+            return as_labelled(raw_cells, raw_cells if is_text else raw_numbers)
+        if not numeric:
+            return as_column(raw_cells if kind == TEXT else raw_numbers, numeric=False)
         if is_text:
             raise _not_numbers(name, Kind.TEXT, "" if name in self._types else ", as most of its cells are")
         return as_column(raw_numbers)
@@ -148,7 +150,8 @@ class CsvTable:
         import polars as pl
 
         text = self._file.read_bytes().decode("utf-8-sig", errors="replace")
-        raw_lines = pl.Series(text.split("\n")[1:], dtype=pl.String).str.strip_suffix("\r")
+        lines = text.removesuffix("\n").split("\n")[1:]  # the last line end ends a line and begins none
+        raw_lines = pl.Series(lines, dtype=pl.String).str.strip_suffix("\r")
         raw_cells = raw_lines.str.split(self._separator).list.get(position, null_on_oob=True)
         quoted = raw_lines.str.contains('"', literal=True).arg_true()
         if not len(quoted):

@@ -40,6 +40,8 @@ _ADVICE = {
     Kind.RECORD: "pass one field, for example x['income']",
 }
 
+_LABEL_ADVICE = {Kind.OTHER: "convert it to a column of text or numbers first"}
+
 _ELEMENT_KINDS: tuple[tuple[tuple[type, ...], Kind], ...] = (  # the first that fits: bool is an int, timedelta64 a np.integer
     ((type(None), type(np.ma.masked)), Kind.MISSING),
     ((np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta), Kind.DATE),
@@ -70,6 +72,7 @@ _DECLARED_KINDS = {
 def kind_of_element(cls: type) -> Kind:
     """The kind of an element from its class alone, so that no code of the element runs."""
     try:
+        hash(cls)  # classes are gathered in sets
         if cls.__name__ in ("NAType", "NaTType") and cls.__module__.startswith("pandas."):
             return Kind.MISSING
         for classes, kind in _ELEMENT_KINDS:
@@ -93,3 +96,9 @@ def kind_of_type(name: str) -> Kind:
 def not_numbers(kind: Kind) -> DataTypeError:
     """The complaint about a column of that kind where numbers are needed."""
     return DataTypeError(f"this needs a column of numbers and got one of {kind.value}: {_ADVICE[kind]}.")
+
+
+def not_labels(kind: Kind) -> DataTypeError:
+    """The complaint about a column of that kind where labels are needed."""
+    advice = _LABEL_ADVICE.get(kind) or _ADVICE[kind]
+    return DataTypeError(f"this needs a column of numbers, text, dates or categories and got one of {kind.value}: {advice}.")

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
 
+import narwhals
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import present_rows
-from dpstats.engines.kinds import kind_of_type, not_numbers
-from dpstats.engines.typed import number_array
+from dpstats.engines.blocks import present_rows, sort_present
+from dpstats.engines.kinds import Kind, kind_of_type, not_labels, not_numbers
+from dpstats.engines.moments import clock_texts, moment_texts, zoned_texts
+from dpstats.engines.tallies import common_numbers, common_texts, tally_texts
+from dpstats.engines.typed import common_moments, number_array
 from dpstats.engines.untyped import nearest_floats
+from dpstats.foundations.summaries import LabelCounts
 
 _WIDE_WHOLES = ("Int128", "UInt128")
+_TIME_UNIT = re.compile(r"time\d\d\[(\w+)\]")
 _NULL_TYPES = ("Null", "null", "null[pyarrow]")
 
 
@@ -43,6 +50,31 @@ class SeriesRows:
             return present_rows(self.numbers())
         return int(len(self._series) - self._series.null_count())
 
+    def stored(self) -> int:
+        """Rows, missing or not."""
+        return len(self._series)
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The most common labels; an error when the declared type has none in order."""
+        if self._is_number or self._declared in _NULL_TYPES:
+            return common_numbers(sort_present(self.numbers()), how_many)
+        kind = kind_of_type(self._type)
+        if kind is Kind.DATE:
+            return self._common_moments(how_many)
+        if kind not in (Kind.TEXT, Kind.CATEGORY):
+            raise not_labels(kind)
+        return common_texts(tally_texts(_counted(self._series, self._declared)), how_many)
+
+    def _common_moments(self, how_many: int) -> LabelCounts:
+        present = self._series.drop_nulls() if self._series.null_count() else self._series
+        if self._type == "Time":
+            unit = _TIME_UNIT.search(self._declared)
+            return common_moments([_counted_in(unit[1] if unit else "ns", present, self._declared)], how_many, clock_texts)
+        if self._type == "Date" and present.implementation.is_pandas_like():
+            return common_moments([_counted_in("D", present, self._declared)], how_many)
+        zoned = getattr(present.dtype, "time_zone", None) is not None
+        return common_moments(_pieces(present), how_many, zoned_texts if zoned else moment_texts)
+
 
 def _declared_type(series: Any) -> str:
     """The library's own name for the type, for the types that narwhals has no word for."""
@@ -59,3 +91,17 @@ def _pieces(series: Any) -> list[NDArray[Any]]:
     elif series.implementation.is_pyarrow():
         pieces = [chunk.to_numpy(zero_copy_only=False) for chunk in native.iterchunks()]
     return pieces or [series.to_numpy()]
+
+
+def _counted_in(unit: str, series: Any, declared: str) -> NDArray[Any]:
+    """Days, or times of day since midnight, as the whole numbers behind them; arrow's 32-bit types turn into 32 bits only."""
+    wholes = series.cast(narwhals.Int32 if "32" in declared else narwhals.Int64).to_numpy()
+    return np.asarray(wholes, dtype=np.int64).view(f"M8[{unit}]")
+
+
+def _counted(series: Any, declared: str) -> list[tuple[Any, int]]:
+    """Every distinct row with its count; rows that are null may be among them."""
+    if "view" in declared:  # arrow does not tell a null from an empty one there
+        return list(Counter(series.to_list()).items())
+    counted = series.value_counts(name="rows")
+    return list(zip(counted[:, 0].to_list(), counted["rows"].to_list(), strict=True))

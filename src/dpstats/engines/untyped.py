@@ -10,29 +10,32 @@ float, and 32- and 16-bit floats are read as the decimal that they print.
 from __future__ import annotations
 
 import cmath
+import datetime
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.kinds import Kind, kind_of_element, not_numbers
+from dpstats.engines.blocks import sort_present
+from dpstats.engines.kinds import Kind, kind_of_element, not_labels, not_numbers
+from dpstats.engines.tallies import common_numbers, common_texts, label_text, tally_texts
 from dpstats.engines.typed import number_array
-
-_FIFTEEN_DIGITS = Context(prec=15, rounding=ROUND_HALF_EVEN, traps=[])
-_LARGEST_EXACT = 2**53
-_MOST_BITS = 1100  # whole numbers of more bits lie beyond the largest float
+from dpstats.foundations.summaries import LabelCounts
+from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 
 class UntypedRows:
     """A sequence of Python objects as the rows of a column."""
 
-    def __init__(self, rows: Sequence[Any]) -> None:
+    def __init__(self, rows: Sequence[Any], stored: int | None = None) -> None:
+        """`stored` is the number of rows where missing ones have been taken out of the sequence."""
         self._rows = rows
+        self._stored = len(rows) if stored is None else stored
         # classes go by their id: a hostile metaclass may not even be hashable
         self._classes = dict(zip(map(id, map(type, rows)), map(type, rows), strict=True))
         self._kinds = {key: kind_of_element(cls) for key, cls in self._classes.items()}
@@ -42,17 +45,45 @@ class UntypedRows:
         kind = self._kind()
         if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
             raise not_numbers(kind)
-        classes = {self._classes[key] for key, kind in self._kinds.items() if kind is Kind.NUMBER}
-        rows = self._rows
-        if len(classes) < len(self._kinds):
-            rows = [row for row in rows if self._kinds[id(type(row))] is Kind.NUMBER]
-        chunk = _alike(rows, classes)
-        return [_mixed(rows) if chunk is None else chunk]
+        return [self._numbers()]
 
     def present(self) -> int:
         """Rows that are not missing, whatever they hold."""
-        absent = {key: _ABSENT.get(kind, _never) for key, kind in self._kinds.items()}
+        absent = self._absent()
         return sum(not absent[id(type(row))](row) for row in self._rows)
+
+    def stored(self) -> int:
+        """Rows, missing or not."""
+        return self._stored
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The most common labels of the kind that more than half of the rows that are not missing are of."""
+        kind = self._kind_of_present()
+        if kind is Kind.NUMBER:
+            return common_numbers(sort_present([self._numbers()]), how_many)
+        if kind not in (Kind.TEXT, Kind.DATE):
+            raise not_labels(kind)
+        rows, classes = self._of_kind(kind)
+        if _have_one_text_if_equal(rows, classes):
+            return common_texts(tally_texts(Counter(rows).items()), how_many)
+        raw_texts = Counter(map(label_text, rows))
+        return common_texts({text: count for text, count in raw_texts.items() if text is not None}, how_many)
+
+    def _numbers(self) -> NDArray[Any]:
+        rows, classes = self._of_kind(Kind.NUMBER)
+        chunk = _alike(rows, classes)
+        return _mixed(rows) if chunk is None else chunk
+
+    def _of_kind(self, wanted: Kind) -> tuple[Sequence[Any], set[type]]:
+        """The rows of one kind, and their classes."""
+        classes = {self._classes[key] for key, kind in self._kinds.items() if kind is wanted}
+        if len(classes) == len(self._kinds):
+            return self._rows, classes
+        return [row for row in self._rows if self._kinds[id(type(row))] is wanted], classes
+
+    def _absent(self) -> dict[int, Callable[[Any], bool]]:
+        """By the id of a class, how to tell whether an element of it is missing."""
+        return {key: _ABSENT.get(kind, _never) for key, kind in self._kinds.items()}
 
     def _kind(self) -> Kind:
         """What more than half of the elements are."""
@@ -63,6 +94,25 @@ class UntypedRows:
             tally[self._kinds[key]] += count
         kind, count = tally.most_common(1)[0]
         return kind if 2 * count > len(self._rows) else Kind.OTHER
+
+    def _kind_of_present(self) -> Kind:
+        """What more than half of the elements that are not missing are; numbers where all are missing."""
+        kinds = set(self._kinds.values()) - {Kind.MISSING}
+        if len(kinds) == 1:
+            return kinds.pop()
+        absent = self._absent()
+        raw_tally = Counter(self._kinds[id(type(row))] for row in self._rows if not absent[id(type(row))](row))
+        if not raw_tally:
+            return Kind.NUMBER
+        kind, count = raw_tally.most_common(1)[0]
+        return kind if 2 * count > raw_tally.total() else Kind.OTHER
+
+
+def _have_one_text_if_equal(rows: Sequence[Any], classes: set[type]) -> bool:
+    """Whether labels can be counted before they become text: no code but Python's own runs, and equal ones look alike."""
+    if classes == {datetime.datetime}:
+        return all(row.tzinfo is None for row in rows)
+    return classes in ({str}, {bytes}, {datetime.date})
 
 
 def nearest_floats(rows: Sequence[Any]) -> NDArray[np.float64]:
@@ -80,7 +130,7 @@ def _alike(rows: Sequence[Any], classes: set[type]) -> NDArray[Any] | None:
             return np.array(rows, dtype=np.int64)
         if classes == {int, float} and any(type(row) is float and row == row for row in rows):
             array = np.array(rows, dtype=np.float64)
-            return array if np.nanmax(np.abs(array)) < _LARGEST_EXACT else None
+            return array if np.nanmax(np.abs(array)) <= LARGEST_EXACT else None
     except OverflowError:
         return None
     only = next(iter(classes))
@@ -130,11 +180,7 @@ def _plain(row: Any) -> int | float:
 def _nearest(number: Any) -> float:
     """The nearest float64; Python's own conversion rounds correctly, and raises only beyond the largest float."""
     try:
-        if isinstance(number, int) and abs(number) > _LARGEST_EXACT:
-            if number.bit_length() > _MOST_BITS:
-                raise OverflowError
-            return float(_FIFTEEN_DIGITS.create_decimal(number))
-        return float(number)
+        return float_of_whole(number) if isinstance(number, int) else float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
 

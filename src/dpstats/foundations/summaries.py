@@ -1,8 +1,9 @@
 """The protocol between statistics and engines: the few raw summaries that a statistic may ask of a column.
 
-A statistic never sees a column. It asks for windows of order statistics and for ranks, both exact, and an engine answers
-them wherever the data lives. Missing values (null, NaN) are dropped row by row before anything is counted; +-inf are
-ordinary extreme values; -0.0 is 0.0. Everything here is raw: it must be randomised before it leaves the library.
+A statistic never sees a column. It asks for windows of order statistics, for ranks, for sums between bounds and for the most
+common labels, all exact, and an engine answers wherever the data lives. Missing values (null, NaN) are dropped row by row
+before anything but `stored` is counted; +-inf are ordinary extreme values; -0.0 is 0.0. Everything here is raw: it must be
+randomised before it leaves the library.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+LabelCounts = list[tuple[int | float | str, int]]
+"""Labels, each with the number of rows that hold it."""
 
 MISSING_POLICY = "rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0"
 
@@ -31,6 +35,14 @@ class WindowRequest:
         first = max(1, int(target) - self.margin + 1)
         last = min(raw_rows, -int(-target // 1) + self.margin)
         return first, last
+
+
+class Span(NamedTuple):
+    """A value of a column with the first and the last rank, counted from 1, of the rows that have it."""
+
+    raw_value: int | float
+    first: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,13 @@ class OrderWindow:
         """Rows strictly above the last value."""
         return self.raw_rows - self.raw_below - int(self.raw_counts.sum())
 
+    def span(self, rank: int) -> Span:
+        """The value at a rank that the window covers, and the first and last rank that it has."""
+        raw_ends = self.raw_below + np.cumsum(self.raw_counts)
+        place = int(np.searchsorted(raw_ends, rank, side="left"))
+        last = int(raw_ends[place])
+        return Span(self.raw_values[place].item(), last - int(self.raw_counts[place]) + 1, last)
+
     def narrowed(self, request: WindowRequest) -> OrderWindow:
         """The part of the window that covers a narrower request."""
         first, last = request.ranks(self.raw_rows)
@@ -70,7 +89,11 @@ class Column(Protocol):
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The number type of window values (a float or an integer type); None for a column that can only be counted."""
+        """The number type of window values (a float or an integer type); None for a column of labels of any type."""
+        ...
+
+    def stored(self) -> int:
+        """Rows of the table, missing ones included; public where neighbours differ by a changed row, and only there."""
         ...
 
     def count(self) -> int:
@@ -83,4 +106,18 @@ class Column(Protocol):
 
     def counts_below(self, cuts: Sequence[float | int]) -> list[int]:
         """For each cut the number of rows strictly below it, by exact comparison in the column's own number type."""
+        ...
+
+    def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
+        """The exact sum over the rows strictly between `low` and `high` of `foundations.units.in_units(row, unit)`.
+
+        Rows are compared as in `counts_below`, and only then rounded. `unit` is a power of two.
+        """
+        ...
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The labels that most rows hold, by count descending and then by label ascending; fewer where there are fewer.
+
+        Labels are plain numbers, or texts by code points: text itself, dates and times in ISO form, categories by their text.
+        """
         ...
