@@ -6,17 +6,36 @@ from dpstats.mechanisms.discrete_laplace import laplace
 from dpstats.mechanisms.exponential import exponential
 from dpstats.mechanisms.gaussian import gaussian
 from dpstats.mechanisms.noisy_max import noisy_max
+from dpstats.mechanisms.pipelines.pipeline import Step
+from dpstats.mechanisms.pipelines.samples import Blocks, Partition, Subsample, View
+from dpstats.mechanisms.pipelines.together import Cascade, Levels, Parallel
+from dpstats.mechanisms.propose_test_release import Exact, propose_test_release
 from dpstats.mechanisms.randomized_response import randomized_response, randomized_response_estimate
 from dpstats.mechanisms.sparse_vector import AboveThreshold
+from dpstats.mechanisms.stability import stable_release
+
+cascade, levels, parallel = Cascade, Levels, Parallel  # they read, and print, as the functions they stand for
+blocks, partition, subsample, view = Blocks, Partition, Subsample, View
 
 __all__ = [
     "AboveThreshold",
+    "Exact",
+    "Step",
+    "blocks",
+    "cascade",
     "exponential",
     "gaussian",
     "laplace",
+    "levels",
     "noisy_max",
+    "parallel",
+    "partition",
+    "propose_test_release",
     "randomized_response",
     "randomized_response_estimate",
+    "stable_release",
+    "subsample",
+    "view",
 ]
 
 

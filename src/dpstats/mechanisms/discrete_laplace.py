@@ -13,6 +13,7 @@ Source     Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararaj
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -57,9 +58,8 @@ def laplace(
     source = source_or_system(rng)
     chosen = grid_for(sensitivity / cost.epsilon, grid, integers)
     raw_coordinates, is_vector = take_coordinates(value)
+    noisy = add_laplace(raw_coordinates, sensitivity, cost.epsilon, chosen, source)
     scale = l1_units(sensitivity, chosen, len(raw_coordinates)) / cost.epsilon
-    noise = sample_discrete_laplace(scale, len(raw_coordinates), source).tolist()
-    noisy = [chosen.number(chosen.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise, strict=True)]
     return Release(
         question=f"laplace(l1_sensitivity={decimal_text(sensitivity)})",
         value=tuple(noisy) if is_vector else noisy[0],
@@ -73,6 +73,15 @@ def laplace(
             ("policy", POLICY),
         ),
     )
+
+
+def add_laplace(
+    raw_coordinates: Sequence[object], sensitivity: Fraction, epsilon: Fraction, grid: Grid, rng: RandomSource
+) -> list[int | float]:
+    """The coordinates on the grid, with the noise that hides a move by `sensitivity` of all of them together."""
+    scale = l1_units(sensitivity, grid, len(raw_coordinates)) / epsilon
+    noise = sample_discrete_laplace(scale, len(raw_coordinates), rng).tolist()
+    return [grid.number(grid.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise, strict=True)]
 
 
 def l1_units(sensitivity: Fraction, grid: Grid, coordinates: int) -> Fraction:

@@ -58,7 +58,7 @@ class Grid:
         if ratio is not None:
             numerator, denominator = ratio
             return self.within(numerator * self.spacing.denominator // (denominator * self.spacing.numerator))
-        return self._limit if _is_plus_infinity(raw) else -self._limit
+        return self._limit if is_plus_infinity(raw) else -self._limit
 
     def number(self, units: int) -> int | float:
         """What is released for so many units: an int on the whole numbers, otherwise the nearest float."""
@@ -150,7 +150,10 @@ def integer_ratio(raw: object) -> tuple[int, int] | None:
         return None
 
 
-def _is_plus_infinity(raw: object) -> bool:
+def is_plus_infinity(raw: object) -> bool:
+    """Whether the value is positive infinity, whatever its number type; text is none."""
+    if isinstance(raw, (str, bytes, bytearray)):
+        return False
     try:
         return float(cast(Any, raw)) == float("inf")
     except Exception:

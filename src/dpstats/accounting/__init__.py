@@ -1,0 +1,1 @@
+"""Accounting: what releases cost together, in exact arithmetic and from parameters alone."""
