@@ -5,12 +5,14 @@
 >>> release.cost
 PrivacyCost(epsilon=1, delta=0, neighbors='add_remove', unit='row')
 
-`dir(dpstats)` lists the statistics; `help(dpstats.median)` explains one.
+`dir(dpstats)` lists the statistics; `help(dpstats.median)` explains one. `dpstats.plan` says what to expect of a question before
+anything is spent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from dpstats import mechanisms, testing
 from dpstats.foundations.errors import (
@@ -26,6 +28,9 @@ from dpstats.foundations.errors import (
 )
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.results import NoReply, Release
+
+if TYPE_CHECKING:
+    from dpstats.curator.plan import plan
 
 __version__ = "0.1.0"
 
@@ -45,12 +50,17 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "mechanisms",
+    "plan",
     "testing",
 ]
 
 
 def __getattr__(name: str) -> Callable[..., Release | NoReply]:
-    """A statistic of the registry, as a function of an array."""
+    """A statistic of the registry, as a function of an array; or `plan`, which is loaded when it is first used."""
+    if name == "plan":
+        from dpstats.curator import plan as home
+
+        return globals().setdefault(name, home.plan)  # type: ignore[no-any-return]
     if name.startswith("_") or name not in _statistics():
         raise AttributeError(f"dpstats has no {name!r}; dir(dpstats) lists what there is.")
     from dpstats.direct import function_for

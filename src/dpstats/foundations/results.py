@@ -38,7 +38,8 @@ class Interval:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"low": _plain(self.low), "high": _plain(self.high), "level": _plain(self.level), "covers": self.covers}
+        limits = {name: plain_value(getattr(self, name)) for name in ("low", "high", "level")}
+        return {**limits, "covers": self.covers}
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,7 +130,7 @@ class Release:
         return {
             "question": self.question,
             "reply": True,
-            "value": _plain(self.value),
+            "value": plain_value(self.value),
             "interval": self.interval.to_dict() if self.interval else None,
             "cost": self.cost.to_dict(),
             "method": self.method,
@@ -250,16 +251,16 @@ def _common_lines(cost: PrivacyCost, method: str, private: bool) -> list[tuple[s
     ]
 
 
-def _plain(value: object) -> object:
+def plain_value(value: object) -> object:
     """The value in the types that JSON has; infinities and NaN, which it has not, and everything else become text."""
     if hasattr(value, "to_dict"):
         value = value.to_dict()
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(value)
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)

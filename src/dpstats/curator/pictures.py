@@ -1,0 +1,192 @@
+"""Pictures of plans: reply probability and error against the number of rows. The one home of matplotlib.
+
+The same plans give the same bytes, in SVG with its texts as texts. A table of no rows has no place on a logarithmic axis and is
+left out; an error of exactly 0 has none either and is drawn below all others, as an open circle. Lines of errors beyond 100
+interquartile ranges leave the panel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpstats.curator.forecasts import Plan, PlanRow
+from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""Okabe and Ito's colours, which most people with colour blindness tell apart."""
+_MARKERS = "os^Dv<P"
+_METADATA = {".svg": {"Date": None, "Creator": "dpstats"}, ".png": {"Software": "dpstats"}}
+_SETTINGS = {
+    "svg.hashsalt": "dpstats",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+_OFF_THE_CHART = 100
+"""Relative errors beyond this are absurd and would flatten all others; their lines leave the panel at the top."""
+_LABEL_GAP = 0.075
+"""The least distance between two labels, as a share of a panel's height."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The rows of one plan for one shape, by ascending n, with the label and the looks of their line."""
+
+    label: str
+    rows: tuple[PlanRow, ...]
+    color: str
+    marker: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of the two panels: what is read off a row, None where there is nothing, and the axis title."""
+
+    read: Callable[[PlanRow], float | None]
+    title: str
+
+    def points(self, line: Line) -> tuple[list[int], list[float]]:
+        """Numbers of rows and heights along a line."""
+        pairs = [(row.n, height) for row in line.rows if (height := self.read(row)) is not None and math.isfinite(height)]
+        return [rows for rows, _ in pairs], [height for _, height in pairs]
+
+
+def plot_plans(path: str | Path, plans: Mapping[str, Plan]) -> None:
+    """Draw plans by their labels into one .svg or .png file: a line for each plan, and for each shape if it has several.
+
+    Needs matplotlib: pip install 'dpstats[plots]'.
+    """
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in _METADATA:
+        raise InvalidParameterError(f"a picture is written to a file that ends in .svg or .png, got {target.name!r}.")
+    lines = lines_of(plans)
+    if not lines:
+        raise InvalidParameterError("there is nothing to draw: plan at least one n above 0.")
+    matplotlib, figure_class = _matplotlib()
+    with matplotlib.rc_context(_SETTINGS):
+        figure = figure_class(figsize=(10, 3.6), layout="constrained")
+        replies, errors = figure.subplots(1, 2)
+        _draw_replies(replies, lines)
+        _draw_errors(errors, lines, next(iter(plans.values())).error_unit)
+        figure.suptitle(_title(plans), fontsize=9, x=0.01, horizontalalignment="left")
+        figure.savefig(target, format=kind[1:], metadata=_METADATA[kind], dpi=150)
+
+
+def lines_of(plans: Mapping[str, Plan]) -> list[Line]:
+    """The lines that plans make, without tables of no rows."""
+    found: dict[str, tuple[PlanRow, ...]] = {}
+    for label, plan in plans.items():
+        for shape, _ in plan.shapes:
+            rows = [row for row in plan.rows if row.shape == shape and row.n > 0]
+            parts = [label, shape] if len(plan.shapes) > 1 else [label or shape]
+            if rows:
+                found[", ".join(part for part in parts if part)] = tuple(sorted(rows, key=lambda row: row.n))
+    return [
+        Line(label, rows, COLORS[index % len(COLORS)], _MARKERS[index % len(_MARKERS)])
+        for index, (label, rows) in enumerate(found.items())
+    ]
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Places for labels in [0, 1], in the order of their heights and at least a gap apart, near where they belong."""
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
+    gap = min(gap, 1 / max(1, len(heights) - 1))
+    places = [0.0] * len(heights)
+    lowest = 0.0
+    for position, index in enumerate(order):
+        highest = 1 - gap * (len(order) - 1 - position)
+        places[index] = min(max(heights[index], lowest), highest)
+        lowest = places[index] + gap
+    return places
+
+
+def _draw_replies(axes: Any, lines: Sequence[Line]) -> None:
+    panel = Panel(lambda row: row.reply_probability, "probability of a reply")
+    for line in lines:
+        rows, _ = panel.points(line)
+        intervals = [row.reply_interval for row in line.rows]
+        low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
+        axes.fill_between(rows, low, high, color=line.color, alpha=0.1, linewidth=0)
+    axes.set_ylim(-0.02, 1.02)
+    _draw_lines(axes, lines, panel, floor=0.0)
+
+
+def _draw_errors(axes: Any, lines: Sequence[Line], unit: str) -> None:
+    is_relative = all(row.relative_error_95 is not None for line in lines for row in line.rows if row.error_95 is not None)
+    scale = "interquartile ranges" if is_relative else unit
+    panel = Panel(lambda row: row.relative_error_95 if is_relative else row.error_95, f"error of 95% of replies ({scale})")
+    heights = [height for line in lines for height in panel.points(line)[1]]
+    if not heights:
+        axes.set_axis_off()
+        axes.text(0, 0.5, "no reply with an error to show", transform=axes.transAxes)
+        return
+    floor = min((height for height in heights if height > 0), default=1.0) / 2
+    top = max(*heights, floor) * 1.5
+    if is_relative and floor < _OFF_THE_CHART < top:
+        top = _OFF_THE_CHART
+    axes.set_yscale("log")
+    axes.set_ylim(floor / 1.5, top)
+    if min(heights) == 0:
+        axes.set_title("open circles: no error at all", fontsize=8, loc="left")
+    _draw_lines(axes, lines, panel, floor)
+
+
+def _draw_lines(axes: Any, lines: Sequence[Line], panel: Panel, floor: float) -> None:
+    """Lines, their labels at the right end, and the axes' titles; what lies below the floor is drawn on it."""
+    ends = []
+    for line in lines:
+        rows, heights = panel.points(line)
+        drawn = [max(height, floor) for height in heights]
+        axes.plot(rows, drawn, color=line.color, linewidth=1.5, zorder=2)
+        for size, height, place in zip(rows, heights, drawn, strict=True):
+            looks = {"marker": "o", "markerfacecolor": "white"} if height < floor else {"marker": line.marker}
+            axes.plot([size], [place], color=line.color, markersize=5, zorder=3, **looks)
+        if rows:
+            ends.append((line, rows[-1], min(drawn[-1], axes.get_ylim()[1])))
+    axes.set_xscale("log")
+    axes.set_xlabel("number of rows")
+    axes.set_ylabel(panel.title)
+    places = spread([_share(axes, height) for _, _, height in ends], _LABEL_GAP)
+    for (line, size, height), place in zip(ends, places, strict=True):
+        axes.annotate(
+            line.label,
+            xy=(size, height),
+            xytext=(1.05, place),
+            textcoords="axes fraction",
+            color=line.color,
+            verticalalignment="center",
+            arrowprops={"arrowstyle": "-", "color": line.color, "linewidth": 0.5, "relpos": (0, 0.5)},
+            annotation_clip=False,
+        )
+
+
+def _share(axes: Any, height: float) -> float:
+    """How high in its panel a height lies, from 0 to 1."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log":
+        low, high, height = math.log(low), math.log(high), math.log(height)
+    return float((height - low) / (high - low))
+
+
+def _title(plans: Mapping[str, Plan]) -> str:
+    if len(plans) == 1:
+        return next(iter(plans.values())).title
+    questions = dict.fromkeys(plan.question for plan in plans.values())
+    shapes = dict.fromkeys(shape for plan in plans.values() for shape, _ in plan.shapes)
+    return ", ".join(questions) + (f", shape: {next(iter(shapes))}" if len(shapes) == 1 else "")
+
+
+def _matplotlib() -> tuple[Any, Any]:
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("pictures need matplotlib: pip install 'dpstats[plots]'.") from None
+    return matplotlib, Figure

@@ -1,0 +1,44 @@
+"""A line of progress on a terminal, for work that takes a while."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+PATIENCE = 2.0
+"""Seconds that pass in silence."""
+_PAUSE = 0.2
+
+
+class Progress:
+    """Says on stderr how much of the work is done, when that is a terminal and somebody has waited for a while."""
+
+    def __init__(self, total: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._total = total
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._next = clock() + PATIENCE if self._stream is not None and self._stream.isatty() else float("inf")
+        self._done = 0
+        self._shown = 0
+
+    def step(self) -> None:
+        """One piece of work is done."""
+        self._done += 1
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + _PAUSE
+            self._show(f"planning: {self._done:,} of {self._total:,} simulated tables")
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self._shown:
+            self._show("")
+            self._stream.write("\r")
+            self._stream.flush()
+
+    def _show(self, text: str) -> None:
+        self._stream.write(f"\r{text:<{self._shown}}")
+        self._stream.flush()
+        self._shown = len(text)

@@ -1,0 +1,148 @@
+"""Public shapes of data: what a column may look like, as a quantile function, without a single row of it.
+
+A shape is a non-decreasing function from (0, 1) to values: the value below which a fraction q of the rows lies. Some are named
+here; a caller may bring another. The middle of a named continuous shape is no round number: methods that favour round numbers
+would look better on it than they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+
+QuantileFunction = Callable[[NDArray[np.float64]], Any]
+
+_WHAT_TO_PASS = "such as lambda q: 20 + 10 * q, written for numpy arrays"
+_LONGEST_NAME = 30
+_CHECKED = np.concatenate([np.logspace(-12, -3, 60), np.linspace(0.001, 0.999, 999), 1 - np.logspace(-3, -12, 60)])
+"""Where a shape is checked before it is used."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A distribution by its quantile function, which takes an array of numbers in (0, 1) and never falls."""
+
+    name: str
+    summary: str
+    quantiles: QuantileFunction
+
+    def values_at(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values at ascending places in (0, 1); ascending too, where the function errs by the last digit of a float."""
+        try:
+            with np.errstate(all="ignore"):
+                values = np.array(self.quantiles(places), dtype=np.float64)
+        except Exception as error:
+            raise self._wrong(f"raised {type(error).__name__} ({error})") from error
+        if values.shape != places.shape:
+            raise self._wrong(f"made {places.shape[0]} numbers into an array of shape {values.shape}")
+        if np.isnan(values).any():
+            raise self._wrong("returned NaN")
+        return np.maximum.accumulate(values) + 0.0  # -0.0 is 0.0
+
+    @cached_property
+    def iqr(self) -> float:
+        """The interquartile range."""
+        low, high = self.values_at(np.array([0.25, 0.75]))
+        return float(high - low)
+
+    def checked(self) -> Shape:
+        """The shape, if its function can be used."""
+        self.values_at(_CHECKED)
+        with np.errstate(all="ignore"):
+            values = np.asarray(self.quantiles(_CHECKED), dtype=np.float64)
+        if (values[1:] < values[:-1]).any():
+            raise self._wrong("falls somewhere between 0 and 1, and a quantile function never does")
+        if not np.isfinite(self.iqr):
+            raise self._wrong("has infinite quartiles")
+        return self
+
+    def _wrong(self, what: str) -> InvalidParameterError:
+        return InvalidParameterError(f"the shape {self.name} {what}: give the value at each q in (0, 1), {_WHAT_TO_PASS}.")
+
+
+def _standard_normal(q: NDArray[np.float64]) -> Any:
+    from scipy.special import ndtri
+
+    return ndtri(q)
+
+
+def _lognormal(q: NDArray[np.float64]) -> Any:
+    return np.exp(10 + 0.75 * _standard_normal(q))
+
+
+def _heavy_tailed(q: NDArray[np.float64]) -> Any:
+    return math.e + (2 * q - 1) / np.sqrt(2 * q * (1 - q))
+
+
+def _delays(q: NDArray[np.float64]) -> Any:
+    return np.rint(np.maximum(0, -20 * np.log1p(-q) - 5))
+
+
+def _ratings(q: NDArray[np.float64]) -> Any:
+    return np.searchsorted([0.05, 0.15, 0.35, 0.75], q) + 1.0
+
+
+SHAPES = {
+    shape.name: shape
+    for shape in (
+        Shape("normal", "bell-shaped, mean pi, standard deviation 1", lambda q: math.pi + _standard_normal(q)),
+        Shape(
+            "lognormal", "skewed like incomes: the exponential of a normal with mean 10 and standard deviation 0.75", _lognormal
+        ),
+        Shape("heavy_tailed", "Student's t with 2 degrees of freedom around e: no variance", _heavy_tailed),
+        Shape("delays", "whole minutes with many ties: exponential with mean 20, less 5, a quarter of the rows at 0", _delays),
+        Shape("ratings", "five values, 1 to 5, with 5, 10, 20, 40 and 25% of the rows", _ratings),
+        Shape("uniform", "evenly spread from 0 to pi", lambda q: math.pi * q),
+        Shape("constant", "the same value, 7.25, in every row", lambda q: np.full_like(q, 7.25)),
+    )
+}
+DEFAULT_SHAPES = ("normal", "lognormal", "heavy_tailed", "delays")
+
+
+def checked_shapes(given: object) -> tuple[Shape, ...]:
+    """What was given as `shape=`: a name, a quantile function, a list of these, or None for a few that differ."""
+    if given is None:
+        given = DEFAULT_SHAPES
+    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    shapes = [_checked_shape(item) for item in several]
+    if not shapes:
+        raise InvalidParameterError(f"shape must name at least one shape, such as 'normal'; there are {_names()}.")
+    return tuple(_told_apart(shapes))
+
+
+def _checked_shape(given: object) -> Shape:
+    if isinstance(given, Shape):
+        return given.checked()
+    if isinstance(given, str):
+        if given not in SHAPES:
+            raise UnknownNameError(f"there is no shape {given!r}; there are {_names()}. A quantile function is one too.")
+        return SHAPES[given]
+    if callable(given):
+        name = getattr(given, "__name__", "")
+        plain = isinstance(name, str) and name.isidentifier() and len(name) <= _LONGEST_NAME
+        return Shape(name if plain else "own", "as given", given).checked()
+    raise InvalidParameterError(
+        f"shape must be a name ({_names()}) or a quantile function, {_WHAT_TO_PASS}; got {type(given).__name__}."
+    )
+
+
+def _told_apart(shapes: list[Shape]) -> list[Shape]:
+    """The shapes, with numbers after names that come more than once."""
+    seen: dict[str, int] = {}
+    result = []
+    for shape in shapes:
+        seen[shape.name] = number = seen.get(shape.name, 0) + 1
+        result.append(shape if number == 1 else replace(shape, name=f"{shape.name} {number}"))
+    return result
+
+
+def _names() -> str:
+    return ", ".join(SHAPES)
