@@ -83,7 +83,7 @@ def test_a_total_that_is_no_positive_number_is_an_error(epsilon: str) -> None:
         "median(a, epsilon=[1])",
         "median(a, epsilon=None)",
         "median(a, epsilon=True)",
-        "median(a, delta=0.1)",
+        "median(a, method=universal, delta=0.1)",
     ],
 )
 def test_a_question_that_cannot_be_asked_is_an_error(text: str) -> None:

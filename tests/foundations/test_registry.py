@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -91,6 +92,22 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Statistic:
 
 
 @pytest.mark.usefixtures("toys")
+def test_a_delta_that_the_automatic_method_does_not_need_is_not_spent() -> None:
+    assert ask("toy", 1, epsilon=1, delta=1e-6).cost == PrivacyCost(1)
+
+
+def test_the_card_says_why_the_automatic_method_was_chosen(toys: Statistic, monkeypatch: pytest.MonkeyPatch) -> None:
+    reasoned = replace(toys, why_preferred="it erred least")
+    monkeypatch.setattr(registry, "_STATISTICS", {"toy": reasoned})
+    automatic = ask("toy", 1, epsilon=1).answer(untouchable, seeded(1))
+    named = ask("toy", 1, epsilon=1, method="pure").answer(untouchable, seeded(1))
+    assert isinstance(automatic, Release)
+    assert isinstance(named, Release)
+    assert ("chosen because", "it erred least") in automatic.card().lines
+    assert "chosen because" not in dict(named.card().lines)
+
+
+@pytest.mark.usefixtures("toys")
 def test_a_question_is_priced_from_its_parameters_alone() -> None:
     question = ask("toy", 0.1, epsilon=0.3, neighbors="change_one", unit="person", column="age", marks=[1, 2])
     assert question.cost == PrivacyCost("0.3", 0, Neighbors.CHANGE_ONE, "person")
@@ -111,7 +128,7 @@ def test_a_question_is_priced_from_its_parameters_alone() -> None:
         (lambda: ask("toy", 1, epsilon=float("nan")), InvalidParameterError, "epsilon must be a finite number"),
         (lambda: ask("toy", 1, epsilon=1, delta=0.7), InvalidParameterError, r"below 0\.5, such as 1e-6, got 0\.7"),
         (lambda: ask("toy", 1, epsilon=1, delta=None), InvalidParameterError, "delta must be a number, got NoneType"),
-        (lambda: ask("toy", 1, epsilon=1, delta=1e-6), InvalidParameterError, "spends no delta: leave delta out"),
+        (lambda: ask("toy", 1, epsilon=1, delta=1e-6, method="pure"), InvalidParameterError, "no delta: leave delta out"),
         (lambda: ask("toy", 1, epsilon=1, method="approximate"), MissingParameterError, "needs delta: for example delta=1e-6"),
         (lambda: ask("toy", 1, epsilon=1, method="magic"), UnknownNameError, "it has 'auto', 'pure', 'approximate', 'crashing'"),
         (lambda: ask("toy", 1, epsilon=1, method=["pure"]), UnknownNameError, r"no method \['pure'\]; it has 'auto'"),

@@ -151,12 +151,12 @@ def test_draws_follow_the_exact_law(fit: Callable[..., float]) -> None:
 
 def test_no_distance_beyond_the_cap_is_told_apart() -> None:
     ladder = Ladder(Fraction(1), Fraction(1, 1000), 2)
-    runs = [
-        [ladder.first_safe(lambda _, far=far: far, source) for _ in range(50)]
-        for far in (ladder.cap, 10**9)
-        for source in [seeded(3)]
-    ]
-    assert runs[0] == runs[1] == [0] * 50
+
+    def runs(far: int) -> list[int | None]:
+        source = seeded(3)
+        return [ladder.first_safe(lambda _: far, source) for _ in range(50)]
+
+    assert runs(ladder.cap) == runs(10**9) == [0] * 50
 
 
 def test_rungs_after_the_one_that_is_taken_are_not_looked_at() -> None:

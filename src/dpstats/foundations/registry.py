@@ -80,6 +80,8 @@ class Statistic:
     methods: dict[str, Method] = field(default_factory=dict)
     returns: str = ""
     """What the value of a release is, for the help: "a step function that ..."."""
+    why_preferred: str = ""
+    """Why "auto" takes the first method, for the card."""
 
     def method_for(self, name: object) -> Method:
         """The method of that name; "auto" takes the preferred one."""
@@ -100,11 +102,18 @@ class Question:
     arguments: Mapping[str, Any]
     cost: PrivacyCost
     column: str = ""
+    why: str = ""
+    """Why this method was taken, where the asker left the choice to us."""
 
     @property
     def epsilon(self) -> Fraction:
         """What the whole answer may spend."""
         return self.cost.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta that the whole answer may spend."""
+        return self.cost.delta
 
     @property
     def neighbors(self) -> Neighbors:
@@ -144,7 +153,7 @@ class Question:
             claim=self.method.claim,
             private=source.private,
             interval=outcome.interval,
-            notes=outcome.notes,
+            notes=(*((("chosen because", self.why),) if self.why else ()), *outcome.notes),
         )
 
 
@@ -196,18 +205,23 @@ def ask(
     column: str = "",
     **keywords: object,
 ) -> Question:
-    """Check and price a question. Reads no data; raises only about public things."""
+    """Check and price a question. Reads no data; raises only about public things.
+
+    Where the method is left to us, delta is what may be spent, and a method that needs none spends none.
+    """
     statistic = find_statistic(name)
     given = _named_arguments(statistic, positional, keywords)
     if epsilon is None:
         raise MissingParameterError(f"{name} needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
     chosen = statistic.method_for(method)
-    cost = PrivacyCost(spendable_epsilon(epsilon), spendable_delta(delta), neighbors, unit)
-    if chosen.needs_delta and not cost.delta:
+    allowed = spendable_delta(delta)
+    if chosen.needs_delta and not allowed:
         raise MissingParameterError(f"{name} by method {chosen.name!r} needs delta: for example delta=1e-6.")
-    if cost.delta and not chosen.needs_delta:
+    if allowed and not chosen.needs_delta and method != AUTO:
         raise InvalidParameterError(f"{name} by method {chosen.name!r} is pure epsilon-DP and spends no delta: leave delta out.")
-    return Question(statistic, chosen, _checked_arguments(statistic, given), cost, column)
+    cost = PrivacyCost(spendable_epsilon(epsilon), allowed if chosen.needs_delta else 0, neighbors, unit)
+    why = statistic.why_preferred if method == AUTO else ""
+    return Question(statistic, chosen, _checked_arguments(statistic, given), cost, column, why)
 
 
 def refuse_surplus(statistic: Statistic, positional: Sequence[object], after: str) -> None:

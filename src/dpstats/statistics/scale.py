@@ -1,9 +1,9 @@
-"""The interquartile range without bounds.
+"""Interquantile ranges without bounds: the interquartile range, and the width of any other middle part of the rows.
 
 Claim      epsilon-DP
 Neighbors  ADD_REMOVE or CHANGE_ONE
-Why        Both quartiles come from one recursive halving (universal/many.py): an unreported median first, then each quartile
-           from its own half; their difference is post-processing
+Why        Both quantiles come from one recursive halving (universal/many.py): for quartiles an unreported median first, then
+           each from its own half; their difference is post-processing
 Numerics   Exact draws; one float subtraction of released values
 """
 
@@ -11,22 +11,55 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.summaries import Column
-from dpstats.statistics.quantiles import UNIVERSAL_CLAIM, several_quantiles, universal_notes
+from dpstats.statistics.quantiles import UNIVERSAL_CLAIM, WHY_UNIVERSAL, checked_quantiles, several_quantiles, universal_notes
 
 LOWER_QUARTILE, UPPER_QUARTILE = Fraction(1, 4), Fraction(3, 4)
 MEDIAN_SHARE = Fraction(3, 10)
 """Part of epsilon for the median that splits the rows: an error there moves both quartiles alike and cancels in part."""
 
-IQR = register(Statistic("iqr", "The interquartile range: the width of the middle half of the rows", returns="a float"))
+
+def checked_pair(value: object) -> tuple[Fraction, Fraction]:
+    """Two quantiles, the lower one first."""
+    quantiles = checked_quantiles(value)
+    if not isinstance(quantiles, tuple) or len(quantiles) != 2 or not 0 < quantiles[0] < quantiles[1] < 1:
+        raise InvalidParameterError("q must be two quantiles between 0 and 1, the lower one first, such as [0.1, 0.9].")
+    return quantiles[0], quantiles[1]
+
+
+IQR = register(
+    Statistic(
+        "iqr",
+        "The interquartile range: the width of the middle half of the rows",
+        returns="a float",
+        why_preferred=WHY_UNIVERSAL,
+    )
+)
+INTERQUANTILE_RANGE = register(
+    Statistic(
+        "interquantile_range",
+        "The distance between two quantiles: the width of a middle part of the rows",
+        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (LOWER_QUARTILE, UPPER_QUARTILE)),),
+        returns="a float",
+        why_preferred=WHY_UNIVERSAL,
+    )
+)
+
+
+def range_of(question: Question) -> tuple[Fraction, Fraction]:
+    """The two quantiles that a question about a range means."""
+    lower, upper = question.arguments.get("q", (LOWER_QUARTILE, UPPER_QUARTILE))
+    return lower, upper
 
 
 @method(IQR, "universal", claim=UNIVERSAL_CLAIM)
-def iqr_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
-    """The difference of the two universal quartiles."""
-    quartiles = several_quantiles(column, question, (LOWER_QUARTILE, UPPER_QUARTILE), rng, MEDIAN_SHARE)
-    low, high = quartiles[LOWER_QUARTILE], quartiles[UPPER_QUARTILE]
-    notes = (("quartiles", f"{low:.15g} and {high:.15g}"), *universal_notes(question, LOWER_QUARTILE, UPPER_QUARTILE))
-    return Answer(high - low, notes=notes)
+@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM)
+def range_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The difference of two universal quantiles."""
+    lower, upper = range_of(question)
+    values = several_quantiles(column, question, (lower, upper), rng, MEDIAN_SHARE)
+    notes = (("between", f"{values[lower]:.15g} and {values[upper]:.15g}"), *universal_notes(question, lower, upper))
+    return Answer(values[upper] - values[lower], notes=notes)

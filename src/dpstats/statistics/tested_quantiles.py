@@ -1,0 +1,93 @@
+"""Quantiles with a private test first: the methods of robust/locations.py by name.
+
+Claim      (epsilon, delta)-DP; a list of quantiles shares both among them
+Neighbors  ADD_REMOVE or CHANGE_ONE
+Why        robust/locations.py; the scale that "ptr" and "bin-centre" propose from is a universal interquartile range
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Question, Refusal, method
+from dpstats.foundations.summaries import Column
+from dpstats.mechanisms.pipelines.together import Levels
+from dpstats.mechanisms.propose_test_release import REFUSED
+from dpstats.statistics.quantiles import MEDIAN, QUANTILE
+from dpstats.statistics.robust.locations import (
+    TEST_SHARE,
+    Place,
+    centre_cascade,
+    fitting_bound,
+    location_cascade,
+    needed_steps,
+    printed_width,
+    quantile_by_bound,
+    quantile_by_ladder,
+    quantile_if_stable,
+    run_pipeline,
+)
+from dpstats.statistics.robust.proposals import buy_scale
+from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.robust.setting import Setting, take_setting
+from dpstats.statistics.scale import LOWER_QUARTILE, UPPER_QUARTILE
+from dpstats.statistics.tested import TESTED_CLAIM, for_each, tested_answer
+
+Locate = Callable[[Place, Setting], Any]
+
+
+def _register(name: str, locate: Locate, *, counted: bool) -> None:
+    """Both statistics by one method; `counted` where it proposes from the number of rows."""
+
+    def run(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
+        wanted = question.arguments.get("q", Fraction(1, 2))
+        several = wanted if isinstance(wanted, tuple) else (wanted,)
+        setting = take_setting(column, question, rng, counted=counted, parts=len(several))
+
+        def one(quantile: Fraction) -> Any:
+            return locate(Place(quantile), setting)
+
+        outcome = for_each(several, one) if isinstance(wanted, tuple) else one(wanted)
+        return tested_answer(outcome, question, setting)
+
+    run.__doc__ = locate.__doc__
+    for statistic in (MEDIAN, QUANTILE):
+        method(statistic, name, claim=TESTED_CLAIM, needs_delta=True)(run)
+
+
+def locate_dwork_lei(place: Place, setting: Setting) -> Any:
+    """Algorithm M: the scale by Algorithm S, then bins of scale * n**(-1/3), tested under two discretisations."""
+    quartiles = Range(LOWER_QUARTILE, UPPER_QUARTILE)
+    pipeline = Levels(
+        scale_cascade(quartiles, printed_grid(setting.rows), printed_threshold(setting.rows)),
+        location_cascade(place, lambda scale: printed_width(scale, setting.rows)),
+    )
+    return run_pipeline(pipeline, (LOWER_QUARTILE, place.quantile, UPPER_QUARTILE), setting)
+
+
+def locate_ptr(place: Place, setting: Setting) -> Any:
+    """One test of the distance to a table whose local sensitivity exceeds a bound that is proposed from a private scale."""
+    scale, rest = buy_scale(setting, LOWER_QUARTILE)
+    if scale is None:
+        return REFUSED
+    needed = needed_steps(rest.epsilon * TEST_SHARE, rest.delta, 0)
+    return quantile_by_bound(place, fitting_bound(place, scale, needed, rest.rows), rest)
+
+
+def locate_bin_centre(place: Place, setting: Setting) -> Any:
+    """The centre of a bin without noise; bins are proposed from a private scale."""
+    scale, rest = buy_scale(setting, LOWER_QUARTILE)
+    if scale is None:
+        return REFUSED
+    needed = needed_steps(rest.epsilon / 2, rest.delta / 2, 1)
+    return run_pipeline(centre_cascade(place, 4 * fitting_bound(place, scale, needed, rest.rows)), (place.quantile,), rest)
+
+
+_register("dwork-lei", locate_dwork_lei, counted=True)
+_register("ptr", locate_ptr, counted=True)
+_register("ladder", quantile_by_ladder, counted=False)
+_register("bin-centre", locate_bin_centre, counted=True)
+_register("stable", quantile_if_stable, counted=False)

@@ -1,0 +1,109 @@
+"""Interquantile ranges with a private test first: the methods of robust/scales.py by name.
+
+Claim      (epsilon, delta)-DP
+Neighbors  ADD_REMOVE or CHANGE_ONE
+Why        robust/scales.py; "quartiles" runs a test of both quantiles after a coarse scale (scales.proof.md, Located)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Question, Refusal, method
+from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.summaries import Column
+from dpstats.mechanisms.distance_tests import LaplaceTest
+from dpstats.mechanisms.pipelines.together import Levels
+from dpstats.mechanisms.propose_test_release import distance_for
+from dpstats.statistics.robust.locations import Place, fitting_bound, located_range, run_pipeline
+from dpstats.statistics.robust.log_grid import LogGrid
+from dpstats.statistics.robust.scales import (
+    Range,
+    centre_cascade,
+    fitting_grid,
+    printed_grid,
+    printed_threshold,
+    range_by_jumps,
+    range_by_one_test,
+    run_cascade,
+    scale_cascade,
+)
+from dpstats.statistics.robust.setting import take_setting
+from dpstats.statistics.scale import INTERQUANTILE_RANGE, IQR, range_of
+from dpstats.statistics.tested import TESTED_CLAIM, tested_answer
+
+BASE_TWO = LogGrid(Fraction(2))
+COARSE_GRID, COARSE_WEIGHT = LogGrid(Fraction(3, 2)), Fraction(1, 2)
+COARSE = Fraction(5, 4)
+"""The centre of a coarse bin may be too small by a factor of 1.23, which bounds proposed from it must allow for."""
+
+
+def _base_note(grid: LogGrid) -> tuple[str, str]:
+    return ("bins", f"a factor of {decimal_text(grid.base)} wide on the logarithmic scale")
+
+
+@method(IQR, "dwork-lei", claim=TESTED_CLAIM, needs_delta=True)
+@method(INTERQUANTILE_RANGE, "dwork-lei", claim=TESTED_CLAIM, needs_delta=True)
+def range_dwork_lei(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """Algorithm S: base 1 + 1 / ln n, two discretisations, and a threshold not below the printed (ln n)**2 + 1."""
+    setting = take_setting(column, question, rng, counted=True)
+    measured, grid = Range(*range_of(question)), printed_grid(setting.rows)
+    pipeline = scale_cascade(measured, grid, printed_threshold(setting.rows))
+    return tested_answer(run_cascade(measured, pipeline, setting), question, setting, _base_note(grid))
+
+
+@method(IQR, "dwork-roth", claim=TESTED_CLAIM, needs_delta=True)
+@method(INTERQUANTILE_RANGE, "dwork-roth", claim=TESTED_CLAIM, needs_delta=True)
+def range_dwork_roth(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """Algorithm 12 with its threshold corrected: base 2, two discretisations."""
+    setting = take_setting(column, question, rng, counted=False)
+    measured = Range(*range_of(question))
+    outcome = run_cascade(measured, scale_cascade(measured, BASE_TWO), setting)
+    return tested_answer(outcome, question, setting, _base_note(BASE_TWO))
+
+
+@method(IQR, "one-test", claim=TESTED_CLAIM, needs_delta=True)
+@method(INTERQUANTILE_RANGE, "one-test", claim=TESTED_CLAIM, needs_delta=True)
+def range_one_test(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """One test of the largest distance over eight discretisations, with bins as fine as the number of rows allows."""
+    setting = take_setting(column, question, rng, counted=True)
+    grid = fitting_grid(setting, bins_apart=2, test_share=Fraction(1, 2))
+    outcome = range_by_one_test(Range(*range_of(question)), grid, setting)
+    return tested_answer(outcome, question, setting, _base_note(grid))
+
+
+@method(IQR, "bin-centre", claim=TESTED_CLAIM, needs_delta=True)
+@method(INTERQUANTILE_RANGE, "bin-centre", claim=TESTED_CLAIM, needs_delta=True)
+def range_bin_centre(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """The centre of the range's bin, without noise, with bins as fine as the number of rows allows."""
+    setting = take_setting(column, question, rng, counted=True)
+    measured, grid = Range(*range_of(question)), fitting_grid(setting, bins_apart=4, test_share=Fraction(1, 2))
+    outcome = run_cascade(measured, centre_cascade(measured, grid), setting)
+    return tested_answer(outcome, question, setting, _base_note(grid))
+
+
+@method(IQR, "ptr", claim=TESTED_CLAIM, needs_delta=True)
+@method(INTERQUANTILE_RANGE, "ptr", claim=TESTED_CLAIM, needs_delta=True)
+def range_ptr(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """One test of the distance to a table where a row can move the range by more than a proposed factor; no bins."""
+    setting = take_setting(column, question, rng, counted=True)
+    grid = fitting_grid(setting, bins_apart=1, test_share=Fraction(1, 2))
+    outcome = range_by_jumps(Range(*range_of(question)), grid, setting)
+    return tested_answer(outcome, question, setting, ("proposed factor", decimal_text(grid.base)))
+
+
+@method(IQR, "quartiles", claim=TESTED_CLAIM, needs_delta=True)
+@method(INTERQUANTILE_RANGE, "quartiles", claim=TESTED_CLAIM, needs_delta=True)
+def range_quartiles(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """Dwork & Lei's better range: a coarse scale first, then one test that both quantiles are located within a bound of it."""
+    setting = take_setting(column, question, rng, counted=True)
+    lower, upper = range_of(question)
+    needed = distance_for(LaplaceTest(setting.epsilon / 3, setting.delta / 3), 0.95)
+
+    def propose(scale: float) -> Fraction:
+        return COARSE * max(fitting_bound(Place(quantile), scale, needed, setting.rows) for quantile in (lower, upper))
+
+    measured = Range(lower, upper)
+    pipeline = Levels(centre_cascade(measured, COARSE_GRID, COARSE_WEIGHT), located_range(measured, propose))
+    return tested_answer(run_pipeline(pipeline, (lower, upper), setting), question, setting)
