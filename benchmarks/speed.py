@@ -90,6 +90,12 @@ def our_calls(rows: Rows, series: Any, minutes: NDArray[np.int64]) -> dict[str, 
         "dp.quantile .99": lambda: dp.quantile(rows, 0.99, epsilon=1),
         "dp.quantile, all 99": lambda: dp.quantile(rows, PERCENTILES, epsilon=1),
         "dp.count": lambda: dp.count(rows, epsilon=1),
+        "dp.iqr, dwork-lei": lambda: dp.iqr(rows, epsilon=1, delta=1e-6, method="dwork-lei"),
+        "dp.iqr, ptr": lambda: dp.iqr(rows, epsilon=1, delta=1e-6, method="ptr"),
+        "dp.median, dwork-lei": lambda: dp.median(rows, epsilon=1, delta=1e-6, method="dwork-lei"),
+        "dp.median, ladder": lambda: dp.median(rows, epsilon=1, delta=1e-6, method="ladder"),
+        "dp.trimmed_mean": lambda: dp.trimmed_mean(rows, epsilon=1, delta=1e-6),
+        "dp.mode, whole numbers": lambda: dp.mode(minutes, epsilon=1, delta=1e-6),
     }
 
 

@@ -121,8 +121,8 @@ def test_ranges_are_drawn_from_their_laws(table: str) -> None:
     scale, centre = scales.scale_cascade(IQR, grid), scales.centre_cascade(IQR, grid)
     allocated = [cascade.allocate(epsilon=EPSILON, delta=DELTA) for cascade in (scale, centre)]
     laws = [cascade_of_steps_law(allocation, rows, None, CELL_CUTS) for allocation in allocated]
-    assert fits(lambda source: scales.run_cascade(IQR, scale, setting_of(data, source)), laws[0], edges)
-    assert fits(lambda source: scales.run_cascade(IQR, centre, setting_of(data, source)), laws[1], [])
+    assert fits(lambda source: setting_of(data, source).run(scale, (IQR.lower, IQR.upper)), laws[0], edges)
+    assert fits(lambda source: setting_of(data, source).run(centre, (IQR.lower, IQR.upper)), laws[1], [])
     one_test = range_one_test_law(IQR, grid, rows, EPSILON, DELTA, CELL_CUTS)
     assert fits(lambda source: scales.range_by_one_test(IQR, grid, setting_of(data, source)), one_test, edges)
     jumps = range_jumps_law(IQR, grid, rows, EPSILON, DELTA, CELL_CUTS)
@@ -138,7 +138,7 @@ def test_quantiles_are_drawn_from_their_laws(table: str) -> None:
         law = cascade_of_steps_law(cascade.allocate(epsilon=EPSILON, delta=DELTA), rows, None, cuts)
 
         def draw(source: RandomSource, cascade: Cascade = cascade) -> object:
-            return locations.run_pipeline(cascade, (MEDIAN.quantile,), setting_of(data, source))
+            return setting_of(data, source).run(cascade, (MEDIAN.quantile,))
 
         assert fits(draw, law, edges if cuts else [])
     by_bound = bound_law(MEDIAN, width, rows, EPSILON, DELTA, NUMBER_CUTS)

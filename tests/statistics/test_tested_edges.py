@@ -21,7 +21,6 @@ from dpstats.foundations.summaries import Column, LabelCounts, OrderWindow, Wind
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.ladder import Ladder
 from dpstats.statistics.robust.locations import LADDER_SHARE, RUNGS
-from dpstats.statistics.tested import TESTED_CLAIM
 from dpstats.testing import seeded
 from tests.statistics.tables import ugly_columns
 
@@ -82,7 +81,7 @@ def test_every_column_gets_a_release_or_a_refusal_at_the_stated_cost(name: str, 
         if isinstance(outcome, dp.NoReply):
             refusals.add((outcome.reason, outcome.advice))
         else:
-            assert outcome.claim == TESTED_CLAIM
+            assert outcome.claim.startswith("(epsilon, delta)-DP, may refuse: ")
             assert is_plain(outcome.value) or name == "mode"  # an infinity may be the most common label
     assert len(refusals) == 1
 

@@ -12,7 +12,7 @@ import dpstats as dp
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
-from dpstats.statistics.robust.scales import fitting_grid, printed_grid, printed_threshold
+from dpstats.statistics.robust.scales import Range, fitting_grid, printed_grid, printed_threshold, scale_cascade
 from dpstats.statistics.robust.setting import Setting, take_setting
 from dpstats.statistics.tested_scale import BASE_TWO
 from dpstats.testing import seeded
@@ -33,6 +33,12 @@ def ranges(data: object, method: str, **options: Any) -> list[float | None]:
     settings = {"epsilon": 1, "delta": 1e-6, "method": method, **options}
     outcomes = [dp.iqr(data, **settings, rng=seeded(seed)) for seed in SEEDS]
     return [outcome.value if isinstance(outcome, dp.Release) else None for outcome in outcomes]
+
+
+def test_algorithm_s_costs_three_by_the_printed_theorem_and_two_by_the_sharper_rule() -> None:
+    prices = scale_cascade(Range(Fraction(1, 4), Fraction(3, 4)), BASE_TWO).prices(Fraction(1), Fraction(1, 10))
+    assert (prices.printed.epsilon, prices.printed.delta) == (3, Fraction(1, 5))
+    assert (prices.sharp.epsilon, prices.sharp.delta) == (2, 1 - Fraction(9, 10) ** 2)
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)

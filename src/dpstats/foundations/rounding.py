@@ -12,6 +12,7 @@ from __future__ import annotations
 import decimal
 import math
 import re
+import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -24,6 +25,7 @@ _EXTREME_EXPONENT = 999_999_999_999
 _LONGEST_NUMBER = 400
 _MOST_BITS = 4000
 _SMALL = 1000
+_LARGEST_FLOAT = Fraction(sys.float_info.max)
 _HUGE_POWER = re.compile(r"[eE][+-]?0*[^\D0]\d{3}")
 
 
@@ -128,6 +130,11 @@ def power_of_two_at_most(value: Fraction) -> Fraction:
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
     candidate = Fraction(2) ** exponent
     return candidate if candidate <= value else candidate / 2
+
+
+def nearest_float(value: Fraction | float) -> float:
+    """The float nearest to a number; beyond the largest float that one, never an error."""
+    return float(max(-_LARGEST_FLOAT, min(value, _LARGEST_FLOAT)))
 
 
 def cumulative(values: Sequence[int]) -> list[int]:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Answer, Question, Refusal, Statistic, register
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import note_on_test
 from dpstats.statistics.robust.distances import steps_to_another_mode
-from dpstats.statistics.tested import TESTED_CLAIM, TESTED_NOTES, refusal
+from dpstats.statistics.tested import TESTED_NOTES, refusal, tested_method
 
 MODE = register(
     Statistic(
@@ -33,7 +33,7 @@ MODE = register(
 )
 
 
-@method(MODE, "stable", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("stable", "the mode without noise, if it leads clearly", MODE)
 def mode_stable(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The mode, if its lead over the second most common label passes the test."""
     raw_leaders = column.most_common(2)

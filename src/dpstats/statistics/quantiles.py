@@ -26,9 +26,7 @@ from dpstats.statistics.universal.single import draw_quantile
 from dpstats.statistics.universal.tails import COUNT_SHARE, MEDIAN_SHARE, TAIL, draw_tail_quantile, safe_rows
 
 UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal"
-WHY_UNIVERSAL = (
-    "it needs no delta, never refuses, and has the smallest error of the methods compared in docs/propose-test-release.md"
-)
+WHY_UNIVERSAL = "it needs no delta, never refuses, and erred least over the shapes compared in docs/propose-test-release.md"
 MOST_QUANTILES = 999
 _RELIABLE_NATS = 20
 """With so many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""

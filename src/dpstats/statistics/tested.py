@@ -1,4 +1,4 @@
-"""Answers of tested methods: what their cards and refusals say.
+"""Tested methods: how they register, answer and refuse.
 
 A refusal of any tested method reads the same whatever the data; what it advises comes from public things alone.
 """
@@ -8,12 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpstats.foundations.registry import Answer, Question, Refusal
-from dpstats.foundations.summaries import MISSING_POLICY
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Question, Refusal, Statistic, method
+from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.mechanisms.propose_test_release import REASON, Refused
 from dpstats.statistics.robust.setting import Setting
 
-TESTED_CLAIM = "(epsilon, delta)-DP: a private test first, which may refuse at the same cost"
+Run = Callable[[Column, Question, RandomSource], Answer | Refusal]
+
+
+def tested_method(name: str, what: str, *statistics: Statistic) -> Callable[[Run], Run]:
+    """Decorator: the function below computes each of the statistics by a tested method of that name, which is `what`."""
+
+    def attach(run: Run) -> Run:
+        for statistic in statistics:
+            method(statistic, name, claim=f"(epsilon, delta)-DP, may refuse: {what}", needs_delta=True)(run)
+        return run
+
+    return attach
 
 
 def tested_answer(outcome: Any, question: Question, setting: Setting, *notes: tuple[str, str]) -> Answer | Refusal:
@@ -25,13 +37,12 @@ def tested_answer(outcome: Any, question: Question, setting: Setting, *notes: tu
 
 def refusal(question: Question) -> Refusal:
     """The words of every refusal of a method."""
-    others = [name for name in question.statistic.methods if name != question.method.name]
-    preferred = f", or method='{others[0]}'" if others else ""
-    name = question.statistic.name
+    preferred = next(iter(question.statistic.methods))
+    another = f", or method='{preferred}'," if preferred != question.method.name else ""
     return Refusal(
         REASON,
-        f"More rows, a larger epsilon or delta{preferred} make a reply likelier; "
-        f"dpstats.plan('{name}', method='{question.method.name}', ...) predicts how much likelier, without data.",
+        f"More rows, a larger epsilon or delta{another} make a reply likelier; dpstats.plan('{question.statistic.name}', "
+        f"method='{question.method.name}', ...) predicts how likely, without data.",
     )
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Refusal, method
+from dpstats.foundations.registry import Answer, Question, Refusal
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.pipelines.together import Levels
 from dpstats.mechanisms.propose_test_release import REFUSED
@@ -28,20 +28,20 @@ from dpstats.statistics.robust.locations import (
     quantile_by_bound,
     quantile_by_ladder,
     quantile_if_stable,
-    run_pipeline,
 )
 from dpstats.statistics.robust.proposals import buy_scale
 from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
 from dpstats.statistics.robust.setting import Setting, take_setting
 from dpstats.statistics.scale import LOWER_QUARTILE, UPPER_QUARTILE
-from dpstats.statistics.tested import TESTED_CLAIM, for_each, tested_answer
+from dpstats.statistics.tested import for_each, tested_answer, tested_method
 
 Locate = Callable[[Place, Setting], Any]
 
 
-def _register(name: str, locate: Locate, *, counted: bool) -> None:
+def _register(name: str, locate: Locate, what: str, *, counted: bool) -> None:
     """Both statistics by one method; `counted` where it proposes from the number of rows."""
 
+    @tested_method(name, what, MEDIAN, QUANTILE)
     def run(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
         wanted = question.arguments.get("q", Fraction(1, 2))
         several = wanted if isinstance(wanted, tuple) else (wanted,)
@@ -53,10 +53,6 @@ def _register(name: str, locate: Locate, *, counted: bool) -> None:
         outcome = for_each(several, one) if isinstance(wanted, tuple) else one(wanted)
         return tested_answer(outcome, question, setting)
 
-    run.__doc__ = locate.__doc__
-    for statistic in (MEDIAN, QUANTILE):
-        method(statistic, name, claim=TESTED_CLAIM, needs_delta=True)(run)
-
 
 def locate_dwork_lei(place: Place, setting: Setting) -> Any:
     """Algorithm M: the scale by Algorithm S, then bins of scale * n**(-1/3), tested under two discretisations."""
@@ -65,7 +61,7 @@ def locate_dwork_lei(place: Place, setting: Setting) -> Any:
         scale_cascade(quartiles, printed_grid(setting.rows), printed_threshold(setting.rows)),
         location_cascade(place, lambda scale: printed_width(scale, setting.rows)),
     )
-    return run_pipeline(pipeline, (LOWER_QUARTILE, place.quantile, UPPER_QUARTILE), setting)
+    return setting.run(pipeline, (LOWER_QUARTILE, place.quantile, UPPER_QUARTILE))
 
 
 def locate_ptr(place: Place, setting: Setting) -> Any:
@@ -83,11 +79,11 @@ def locate_bin_centre(place: Place, setting: Setting) -> Any:
     if scale is None:
         return REFUSED
     needed = needed_steps(rest.epsilon / 2, rest.delta / 2, 1)
-    return run_pipeline(centre_cascade(place, 4 * fitting_bound(place, scale, needed, rest.rows)), (place.quantile,), rest)
+    return rest.run(centre_cascade(place, 4 * fitting_bound(place, scale, needed, rest.rows)), (place.quantile,))
 
 
-_register("dwork-lei", locate_dwork_lei, counted=True)
-_register("ptr", locate_ptr, counted=True)
-_register("ladder", quantile_by_ladder, counted=False)
-_register("bin-centre", locate_bin_centre, counted=True)
-_register("stable", quantile_if_stable, counted=False)
+_register("dwork-lei", locate_dwork_lei, "Algorithm M, the scale by Algorithm S", counted=True)
+_register("ptr", locate_ptr, "one test against a bound that is proposed from a private scale", counted=True)
+_register("ladder", quantile_by_ladder, "the first safe one of a hundred bounds", counted=False)
+_register("bin-centre", locate_bin_centre, "the centre of a bin without noise", counted=True)
+_register("stable", quantile_if_stable, "the value itself without noise, for data with many ties", counted=False)

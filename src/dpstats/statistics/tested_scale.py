@@ -10,13 +10,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Refusal, method
+from dpstats.foundations.registry import Answer, Question, Refusal
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.distance_tests import LaplaceTest
 from dpstats.mechanisms.pipelines.together import Levels
 from dpstats.mechanisms.propose_test_release import distance_for
-from dpstats.statistics.robust.locations import Place, fitting_bound, located_range, run_pipeline
+from dpstats.statistics.robust.locations import Place, fitting_bound, located_range
 from dpstats.statistics.robust.log_grid import LogGrid
 from dpstats.statistics.robust.scales import (
     Range,
@@ -26,12 +26,11 @@ from dpstats.statistics.robust.scales import (
     printed_threshold,
     range_by_jumps,
     range_by_one_test,
-    run_cascade,
     scale_cascade,
 )
 from dpstats.statistics.robust.setting import take_setting
 from dpstats.statistics.scale import INTERQUANTILE_RANGE, IQR, range_of
-from dpstats.statistics.tested import TESTED_CLAIM, tested_answer
+from dpstats.statistics.tested import tested_answer, tested_method
 
 BASE_TWO = LogGrid(Fraction(2))
 COARSE_GRID, COARSE_WEIGHT = LogGrid(Fraction(3, 2)), Fraction(1, 2)
@@ -43,28 +42,25 @@ def _base_note(grid: LogGrid) -> tuple[str, str]:
     return ("bins", f"a factor of {decimal_text(grid.base)} wide on the logarithmic scale")
 
 
-@method(IQR, "dwork-lei", claim=TESTED_CLAIM, needs_delta=True)
-@method(INTERQUANTILE_RANGE, "dwork-lei", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("dwork-lei", "Algorithm S, bins a factor 1 + 1/ln n wide", IQR, INTERQUANTILE_RANGE)
 def range_dwork_lei(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """Algorithm S: base 1 + 1 / ln n, two discretisations, and a threshold not below the printed (ln n)**2 + 1."""
     setting = take_setting(column, question, rng, counted=True)
     measured, grid = Range(*range_of(question)), printed_grid(setting.rows)
     pipeline = scale_cascade(measured, grid, printed_threshold(setting.rows))
-    return tested_answer(run_cascade(measured, pipeline, setting), question, setting, _base_note(grid))
+    return tested_answer(setting.run(pipeline, range_of(question)), question, setting, _base_note(grid))
 
 
-@method(IQR, "dwork-roth", claim=TESTED_CLAIM, needs_delta=True)
-@method(INTERQUANTILE_RANGE, "dwork-roth", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("dwork-roth", "Algorithm 12 with its threshold corrected, bins a factor 2 wide", IQR, INTERQUANTILE_RANGE)
 def range_dwork_roth(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """Algorithm 12 with its threshold corrected: base 2, two discretisations."""
     setting = take_setting(column, question, rng, counted=False)
     measured = Range(*range_of(question))
-    outcome = run_cascade(measured, scale_cascade(measured, BASE_TWO), setting)
+    outcome = setting.run(scale_cascade(measured, BASE_TWO), range_of(question))
     return tested_answer(outcome, question, setting, _base_note(BASE_TWO))
 
 
-@method(IQR, "one-test", claim=TESTED_CLAIM, needs_delta=True)
-@method(INTERQUANTILE_RANGE, "one-test", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("one-test", "one test over eight discretisations, bins as fine as the rows allow", IQR, INTERQUANTILE_RANGE)
 def range_one_test(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """One test of the largest distance over eight discretisations, with bins as fine as the number of rows allows."""
     setting = take_setting(column, question, rng, counted=True)
@@ -73,18 +69,16 @@ def range_one_test(column: Column, question: Question, rng: RandomSource) -> Ans
     return tested_answer(outcome, question, setting, _base_note(grid))
 
 
-@method(IQR, "bin-centre", claim=TESTED_CLAIM, needs_delta=True)
-@method(INTERQUANTILE_RANGE, "bin-centre", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("bin-centre", "the centre of the bin without noise, bins as fine as the rows allow", IQR, INTERQUANTILE_RANGE)
 def range_bin_centre(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The centre of the range's bin, without noise, with bins as fine as the number of rows allows."""
     setting = take_setting(column, question, rng, counted=True)
     measured, grid = Range(*range_of(question)), fitting_grid(setting, bins_apart=4, test_share=Fraction(1, 2))
-    outcome = run_cascade(measured, centre_cascade(measured, grid), setting)
+    outcome = setting.run(centre_cascade(measured, grid), range_of(question))
     return tested_answer(outcome, question, setting, _base_note(grid))
 
 
-@method(IQR, "ptr", claim=TESTED_CLAIM, needs_delta=True)
-@method(INTERQUANTILE_RANGE, "ptr", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("ptr", "one test of how far a row can move the logarithm, no bins", IQR, INTERQUANTILE_RANGE)
 def range_ptr(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """One test of the distance to a table where a row can move the range by more than a proposed factor; no bins."""
     setting = take_setting(column, question, rng, counted=True)
@@ -93,8 +87,7 @@ def range_ptr(column: Column, question: Question, rng: RandomSource) -> Answer |
     return tested_answer(outcome, question, setting, ("proposed factor", decimal_text(grid.base)))
 
 
-@method(IQR, "quartiles", claim=TESTED_CLAIM, needs_delta=True)
-@method(INTERQUANTILE_RANGE, "quartiles", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("quartiles", "a coarse scale, then both quantiles located by one test", IQR, INTERQUANTILE_RANGE)
 def range_quartiles(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """Dwork & Lei's better range: a coarse scale first, then one test that both quantiles are located within a bound of it."""
     setting = take_setting(column, question, rng, counted=True)
@@ -106,4 +99,4 @@ def range_quartiles(column: Column, question: Question, rng: RandomSource) -> An
 
     measured = Range(lower, upper)
     pipeline = Levels(centre_cascade(measured, COARSE_GRID, COARSE_WEIGHT), located_range(measured, propose))
-    return tested_answer(run_pipeline(pipeline, (lower, upper), setting), question, setting)
+    return tested_answer(setting.run(pipeline, (lower, upper)), question, setting)

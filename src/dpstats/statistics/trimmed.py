@@ -20,7 +20,7 @@ from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, register
 from dpstats.foundations.rounding import decimal_text, exact_rational
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.units import in_units
@@ -35,7 +35,7 @@ from dpstats.statistics.robust.proposals import buy_scale
 from dpstats.statistics.robust.ranks import interquantile_ranks
 from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
 from dpstats.statistics.robust.setting import COUNT_SHARE, LEAST_ROWS, Setting, TestedRows, take_setting
-from dpstats.statistics.tested import TESTED_CLAIM, tested_answer
+from dpstats.statistics.tested import tested_answer, tested_method
 from dpstats.statistics.universal.decimals import Number
 
 UNIT = Fraction(1, 1 << 1074)
@@ -108,7 +108,7 @@ def exact_row(value: Number) -> Fraction:
     return in_units(value, UNIT) * UNIT
 
 
-@method(TRIMMED_MEAN, "ptr", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("ptr", "one test of how far a row can move the mean", TRIMMED_MEAN)
 def trimmed_mean_ptr(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """One test of the distance to a table where a row can move the mean by more than a bound proposed from a private range."""
     setting = take_setting(column, question, rng, counted=True)
@@ -140,7 +140,7 @@ def _distance(kept: Kept, rows: TestedRows, bound: Fraction) -> int:
     return min(last - first, steps_to_sensitive_mean(rows.raw.at, first, last, bound / rows.raw.unit, rows.cap))
 
 
-@method(TRIMMED_MEAN, "dwork-lei", claim=TESTED_CLAIM, needs_delta=True)
+@tested_method("dwork-lei", "the range of the kept rows by Algorithm S, then noise for a multiple of it", TRIMMED_MEAN)
 def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The printed route: the range of the kept rows by Algorithm S, then noise for a multiple of it that is wide enough."""
     setting = take_setting(column, question, rng, counted=False)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.ladder import Ladder
-from dpstats.mechanisms.pipelines.pipeline import Pipeline, Run, Step
+from dpstats.mechanisms.pipelines.pipeline import Step
 from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import REFUSED, Exact, distance_for, release_if_stable, release_with_noise
 from dpstats.statistics.robust.distances import steps_to_leave_bin, steps_to_sensitive
@@ -110,8 +110,8 @@ def located_range(measured: Range, propose: Callable[[Any], object]) -> Step:
     return Step("range", value, distance, propose, _not_negative)
 
 
-def _not_negative(noisy_range: float) -> float:
-    return max(0.0, float(noisy_range))
+def _not_negative(noisy_range: Fraction | float) -> float:
+    return max(0.0, nearest_float(noisy_range))
 
 
 def centre_cascade(place: Place, width: Fraction) -> Cascade:
@@ -121,7 +121,7 @@ def centre_cascade(place: Place, width: Fraction) -> Cascade:
         def value(rows: TestedRows, _: Fraction) -> Exact:
             if not width:
                 return Exact(float(place.raw_value(rows.raw)))
-            return Exact(float((place.bin_of(rows.raw, width, shift) + shift + Fraction(1, 2)) * width))
+            return Exact(nearest_float((place.bin_of(rows.raw, width, shift) + shift + Fraction(1, 2)) * width))
 
         return value
 
@@ -137,13 +137,6 @@ def centre_cascade(place: Place, width: Fraction) -> Cascade:
             for number, shift in enumerate((Fraction(0), Fraction(1, 2)), 1)
         )
     )
-
-
-def run_pipeline(pipeline: Pipeline, quantiles: tuple[Fraction, ...], setting: Setting) -> Any:
-    """A pipeline on the rows around all the ranks that its steps look at, from one pass: a reply or REFUSED."""
-    allocation = pipeline.allocate(epsilon=setting.epsilon, delta=setting.delta)
-    cap = max(allocation.test(step).cap for step in pipeline.steps())
-    return pipeline.reply(setting.ranked(quantiles, cap), None, Run(allocation, setting.neighbors, setting.rng))
 
 
 def quantile_by_bound(place: Place, bound: Fraction, setting: Setting) -> Any:

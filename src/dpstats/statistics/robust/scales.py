@@ -16,10 +16,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpstats.mechanisms.distance_tests import BestTest
-from dpstats.mechanisms.pipelines.pipeline import Run, Step
+from dpstats.mechanisms.pipelines.pipeline import Step
 from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import Exact, Refused, distance_for, release_if_stable, unchanged
 from dpstats.statistics.robust.distances import steps_to_jump, steps_to_leave_range
@@ -35,7 +34,7 @@ TEST_SHARE = Fraction(1, 2)
 MOST_JUMP_STEPS = 1000
 """A test of jumps compares cap**2 times; with a smaller cap it passes less often and is as private."""
 _ROOM = 5
-"""Proposals allow for steps so many times as long, relative to the range, as one row in n makes in a normal table (2.3 / n)."""
+"""In an ordinary table of n rows one row moves the range by at most _ROOM / n of itself; in a normal one by 2.3 / n."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,10 @@ def scale_cascade(measured: Range, grid: LogGrid, least_threshold: int = 0) -> C
     def distance(shift: int) -> Callable[[TestedRows, Fraction], int]:
         return lambda rows, _: measured.bin_distance(rows, grid, shift)
 
+    number = grid.number  # one object: steps that share their functions release the same law
     return Cascade(
         *(
-            Step(f"scale, bins {place}", value, distance(shift), propose, grid.number, 1, least_threshold)
+            Step(f"scale, bins {place}", value, distance(shift), propose, number, 1, least_threshold)
             for place, shift in enumerate(HALVES, 1)
         )
     )
@@ -114,14 +114,6 @@ def centre_cascade(measured: Range, grid: LogGrid, weight: Fraction = Fraction(1
             for place, shift in enumerate(HALVES, 1)
         )
     )
-
-
-def run_cascade(measured: Range, pipeline: Cascade, setting: Setting) -> Any:
-    """A cascade on the rows around both ranks, within the whole of the setting: a range or REFUSED."""
-    allocation = pipeline.allocate(epsilon=setting.epsilon, delta=setting.delta)
-    cap = max(allocation.test(step).cap for step in pipeline.steps())
-    rows = setting.ranked((measured.lower, measured.upper), cap)
-    return pipeline.reply(rows, None, Run(allocation, setting.neighbors, setting.rng))
 
 
 def range_by_one_test(measured: Range, grid: LogGrid, setting: Setting) -> float | Refused:

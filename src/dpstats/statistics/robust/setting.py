@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
@@ -18,6 +19,7 @@ from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column, OrderWindow, Span
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.pipelines.pipeline import Pipeline, Run
 from dpstats.statistics.robust.ranks import RankedRows, decimal_of, window_request
 from dpstats.statistics.universal.decimals import Number
 
@@ -42,6 +44,12 @@ class Setting:
         """The rows within `cap` of the quantiles' ranks, from one pass over the column."""
         windows = self.column.order_windows([window_request(quantile, cap) for quantile in quantiles])
         return TestedRows(RankedRows(windows, row_map), min(cap, windows[0].raw_rows + 1), tuple(windows))
+
+    def run(self, pipeline: Pipeline, quantiles: Sequence[Fraction]) -> Any:
+        """A pipeline on the rows around all the ranks that its steps look at: a reply or REFUSED."""
+        allocation = pipeline.allocate(epsilon=self.epsilon, delta=self.delta)
+        cap = max(allocation.test(step).cap for step in pipeline.steps())
+        return pipeline.reply(self.ranked(quantiles, cap), None, Run(allocation, self.neighbors, self.rng))
 
 
 @dataclass(frozen=True)
