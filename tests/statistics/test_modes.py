@@ -133,3 +133,18 @@ def test_the_mode_needs_delta_and_says_why_its_method_was_taken() -> None:
     assert (release.method, release.cost) == ("stable", dp.PrivacyCost(1, 1e-6))
     assert "chosen because" in dict(release.notes)
     assert dict(release.notes)["test"].startswith("best: replies with probability 1/2 from distance ")
+
+
+@pytest.mark.parametrize("other", [0.5, 2**60, 2**70, None, True, np.float32(0.1)])
+def test_one_other_row_does_not_change_how_the_mode_looks(other: object) -> None:
+    for mode in (5, 2.5, 2**60):
+        alone, together = (dp.mode(rows, epsilon=1, delta=1e-6, rng=seeded(1)) for rows in ([mode] * 900, [mode] * 900 + [other]))
+        assert isinstance(alone, dp.Release)
+        assert isinstance(together, dp.Release)
+        assert repr(alone.value) == repr(together.value)
+        assert alone.to_json() == together.to_json()
+
+
+def test_one_huge_row_of_a_whole_number_column_does_not_change_how_the_mode_looks() -> None:
+    released = [dp.mode(np.array([5] * 900 + [last]), epsilon=1, delta=1e-6, rng=seeded(1)) for last in (6, 2**60)]
+    assert [repr(release.value) for release in released if isinstance(release, dp.Release)] == ["5", "5"]

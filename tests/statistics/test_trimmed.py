@@ -205,3 +205,14 @@ def test_the_trimmed_mean_needs_delta_and_says_why_its_method_was_taken() -> Non
     assert (release.method, release.value, release.cost) == ("ptr", 2.0, dp.PrivacyCost(1, 1e-6))
     assert "chosen because" in dict(release.notes)
     assert dict(release.notes)["proposed bound"] == "0"
+
+
+def test_a_widening_that_floats_cannot_hold_is_refused_and_not_cut_off() -> None:
+    """At such an epsilon the noise of the scale may be hundreds of nats, and a factor cut off at e**709 would not cover it."""
+    rows = np.repeat([0.0, 1e6], 500_000)
+    for seed in range(3):
+        outcome = dp.trimmed_mean(
+            rows, 0.1, epsilon=0.001, delta=1e-6, method="dwork-lei", neighbors="change_one", rng=seeded(seed)
+        )
+        assert isinstance(outcome, dp.NoReply)
+        assert outcome.reason.startswith("The private test")

@@ -18,12 +18,14 @@ from dpstats.engines.moments import moment_text
 from dpstats.engines.runs import Runs, runs_of_sorted
 from dpstats.engines.wholes import are_exact, floats_of_wholes
 from dpstats.foundations.summaries import LabelCounts
+from dpstats.foundations.units import LARGEST_EXACT
 
 
 def common_numbers(raw_sorted: NDArray[Any], how_many: int) -> LabelCounts:
-    """The most common numbers of sorted rows, as plain int or float.
+    """The most common numbers of sorted rows: a plain int where a number is whole and exact among floats, else a float.
 
-    Whole numbers beyond 2**53 count as the 15-digit float that they are among floats, and a 32-bit 12.99 as 12.99.
+    Whole numbers beyond 2**53 count as the 15-digit float that they are among floats, and a 32-bit 12.99 as 12.99. What a label
+    looks like depends on that label alone: a 5 must not become 5.0 because some other row has a fraction or is huge.
     """
     runs = tally_sorted(raw_sorted)
     if runs.values.dtype.kind in "iu" and not are_exact(runs.values):
@@ -31,7 +33,12 @@ def common_numbers(raw_sorted: NDArray[Any], how_many: int) -> LabelCounts:
     places = _places_of_largest(runs.counts, how_many)
     raw_labels = runs.values[places]
     numbers = [float(str(label)) for label in raw_labels] if raw_labels.dtype == np.float32 else raw_labels.tolist()
-    return list(zip(numbers, runs.counts[places].tolist(), strict=True))
+    return list(zip(map(_own_look, numbers), runs.counts[places].tolist(), strict=True))
+
+
+def _own_look(number: int | float) -> int | float:
+    is_exact = abs(number) <= LARGEST_EXACT and number == int(number)
+    return int(number) if is_exact else float(number)
 
 
 def common_texts(raw_counts: Mapping[str, int], how_many: int) -> LabelCounts:

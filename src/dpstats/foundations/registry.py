@@ -39,6 +39,7 @@ class Parameter:
     check: Callable[[object], Any]
     """Turns what a caller gave into the value that the method reads, or raises `InvalidParameterError`."""
     default: Any = REQUIRED
+    """What a caller would write for it; checked like anything that a caller gives."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class Question:
         shown = [self.column] if self.column else []
         for parameter in self.statistic.parameters:
             value = self.arguments[parameter.name]
-            if parameter.default is REQUIRED or value != parameter.default:
+            if parameter.default is REQUIRED or value != parameter.check(parameter.default):
                 shown.append(_argument_text(value))
         return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
 
@@ -259,7 +260,7 @@ def _checked_arguments(statistic: Statistic, given: dict[str, object]) -> dict[s
         elif parameter.default is REQUIRED:
             raise MissingParameterError(f"{statistic.name} needs {parameter.name}: {parameter.help}.")
         else:
-            arguments[parameter.name] = parameter.default
+            arguments[parameter.name] = parameter.check(parameter.default)
     return arguments
 
 

@@ -25,7 +25,7 @@ from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text, exact_rational
 from dpstats.mechanisms.discrete_laplace import add_laplace, l1_units
 from dpstats.mechanisms.distance_tests import BestTest, DistanceTest, LaplaceTest, steps_within
-from dpstats.mechanisms.grid import POLICY, grid_for, positive_rational, take_coordinates
+from dpstats.mechanisms.grid import LARGEST, POLICY, grid_for, positive_rational, take_coordinates
 
 METHOD = "propose-test-release"
 CLAIM = (
@@ -138,7 +138,8 @@ def release_with_noise(
         return raw_value.value
     if not bound:
         return finish(raw_value)
-    return finish(add_laplace([raw_value], bound, epsilon, grid_for(bound / epsilon, None, False), rng)[0])
+    grid = grid_for(min(bound / epsilon, LARGEST), None, False)  # a proposed bound may be absurd, which is no error
+    return finish(add_laplace([raw_value], bound, epsilon, grid, rng)[0])
 
 
 def cost_of_test(epsilon: object, delta: object, neighbors: object) -> PrivacyCost:

@@ -42,7 +42,7 @@ INTERQUANTILE_RANGE = register(
     Statistic(
         "interquantile_range",
         "The distance between two quantiles: the width of a middle part of the rows",
-        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (LOWER_QUARTILE, UPPER_QUARTILE)),),
+        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75)),),
         returns="a float",
         why_preferred=WHY_UNIVERSAL,
     )

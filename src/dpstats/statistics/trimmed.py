@@ -48,6 +48,8 @@ _ROUNDING = Fraction(1, 10**6)
 """Relative room for the floating-point arithmetic on a released scale."""
 LARGEST_SCALE = 1e307
 """A released scale above this may have been cut off where floats end, and bounds nothing."""
+LARGEST_WIDENING = 1e250
+"""The same for the factor by which it is widened: at such an epsilon the noise would drown any answer."""
 _SMALLEST_TRIM = Fraction(1, 1000)
 
 
@@ -63,7 +65,7 @@ TRIMMED_MEAN = register(
     Statistic(
         "trimmed_mean",
         "The mean of the rows that are left when a part of them is cut off at either end",
-        (Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, Fraction(1, 10)),),
+        (Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, 0.1),),
         returns="a float",
         why_preferred="its test has no bins and its noise shrinks as 1/n: it erred least (docs/propose-test-release.md)",
     )
@@ -159,9 +161,9 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     cap = max(allocation.test(step).cap for step in pipeline.steps())
     rows = setting.ranked((trim, 1 - trim), cap, exact_row)
     scale = pipeline.reply(rows, None, Run(allocation, setting.neighbors, rng))
-    if isinstance(scale, Refused) or fewest_kept < 1 or scale > LARGEST_SCALE:
-        return tested_answer(REFUSED, question, setting)
     widening = _widening(grid, allocation, part)
+    if isinstance(scale, Refused) or fewest_kept < 1 or scale > LARGEST_SCALE or widening > LARGEST_WIDENING:
+        return tested_answer(REFUSED, question, setting)
     bound = exact_rational(scale, "the scale") * exact_rational(widening, "the widening") / fewest_kept
     outcome: Any = release_with_noise(kept.raw_mean(setting, rows), bound, release_epsilon, rng, float)
     counted = replace(setting, notes=(("rows", f"about {noisy_rows:,}: a noisy count"),))
