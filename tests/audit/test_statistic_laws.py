@@ -93,7 +93,7 @@ def placed(value: object, exact: set[float], edges: list[float]) -> Hashable:
     """The outcome that a drawn value belongs to."""
     if isinstance(value, Refused):
         return REFUSED
-    assert isinstance(value, float)
+    assert isinstance(value, (int, float))
     return ("exact", value) if value in exact or not edges else bisect_right(edges, value)
 
 

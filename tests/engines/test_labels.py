@@ -377,10 +377,16 @@ def test_a_32_bit_number_is_called_by_the_decimal_that_it_prints() -> None:
         assert as_column(data).most_common(2) == [(12.99, 2), (0.1, 1)]
 
 
-def test_the_kind_of_a_list_is_that_of_most_rows_that_are_not_missing() -> None:
+def test_the_labels_of_a_list_are_of_all_kinds_together_numbers_first() -> None:
     assert as_column(["a", None, None, NAN, NAN, NAN], numeric=False).most_common(2) == [("a", 1)]
-    assert as_column(["a", "b", 1, None], numeric=False).most_common(5) == [("a", 1), ("b", 1)]
-    assert as_column([1, 2, "a"], numeric=False).most_common(5) == [(1, 1), (2, 1)]
+    assert as_column(["a", "b", 1, None], numeric=False).most_common(5) == [(1, 1), ("a", 1), ("b", 1)]
+    assert as_column([1, 2, "b", "b", [7], object(), 1j], numeric=False).most_common(5) == [("b", 2), (1, 1), (2, 1)]
+    assert as_column([datetime.date(2024, 1, 1), "2024-01-01"], numeric=False).most_common(2) == [("2024-01-01", 2)]
+
+
+def test_no_element_of_a_list_decides_whether_there_are_labels() -> None:
+    assert as_column([None] * 9, numeric=False).most_common(2) == []
+    assert as_column([None] * 8 + [[1, 2]], numeric=False).most_common(2) == []
 
 
 def test_masked_rows_are_stored_and_nothing_else() -> None:

@@ -123,15 +123,11 @@ def test_a_column_of_another_type_can_be_counted(data: Any) -> None:
 
 NO_LABELS: list[tuple[Any, str]] = [
     (np.array([SECRET + 1j]), "complex numbers"),
-    ([SECRET + 1j] * 37, "complex numbers"),
     (pd.Series([SECRET + 1j]), "complex numbers"),
     (np.zeros(37, dtype=[("a", "f8")]), "records"),
     (pl.Series([{"a": SECRET}]), "records"),
-    ([[SECRET, 2]] * 37, "nested rows"),
     (pl.Series([[SECRET]]), "nested rows"),
     (pa.array([[SECRET]]), "nested rows"),
-    ([object()] * 37, "another type"),
-    (["secret", SECRET], "another type"),
     (pd.Series(pd.period_range(DAY, periods=2, freq="D")), "another type"),
     (pd.Series(pd.interval_range(0, 2)), "another type"),
 ]

@@ -37,8 +37,8 @@ def ranges(data: object, method: str, **options: Any) -> list[float | None]:
 
 def test_algorithm_s_costs_three_by_the_printed_theorem_and_two_by_the_sharper_rule() -> None:
     prices = scale_cascade(Range(Fraction(1, 4), Fraction(3, 4)), BASE_TWO).prices(Fraction(1), Fraction(1, 10))
-    assert (prices.printed.epsilon, prices.printed.delta) == (3, Fraction(1, 5))
-    assert (prices.sharp.epsilon, prices.sharp.delta) == (2, 1 - Fraction(9, 10) ** 2)
+    assert (prices.printed.epsilon, prices.printed.delta) == (Fraction(3), Fraction(1, 5))
+    assert (prices.sharp.epsilon, prices.sharp.delta) == (Fraction(2), 1 - Fraction(9, 10) ** 2)
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)

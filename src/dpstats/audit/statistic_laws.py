@@ -21,7 +21,7 @@ from dpstats.audit.ptr_laws import REFUSED, best_test_law, cascade_law, laplace_
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.rounding import exact_rational
-from dpstats.foundations.summaries import LabelCounts
+from dpstats.foundations.summaries import LabelCounts, label_order
 from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest, steps_within
 from dpstats.mechanisms.grid import grid_for
@@ -185,5 +185,5 @@ def mode_law(leaders: LabelCounts, epsilon: Fraction, delta: Fraction, neighbors
         return {REFUSED: Fraction(1)}
     label, first = leaders[0]
     rival, second = leaders[1] if len(leaders) > 1 else (label, 0)
-    distance = steps_to_another_mode(first, second, bool(rival > label), neighbors)  # type: ignore[operator]
+    distance = steps_to_another_mode(first, second, label_order(rival) > label_order(label), neighbors)
     return one_test_law(BestTest(epsilon, delta, unstable_at=1), distance, label, Fraction(0), epsilon, ())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpstats.engines.blocks import present_rows, sort_present, stored_rows
 from dpstats.engines.selection import counts_below, counts_below_of_sorted, windows_by_brackets, windows_of_sorted
 from dpstats.engines.sums import sum_between
-from dpstats.engines.tallies import common_numbers
+from dpstats.engines.tallies import common_numbers, merged_labels
 from dpstats.engines.typed import TypedRows
 from dpstats.engines.untyped import UntypedRows
 from dpstats.foundations.errors import DataTypeError
@@ -115,10 +115,10 @@ class LabelColumn:
 
     dtype = None
 
-    def __init__(self, rows: Rows, labels: Rows | None = None) -> None:
-        """`labels` are the same rows where labels are read from another container than the one that counts."""
+    def __init__(self, rows: Rows, labels: Sequence[Rows] = ()) -> None:
+        """`labels` are the same rows by kind, where labels are read from other containers than the one that counts."""
         self._rows = rows
-        self._labels = rows if labels is None else labels
+        self._labels = labels or [rows]
 
     def count(self) -> int:
         """Rows that are not missing."""
@@ -130,7 +130,7 @@ class LabelColumn:
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common labels with their counts; refused where the declared type has none in order."""
-        return self._labels.most_common(how_many)
+        return merged_labels([rows.most_common(how_many) for rows in self._labels], how_many)
 
     def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
         """Refused: there are no numbers to order."""
@@ -160,9 +160,9 @@ def as_column(data: object, *, numeric: bool = True) -> Column:
     return ArrayColumn(rows.numbers(), rows.stored()) if numeric else LabelColumn(rows)
 
 
-def as_labelled(data: object, labels: object) -> Column:
-    """The column `data` for its count, with the labels of another container of the same rows."""
-    return LabelColumn(_rows(data), _rows(labels))
+def as_labelled(data: object, *labels: object) -> Column:
+    """The column `data` for its count, with the labels of other containers that hold the same rows by kind."""
+    return LabelColumn(_rows(data), [_rows(part) for part in labels])
 
 
 def _not_opened_for_numbers() -> DataTypeError:

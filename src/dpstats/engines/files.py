@@ -137,8 +137,8 @@ class CsvTable:
             if kind == INTEGER:
                 raw_numbers = _whole_numbers(raw_cells, raw_numbers)
             is_text = kind == TEXT or (kind is None and 2 * raw_numbers.count() < raw_cells.count())
-        if not numeric and kind is None:  # undeclared columns count every cell that is not empty, whatever they look like
-            return as_labelled(raw_cells, raw_cells if is_text else raw_numbers)
+        if not numeric and kind is None:  # every cell that is not empty counts, as a number where it is one and as text if not
+            return as_labelled(raw_cells, raw_numbers, raw_cells.set(raw_numbers.is_not_null(), None))
         if not numeric:
             return as_column(raw_cells if kind == TEXT else raw_numbers, numeric=False)
         if is_text:

@@ -1,6 +1,6 @@
 """Tallies: labels with the number of rows that hold them, the most common ones first.
 
-A label is a number or a text. Labels with the same count stand in their own order: numbers by size, texts by code points.
+A label is a number or a text. Labels with the same count stand in their own order: numbers by size, then texts by code points.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpstats.engines.kinds import Kind, kind_of_element
 from dpstats.engines.moments import moment_text
 from dpstats.engines.runs import Runs, runs_of_sorted
 from dpstats.engines.wholes import are_exact, floats_of_wholes
-from dpstats.foundations.summaries import LabelCounts
+from dpstats.foundations.summaries import LabelCounts, label_order
 from dpstats.foundations.units import LARGEST_EXACT
 
 
@@ -44,6 +44,13 @@ def _own_look(number: int | float) -> int | float:
 def common_texts(raw_counts: Mapping[str, int], how_many: int) -> LabelCounts:
     """The most common texts of a tally."""
     return heapq.nsmallest(how_many, raw_counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def merged_labels(parts: Iterable[LabelCounts], how_many: int) -> LabelCounts:
+    """The most common labels of several lists of different ones; of equal counts numbers stand before texts."""
+    return heapq.nsmallest(
+        how_many, [pair for part in parts for pair in part], key=lambda pair: (-pair[1], *label_order(pair[0]))
+    )
 
 
 def tally_sorted(raw_sorted: NDArray[Any]) -> Runs:

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.blocks import sort_present
-from dpstats.engines.kinds import Kind, kind_of_element, not_labels, not_numbers
-from dpstats.engines.tallies import common_numbers, common_texts, label_text, tally_texts
+from dpstats.engines.kinds import Kind, kind_of_element, not_numbers
+from dpstats.engines.tallies import common_numbers, common_texts, merged_labels, tally_texts
 from dpstats.engines.typed import number_array
 from dpstats.foundations.summaries import LabelCounts
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
@@ -57,17 +57,18 @@ class UntypedRows:
         return self._stored
 
     def most_common(self, how_many: int) -> LabelCounts:
-        """The most common labels of the kind that more than half of the rows that are not missing are of."""
-        kind = self._kind_of_present()
-        if kind is Kind.NUMBER:
-            return common_numbers(sort_present([self._numbers()]), how_many)
-        if kind not in (Kind.TEXT, Kind.DATE):
-            raise not_labels(kind)
-        rows, classes = self._of_kind(kind)
-        if _have_one_text_if_equal(rows, classes):
-            return common_texts(tally_texts(Counter(rows).items()), how_many)
-        raw_texts = Counter(map(label_text, rows))
-        return common_texts({text: count for text, count in raw_texts.items() if text is not None}, how_many)
+        """The most common labels of all kinds together: numbers, and texts and dates by their text. Others are missing rows."""
+        raw_numbers = common_numbers(sort_present([self._numbers()]), how_many)
+        return merged_labels([raw_numbers, common_texts(self._texts(), how_many)], how_many)
+
+    def _texts(self) -> Counter[str]:
+        """The rows that are texts or dates, by their text."""
+        raw_tally: Counter[str] = Counter()
+        for kind in (Kind.TEXT, Kind.DATE):
+            rows, classes = self._of_kind(kind)
+            counted = Counter(rows).items() if _have_one_text_if_equal(rows, classes) else ((row, 1) for row in rows)
+            raw_tally.update(tally_texts(counted))
+        return raw_tally
 
     def _numbers(self) -> NDArray[Any]:
         rows, classes = self._of_kind(Kind.NUMBER)
@@ -94,18 +95,6 @@ class UntypedRows:
             tally[self._kinds[key]] += count
         kind, count = tally.most_common(1)[0]
         return kind if 2 * count > len(self._rows) else Kind.OTHER
-
-    def _kind_of_present(self) -> Kind:
-        """What more than half of the elements that are not missing are; numbers where all are missing."""
-        kinds = set(self._kinds.values()) - {Kind.MISSING}
-        if len(kinds) == 1:
-            return kinds.pop()
-        absent = self._absent()
-        raw_tally = Counter(self._kinds[id(type(row))] for row in self._rows if not absent[id(type(row))](row))
-        if not raw_tally:
-            return Kind.NUMBER
-        kind, count = raw_tally.most_common(1)[0]
-        return kind if 2 * count > raw_tally.total() else Kind.OTHER
 
 
 def _have_one_text_if_equal(rows: Sequence[Any], classes: set[type]) -> bool:

@@ -84,6 +84,11 @@ class OrderWindow:
         return OrderWindow(self.raw_rows, raw_below, self.raw_values[begin:end], self.raw_counts[begin:end])
 
 
+def label_order(label: Any) -> tuple[bool, Any]:
+    """The place of a label among all labels: numbers by size, then texts by code points."""
+    return isinstance(label, str), label
+
+
 class Column(Protocol):
     """One column of a table, behind an engine."""
 
@@ -118,6 +123,7 @@ class Column(Protocol):
     def most_common(self, how_many: int) -> LabelCounts:
         """The labels that most rows hold, by count descending and then by label ascending; fewer where there are fewer.
 
-        Labels are plain numbers, or texts by code points: text itself, dates and times in ISO form, categories by their text.
+        Labels are plain numbers, and after them texts by code points (`label_order`): text itself, dates and times in ISO form,
+        categories by their text. What a label looks like depends on its own rows alone.
         """
         ...

@@ -82,6 +82,8 @@ def tail_of_sum(first: Fraction, second: Fraction, least: int, bits: int = 2 * _
     known to `bits` bits; what their errors can do to the sum is far below the 2**(-bits / 2) that is added.
     """
     a, b = (Fraction(exp_bounds(1 / scale, bits)[1], 1 << bits) for scale in (first, second))
+    if a == b:  # both below every bit that is looked at: so is the sum
+        return Fraction(1, 1 << (bits // 2))
     power_a, power_b = (Fraction(exp_bounds(least / scale, bits)[1], 1 << bits) for scale in (first, second))
     near = power_a * a * b / (1 - a * b) + a * (power_a - power_b) / (a - b)
     far = power_b / (1 - b) - a * power_b / ((1 - a * b) * (1 + a))

@@ -16,7 +16,7 @@ from typing import Any
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Refusal, Statistic, register
-from dpstats.foundations.summaries import Column
+from dpstats.foundations.summaries import Column, label_order
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import note_on_test
 from dpstats.statistics.robust.distances import steps_to_another_mode
@@ -52,4 +52,4 @@ def _distance(raw_leaders: list[tuple[Any, int]], question: Question) -> int:
     if len(raw_leaders) == 1:
         return steps_to_another_mode(first, 0, False, question.neighbors)
     rival, second = raw_leaders[1]
-    return steps_to_another_mode(first, second, bool(rival > label), question.neighbors)
+    return steps_to_another_mode(first, second, label_order(rival) > label_order(label), question.neighbors)

@@ -34,10 +34,6 @@ CLAIM = (
 _HALVINGS = 60
 
 
-class RowsError(Exception):
-    """Something went wrong in a function of the rows; what it was stays with the one who holds them."""
-
-
 class Parts(tuple[Any, ...]):
     """What several pipelines beside each other replied, None where one refused."""
 
@@ -75,12 +71,7 @@ class Pipeline(ABC):
         allocation = self.allocate(epsilon=epsilon, delta=delta, rule=rule)
         cost = PrivacyCost(allocation.total.epsilon, allocation.total.delta, neighbors)
         source = source_or_system(rng)
-        outcome: Any = REFUSED
-        try:
-            outcome = self.reply(rows, proposal, Run(allocation, cost.neighbors, source))
-        except RowsError:  # whatever goes wrong because of the rows is the same charged refusal
-            if not source.private:
-                raise
+        outcome = self.reply(rows, proposal, Run(allocation, cost.neighbors, source))
         if isinstance(outcome, Refused) or (isinstance(outcome, Parts) and all(part is None for part in outcome)):
             return NoReply(str(self), cost, METHOD, REASON, ADVICE, source.private)
         notes = [(f"step {place}", text) for place, text in enumerate(allocation.lines(), 1)]
@@ -159,7 +150,8 @@ class Step(Pipeline):
     """A PTR function (Definition 13): propose a bound, test the distance, release.
 
     The promise that a step makes: `distance(rows, bound)` moves by at most 1 between neighbours; and from a table whose
-    distance is above `unstable_at` no neighbour's value is further than `bound` away (an `Exact` value is the same there).
+    distance is above `unstable_at` no neighbour's value is further than `bound` away (an `Exact` value is the same there). Where
+    either function raises, or returns no number, it counts as 0, and the promise is about these numbers.
     `propose` sees only what the level before released, never rows. `finish` works on the released value alone; an `Exact`
     value leaves without it.
     """
@@ -210,9 +202,9 @@ class Step(Pipeline):
                 f"the bound that {self.name} proposes must be 0, or positive with a share for the release."
             )
         test, budget = run.allocation.test(self), run.allocation.budget(self)
-        raw_distance = _from_rows(self.distance, rows, bound)
+        raw_distance = _from_rows(self.distance, rows, bound, run)
         return release_if_stable(
-            lambda: _from_rows(self.value, rows, bound),
+            lambda: _from_rows(self.value, rows, bound, run),
             raw_distance,
             bound,
             test,
@@ -225,14 +217,16 @@ class Step(Pipeline):
         return self.name
 
 
-def _from_rows(function: Callable[[Any, Fraction], object], rows: Any, bound: Fraction) -> object:
-    """What a function of the rows returns; its errors may quote rows and become one that does not."""
+def _from_rows(function: Callable[[Any, Fraction], object], rows: Any, bound: Fraction, run: Run) -> object:
+    """What a function of the rows returns, and 0 where it fails; with a source that is not private, tests see the error."""
     try:
         return function(rows, bound)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:
-        raise RowsError from error
+    except BaseException:
+        if run.rng.private:
+            return 0
+        raise
 
 
 def _largest(fits: Callable[[Fraction], bool], start: Fraction) -> Fraction:

@@ -19,7 +19,8 @@ from dpstats.mechanisms.propose_test_release import REFUSED, Refused
 class Cascade(Pipeline):
     """Steps in order until one replies (Definition 14), such as one statistic under several discretisations.
 
-    Steps that share `value`, `propose` and `finish` release the same law, which the sharper rule prices lower.
+    Steps that share `value`, `propose` and `finish`, the very same functions, release the same law, which the sharper rule prices
+    lower; so these must depend on their arguments alone.
     """
 
     def __init__(self, *steps: Step) -> None:

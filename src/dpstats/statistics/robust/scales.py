@@ -4,7 +4,7 @@ Claim      (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (a noisy number of rows is bought first) or CHANGE_ONE (the number of rows is public)
 Why        The distance to leaving a bin of the logarithmic scale moves by at most 1 (distances.proof.md), and a table at
            distance 2 or more has all its neighbours in its own bin: there the logarithm of the range moves by less than a bin.
-           Tests, releases and their sum: pipelines.proof.md
+           The rest: scales.proof.md
 Numerics   Ranks, rows and edges are exact; noise is drawn on a grid of cells. A range of 0 is a bin of its own and leaves as 0
 No reply   Costs the same as an answer and says only that a test failed
 Source     Dwork & Lei 2009, Algorithm S; Dwork & Roth 2014, Algorithm 12, corrected: docs/errata.md
