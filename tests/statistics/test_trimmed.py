@@ -25,7 +25,7 @@ from dpstats.statistics.robust.log_grid import CELLS
 from dpstats.statistics.robust.ranks import interquantile_ranks
 from dpstats.statistics.robust.scales import Range, printed_grid, scale_cascade
 from dpstats.statistics.robust.setting import Setting
-from dpstats.statistics.trimmed import Kept, _distance, _widening, exact_row
+from dpstats.statistics.trimmed import Kept, _distance, _widening, exact_row, fewest_rows
 from dpstats.testing import seeded
 from tests.statistics.tables import ugly_columns
 
@@ -216,3 +216,22 @@ def test_a_widening_that_floats_cannot_hold_is_refused_and_not_cut_off() -> None
         )
         assert isinstance(outcome, dp.NoReply)
         assert outcome.reason.startswith("The private test")
+
+
+@pytest.mark.parametrize("bound", [Fraction(0), Fraction(1)])
+def test_constant_tables_that_keep_few_rows_are_at_most_1_apart(bound: Fraction) -> None:
+    """With a trim near 1/2 even long tables keep none, one or two rows, and one row decides how many."""
+    kept = Kept(Fraction(499, 1000), 0)
+    distances = [distance_of([7.0] * rows, kept, bound) for rows in range(480, 1100, 1)]
+    assert max(abs(one - other) for one, other in itertools.pairwise(distances)) <= 1
+    assert max(distances) > 0
+
+
+def test_the_fewest_rows_are_fewer_than_any_neighbour_has_unless_the_noise_is_too_large() -> None:
+    epsilon, delta, rows = Fraction(1, 4), Fraction(1, 1000), 500
+    allowed = 1
+    while noise_tail(allowed, 1 / epsilon) > delta:
+        allowed += 1
+    for noise in range(-60, allowed):  # all noises but those of probability at most delta
+        assert fewest_rows(rows + noise, epsilon, delta) <= rows - 1
+    assert fewest_rows(rows + allowed + 2, epsilon, delta) > rows - 1

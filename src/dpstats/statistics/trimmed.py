@@ -6,7 +6,7 @@ Why        "ptr": the distance to a table where one row can move the mean by mor
            (steps_to_sensitive_mean). "dwork-lei": one row moves the mean of the kept rows by at most the range around them over
            their number; Algorithm S released that range with noise of a known tail, so that a public multiple of it is wide
            enough except with a probability that is part of delta (trimmed.proof.md)
-Numerics   Every row is rounded to a public power of two by itself; sums are exact integers; noise is drawn on a grid
+Numerics   Every row is rounded by itself to a public power of two far below the bound; sums are exact; noise is drawn on a grid
 No reply   Costs the same as an answer and says only that a test failed
 Source     Dwork & Lei 2009, section 3, which states no claim; errors and corrections: docs/errata.md
 """
@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, register
-from dpstats.foundations.rounding import decimal_text, exact_rational
+from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.units import in_units
 from dpstats.mechanisms.discrete_laplace import l1_units, sample_discrete_laplace
@@ -38,8 +40,10 @@ from dpstats.statistics.robust.setting import COUNT_SHARE, LEAST_ROWS, Setting, 
 from dpstats.statistics.tested import tested_answer, tested_method
 from dpstats.statistics.universal.decimals import Number
 
-UNIT = Fraction(1, 1 << 1074)
-"""Rows are summed in these units, of which every float is a whole number: nothing is rounded."""
+FINEST = Fraction(1, 1 << 1074)
+"""Every float is a whole number of these units: in them nothing is rounded."""
+UNITS_OF_BOUND = 1 << 20
+"""Where a bound is known before the rows are read, rows are rounded to units this much smaller, which sum up fast."""
 TEST_SHARE = Fraction(1, 2)
 RELEASE_SHARE = Fraction(1, 3)
 _ROOM = Fraction(3, 2)
@@ -78,6 +82,12 @@ class Kept:
 
     trim: Fraction
     inset: int
+    unit: Fraction = FINEST
+    """The public power of two that every row is rounded to by itself."""
+
+    def row(self, value: Number) -> Fraction:
+        """A row as it counts: rounded to the unit, infinities as the largest float."""
+        return exact_row(value, self.unit)
 
     def ranks(self, raw_rows: int) -> tuple[int, int]:
         """First and last kept rank; the last is below the first where no row is kept."""
@@ -96,18 +106,17 @@ class Kept:
             return Fraction(0)
         low, high = rows.spans((first, last))
         if low.raw_value == high.raw_value:
-            return exact_row(low.raw_value)
-        raw_between = setting.column.sum_between(low.raw_value, high.raw_value, UNIT)
-        raw_low = (low.last - first + 1) * exact_row(low.raw_value)
-        raw_high = (last - high.first + 1) * exact_row(high.raw_value)
-        return (raw_between * UNIT + raw_low + raw_high) / (last - first + 1)
+            return self.row(low.raw_value)
+        raw_between = setting.column.sum_between(low.raw_value, high.raw_value, self.unit)
+        raw_low = (low.last - first + 1) * self.row(low.raw_value)
+        raw_high = (last - high.first + 1) * self.row(high.raw_value)
+        return (raw_between * self.unit + raw_low + raw_high) / (last - first + 1)
 
 
-def exact_row(value: Number) -> Fraction:
-    """A row as an exact rational; infinities as the largest float."""
-    if not isinstance(value, int) and not math.isfinite(value):
-        return LARGEST if value > 0 else -LARGEST
-    return in_units(value, UNIT) * UNIT
+def exact_row(value: Number, unit: Fraction = FINEST) -> Fraction:
+    """A row as an exact rational, rounded to a unit; infinities as the largest float."""
+    finite = float(math.copysign(LARGEST, value)) if isinstance(value, (float, np.floating)) and np.isinf(value) else value
+    return in_units(finite, unit) * unit
 
 
 @tested_method("ptr", "one test of how far a row can move the mean", TRIMMED_MEAN)
@@ -115,13 +124,14 @@ def trimmed_mean_ptr(column: Column, question: Question, rng: RandomSource) -> A
     """One test of the distance to a table where a row can move the mean by more than a bound proposed from a private range."""
     setting = take_setting(column, question, rng, counted=True)
     trim = question.arguments["trim"]
-    kept = Kept(trim, 0)
     scale, rest = buy_scale(setting, trim)
     if scale is None:
         return tested_answer(REFUSED, question, setting)
-    bound = _ROOM * scale / max(1, kept.rows(setting.rows))
+    bound = _ROOM * scale / max(1, Kept(trim, 0).rows(setting.rows))
+    unit = max(FINEST, power_of_two_at_most(bound / UNITS_OF_BOUND)) if bound else FINEST
+    kept = Kept(trim, 0, unit)
     test = BestTest(rest.epsilon * TEST_SHARE, setting.delta)
-    rows = setting.ranked((trim, 1 - trim), test.cap + 1, exact_row)
+    rows = setting.ranked((trim, 1 - trim), test.cap + 1, kept.row)
     outcome = release_if_stable(
         lambda: kept.raw_mean(setting, rows),
         _distance(kept, rows, bound),
@@ -151,7 +161,7 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     count_epsilon = setting.epsilon * COUNT_SHARE
     count_noise = int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
     noisy_rows = max(LEAST_ROWS, column.count() + count_noise)
-    fewest_kept = kept.rows(noisy_rows - noise_quantile(1 / count_epsilon, part) - 1)
+    fewest_kept = kept.rows(fewest_rows(noisy_rows, count_epsilon, part))
     rest = setting.epsilon - count_epsilon
     release_epsilon = rest * RELEASE_SHARE
 
@@ -159,7 +169,7 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     pipeline = scale_cascade(measured, grid, printed_threshold(noisy_rows))
     allocation = pipeline.allocate(epsilon=rest - release_epsilon, delta=part)
     cap = max(allocation.test(step).cap for step in pipeline.steps())
-    rows = setting.ranked((trim, 1 - trim), cap, exact_row)
+    rows = setting.ranked((trim, 1 - trim), cap, kept.row)
     scale = pipeline.reply(rows, None, Run(allocation, setting.neighbors, rng))
     widening = _widening(grid, allocation, part)
     if isinstance(scale, Refused) or fewest_kept < 1 or scale > LARGEST_SCALE or widening > LARGEST_WIDENING:
@@ -168,6 +178,11 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     outcome: Any = release_with_noise(kept.raw_mean(setting, rows), bound, release_epsilon, rng, float)
     counted = replace(setting, notes=(("rows", f"about {noisy_rows:,}: a noisy count"),))
     return tested_answer(outcome, question, counted, ("range widened by", f"{widening:.4g}"))
+
+
+def fewest_rows(noisy_rows: int, count_epsilon: Fraction, delta: Fraction) -> int:
+    """A number that the table and all its neighbours have rows for, except with probability delta over the count's noise."""
+    return noisy_rows - noise_quantile(1 / count_epsilon, delta) - 1
 
 
 def _widening(grid: LogGrid, allocation: Allocation, delta: Fraction) -> float:

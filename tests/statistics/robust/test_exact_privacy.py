@@ -58,6 +58,8 @@ CLAIMS = [(Fraction(1, 2), Fraction(1, 20)), (Fraction(1), Fraction(1, 5)), (Fra
 FAMILIES = [((0.0, 1.0, 3.0), range(8)), ((-INF, 0.0, 1.0, 2.5, INF), range(5))]
 LONG_FAMILIES = [((0.0, 1.0), range(15)), ((0.0, 1.0, 2.0, 5.0), range(9)), ((-INF, 0.0, 1.0, 1.5, 4.0, INF), range(6))]
 QUARTILES, OUTER = (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 10), Fraction(9, 10))
+ODD = (Fraction(2, 5), Fraction(2, 3))
+"""A pair of quantiles whose low rank is not the ceiling of its own part of the rows."""
 CELL_CUTS = tuple(Fraction(place * CELLS, 2) for place in range(-5, 10))
 NUMBER_CUTS = tuple(Fraction(place, 2) for place in range(-5, 14))
 
@@ -174,6 +176,8 @@ CASES: dict[str, LawOf] = {
     **{f"upper decile by {name}": law for name, law in place_laws(Place(Fraction(9, 10)), Fraction(1)).items()},
     "quartiles by both ends": by_steps(locations.located_range(Range(*QUARTILES), lambda _: 1), QUARTILES, NUMBER_CUTS),
     "deciles by both ends": by_steps(locations.located_range(Range(*OUTER), lambda _: 1), OUTER, NUMBER_CUTS),
+    "odd pair by both ends": by_steps(locations.located_range(Range(*ODD), lambda _: 1), ODD, NUMBER_CUTS),
+    "odd pair by jumps": range_laws(Range(*ODD), BASE_TWO)["jumps"],
     "mean of the middle half": mean_law(Fraction(1, 4), Fraction(3, 4)),
     "mean of the middle eight tenths": mean_law(Fraction(1, 10), Fraction(1, 2)),
     "mode": mode_law_under(Neighbors.CHANGE_ONE),
