@@ -23,7 +23,7 @@ StatisticFunction = Callable[..., Release | NoReply]
 _LONGEST_LABEL = 60
 _COMMON_HELP = {
     "epsilon": "the privacy that the answer spends; required, for example 0.5",
-    "delta": "for methods that need it, for example 1e-6; a method that needs none spends none",
+    "delta": "for methods that need it, for example 1e-6; with method='auto' it is spent only if needed",
     "neighbors": "'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)",
     "method": "the method by name; 'auto' takes the first one listed below",
     "unit": "what one row stands for, in words, for the card",

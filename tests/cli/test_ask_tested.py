@@ -61,7 +61,7 @@ def test_delta_is_shared_by_the_questions_that_need_it(run: Run, wages: Path) ->
 def test_a_refusal_is_exit_code_3_and_costs_the_same(run: Run, wages: Path) -> None:
     outcome = run("ask", wages, "median(rare, method=ptr)", "--epsilon", "1", "--delta", "1e-6")
     assert outcome.code == exits.NO_REPLY
-    assert "median(rare): no reply" in outcome.out
+    assert "median(rare, method=ptr): no reply" in outcome.out
     assert "The private test did not show" in outcome.out
     assert "Spent by this call: epsilon = 1, delta = 0.000001." in outcome.out
 

@@ -249,11 +249,15 @@ def test_a_delta_is_passed_on(register: Register) -> None:
         seeded_plan("toy", epsilon=1, n=10)
 
 
+def test_data_are_not_taken() -> None:
+    with pytest.raises(dp.InvalidParameterError, match="plan reads no data"):
+        dp.plan("median", [1.0, 2.0], epsilon=1, n=10)
+
+
 @pytest.mark.parametrize(
     ("arguments", "keywords", "error"),
     [
         (("median",), {}, dp.MissingParameterError),
-        (("median", 1), {"epsilon": 1}, dp.InvalidParameterError),
         (("median",), {"eps": 1}, dp.UnknownNameError),
         (("median",), {"epsilon": 0}, dp.InvalidParameterError),
         (("median",), {"epsilon": 1, "delta": 0.7}, dp.InvalidParameterError),

@@ -248,7 +248,7 @@ def test_the_source_decides_whether_a_reply_is_private() -> None:
 def test_a_refusal_is_a_reply_at_full_cost() -> None:
     question = ask("toy", 1, epsilon=1, delta="1e-6", method="approximate")
     assert question.answer(untouchable) == NoReply(
-        "toy(1)", PrivacyCost(1, 1e-6), "approximate", "The test failed.", "Ask with more epsilon.", True
+        "toy(1, method=approximate)", PrivacyCost(1, 1e-6), "approximate", "The test failed.", "Ask with more epsilon.", True
     )
 
 
@@ -291,7 +291,7 @@ def test_all_failures_look_alike_wherever_they_happen(failure: BaseException, to
     opening = ask("toy", 1, epsilon=1, method="pure").answer(fail)
     for reply in (inside, opening):
         assert isinstance(reply, NoReply)
-        assert str(reply) == str(crash)
+        assert str(reply).partition(":")[2] == str(crash).partition(":")[2]  # all but the question, which names its method
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)

@@ -345,3 +345,18 @@ def test_malicious_values_units_notes_and_reasons_are_escaped() -> None:
 def test_replies_are_frozen(reply: Any) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         reply.private = True
+
+
+@pytest.mark.parametrize("label", ["a\n  cost  epsilon = 0", "\x1b[31mred", "", "  "])
+def test_a_label_cannot_write_lines_of_a_card(label: str) -> None:
+    release = Release("mode", label, PrivacyCost(1), "stable", "a claim", True)
+    assert ascii(label) in str(release)
+    assert str(release.card()).count("\n") == len(release.card().lines)
+    assert release.value == label
+
+
+def test_a_refusal_says_that_it_has_no_value() -> None:
+    refusal = NoReply("mode", PrivacyCost(1), "stable", "The test failed.", "Ask again.", True)
+    with pytest.raises(AttributeError, match="mode got no reply, so it has no value"):
+        _ = refusal.value
+    assert not hasattr(refusal, "value")

@@ -77,6 +77,8 @@ def _shares(parsed: Sequence[ParsedQuestion], name: str, wanted: Sequence[bool],
             raise InvalidParameterError(
                 f"the questions name {name} = {decimal_text(named)} in all, more than the total of {decimal_text(total)}."
             )
+        if sharing and not total:
+            raise MissingParameterError(f"{parsed[sharing[0]].text} needs a {name} above 0.")
         if sharing and not rest:
             raise InvalidParameterError(
                 f"nothing is left for {parsed[sharing[0]].text}: the other questions name the whole {name} of "

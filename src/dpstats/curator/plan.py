@@ -23,7 +23,7 @@ from dpstats.curator.yardsticks import Yardstick, error_of, is_distribution, mea
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import random_bits, seeded, source_or_system
-from dpstats.foundations.registry import AUTO, Question, ask
+from dpstats.foundations.registry import AUTO, Question, ask, find_statistic
 
 MOST_ROWS = 10**10
 MOST_REPEATS = 10**6
@@ -69,6 +69,8 @@ def plan(
         )
     for unknown in keywords.keys() & {"name", "column"}:  # words of `ask` that are no parameters
         raise UnknownNameError(f"{statistic} has no parameter {unknown!r}.")
+    if len(parameters) > len(find_statistic(statistic).parameters):
+        raise InvalidParameterError(f"plan reads no data and takes fewer parameters: plan({statistic!r}, epsilon=0.5, n=10_000).")
     question = ask(
         statistic,
         *parameters,
@@ -115,7 +117,7 @@ def _forecast(
         if release is not None:
             replies += 1
             errors.append(error_of(release.value, truth))
-        sampling_errors.append(error_of(nearly_exact(question, column, source), truth))
+        sampling_errors.append(error_of(nearly_exact(question, column, source), truth) if size else None)
         step()
     typical, large = _quantile(errors, 0.5), _quantile(errors, 0.95)
     has_scale = plain_numbers(truth) is not None and not yardstick.grows and shape.iqr > 0

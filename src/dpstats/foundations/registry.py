@@ -127,6 +127,8 @@ class Question:
             value = self.arguments[parameter.name]
             if parameter.default is REQUIRED or value != parameter.check(parameter.default):
                 shown.append(_argument_text(value))
+        if self.method is not next(iter(self.statistic.methods.values())):
+            shown.append(f"method={self.method.name}")
         return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
 
     def answer(self, open_column: Callable[[], Column], rng: RandomSource | None = None) -> Release | NoReply:

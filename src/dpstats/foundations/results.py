@@ -172,6 +172,11 @@ class NoReply:
             self._complain()
         return str(self)
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in ("value", "interval", "claim", "notes"):
+            raise AttributeError(f"{self.question} got no reply, so it has no {name}: check isinstance(..., dpstats.NoReply).")
+        raise AttributeError(f"a NoReply has no {name!r}.")
+
     def _complain(self) -> NoReturn:
         raise NoReplyError(f"{self.question} got no reply, so it has no value: {self.advice}")
 
@@ -222,7 +227,8 @@ def value_text(value: object) -> str:
         return f"{value:.15g}"
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return ", ".join(value_text(item) for item in value)
-    return str(value)
+    text = str(value)
+    return text if text.isprintable() and text.strip() else ascii(text)  # a label must not be able to write lines of a card
 
 
 def claim_text(claim: str, private: bool) -> str:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Refusal, Statistic, register
 from dpstats.foundations.summaries import Column, label_order
 from dpstats.mechanisms.distance_tests import BestTest
-from dpstats.mechanisms.propose_test_release import note_on_test
+from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.robust.distances import steps_to_another_mode
 from dpstats.statistics.tested import TESTED_NOTES, refusal, tested_method
 
@@ -41,7 +42,15 @@ def mode_stable(column: Column, question: Question, rng: RandomSource) -> Answer
     passed = test.passes(min(_distance(raw_leaders, question), test.cap), rng)
     if not passed or not raw_leaders:
         return refusal(question)
-    return Answer(raw_leaders[0][0], notes=(("test", note_on_test("best", test)), *TESTED_NOTES))
+    return Answer(raw_leaders[0][0], notes=(("test", _lead_note(test, question.neighbors)), *TESTED_NOTES))
+
+
+def _lead_note(test: BestTest, neighbors: Neighbors) -> str:
+    """How far the mode must lead, from parameters alone; a changed row takes two from a lead."""
+    half, mostly = (distance_for(test, chance) for chance in (0.5, 0.95))
+    if neighbors is Neighbors.CHANGE_ONE:
+        half, mostly = 2 * half - 1, 2 * mostly - 1
+    return f"replies with probability 1/2 from a lead of {half:,} rows on, 0.95 from {mostly:,} on"
 
 
 def _distance(raw_leaders: list[tuple[Any, int]], question: Question) -> int:

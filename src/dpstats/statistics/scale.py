@@ -26,7 +26,7 @@ def checked_pair(value: object) -> tuple[Fraction, Fraction]:
     """Two quantiles, the lower one first."""
     quantiles = checked_quantiles(value)
     if not isinstance(quantiles, tuple) or len(quantiles) != 2 or not 0 < quantiles[0] < quantiles[1] < 1:
-        raise InvalidParameterError("q must be two quantiles between 0 and 1, the lower one first, such as [0.1, 0.9].")
+        raise InvalidParameterError("q must be two quantiles above 0 and below 1, the lower one first, such as [0.1, 0.9].")
     return quantiles[0], quantiles[1]
 
 

@@ -38,12 +38,20 @@ def tested_answer(outcome: Any, question: Question, setting: Setting, *notes: tu
 def refusal(question: Question) -> Refusal:
     """The words of every refusal of a method."""
     preferred = next(iter(question.statistic.methods))
-    another = f", or method='{preferred}'," if preferred != question.method.name else ""
+    delta = "" if question.statistic.methods[preferred].needs_delta else ", without delta"
+    instead = f" Or ask with method='{preferred}'{delta}." if preferred != question.method.name else ""
+    helps = _HELPS.get(question.method.name, "More rows, or a larger epsilon or delta, make a reply likelier")
     return Refusal(
         REASON,
-        f"More rows, a larger epsilon or delta{another} make a reply likelier; dpstats.plan('{question.statistic.name}', "
-        f"method='{question.method.name}', ...) predicts how likely, without data.",
+        f"{helps}; dpstats.plan('{question.statistic.name}', method='{question.method.name}', ...) predicts how likely, without "
+        f"data.{instead}",
     )
+
+
+_HELPS = {
+    "dwork-lei": "More rows make a reply likelier (its printed threshold grows with them, but more slowly)",
+    "stable": "Only data with many ties get a reply; more rows of the same value, or a larger epsilon or delta, make it likelier",
+}
 
 
 TESTED_NOTES = (

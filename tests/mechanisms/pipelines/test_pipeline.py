@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,7 @@ from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.mechanisms import Exact, Step, blocks, cascade, levels, parallel, partition, subsample, view
 from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.grid import grid_for
+from dpstats.mechanisms.pipelines.guards import ReleasedValueError
 from dpstats.mechanisms.pipelines.pipeline import Pipeline
 
 FAR = 10**6
@@ -292,8 +294,10 @@ def test_a_run_without_delta_is_refused_with_an_example() -> None:
         ({"unstable_at": 1.5}, "unstable_at must be 0 for"),
         ({"least_threshold": "a"}, "step: least_threshold must be a whole number"),
         ({"least_threshold": -3}, "step: least_threshold must be a whole number"),
-        ({"propose": 1}, "step: value, distance, propose and finish must be functions"),
-        ({"finish": None}, "step: value, distance, propose and finish must be functions"),
+        ({"propose": 1}, "step: propose must be a function of one released value"),
+        ({"finish": None}, "step: finish must be a function of one released value"),
+        ({"propose": lambda: 1}, "step: propose must be a function of one released value"),
+        ({"value": lambda rows: 1}, r"step: value must be a function of \(rows, bound\)"),
     ],
 )
 def test_a_step_says_what_its_parameters_must_be(keywords: Any, words: str) -> None:
@@ -309,6 +313,33 @@ def test_weights_may_be_written_as_people_write_numbers() -> None:
 
 
 @pytest.mark.parametrize(("bound", "weight"), [(-1, 1), (1, 0), (math.nan, 1), (None, 1), ("wide", 1)])
-def test_a_bound_that_is_no_bound_is_an_error_that_names_the_step(bound: Any, weight: int) -> None:
-    with pytest.raises(InvalidParameterError, match="the bound that middle proposes must be"):
-        step("middle", propose=lambda proposal: bound, release_weight=Fraction(weight)).run([], **TOTAL)
+def test_a_bound_that_is_no_bound_is_a_charged_refusal_that_says_so(bound: Any, weight: int) -> None:
+    """It may come from what an earlier level released, and then the cost is spent."""
+    outcome = step("middle", propose=lambda proposal: bound, release_weight=Fraction(weight)).run([], **TOTAL)
+    assert isinstance(outcome, NoReply)
+    assert "propose of middle raised InvalidParameterError on a released value: the bound must be" in outcome.reason
+
+
+def test_a_finish_that_fails_does_not_hide_what_was_spent() -> None:
+    failing = step("middle", finish=lambda released: 1 // 0)
+    outcome = failing.run([], **TOTAL)
+    assert isinstance(outcome, NoReply)
+    assert outcome.reason == "finish of middle raised ZeroDivisionError on a released value."
+    with pytest.raises(ReleasedValueError):
+        failing.run([], rng=seeded(7), **TOTAL)
+
+
+@pytest.mark.filterwarnings("error")
+def test_warnings_of_functions_of_rows_are_not_passed_on() -> None:
+    def warns(rows: Any, *_bound: Fraction) -> int:
+        warnings.warn(f"row {rows}", RuntimeWarning, stacklevel=1)
+        return 10**6
+
+    for pipeline in (step(value=warns), Step("step", number, warns, fixed), blocks(3, warns, step()), view(warns, step())):
+        assert isinstance(pipeline.run([812], **TOTAL), Release)
+
+
+@pytest.mark.parametrize("rows", [None, {"a": 1}, {1, 2}, "rows", iter([1])], ids=lambda rows: type(rows).__name__)
+def test_what_holds_no_rows_is_an_error_by_its_type(rows: Any) -> None:
+    with pytest.raises(DataTypeError, match="give the rows as a list or an array"):
+        step().run(rows, **TOTAL)

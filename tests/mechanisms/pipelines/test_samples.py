@@ -229,13 +229,13 @@ def test_a_fraction_must_be_a_number() -> None:
 
 
 def test_a_partition_needs_parts() -> None:
-    with pytest.raises(InvalidParameterError, match="give one or more Pipeline objects"):
+    with pytest.raises(InvalidParameterError, match="give one or more steps, or what cascade"):
         partition()
 
 
 def test_rows_without_a_length_are_refused_by_their_type() -> None:
     for pipeline in (partition(show(), show()), blocks(2, len, show()), subsample("1/2", show())):
-        with pytest.raises(DataTypeError, match="give the rows as a list or a numpy array, got generator"):
+        with pytest.raises(DataTypeError, match="give the rows as a list or an array; got generator"):
             pipeline.run((row for row in range(3)), **TOTAL)
 
 
@@ -249,7 +249,7 @@ def test_rows_in_another_container_are_refused_by_its_type(rows: Any) -> None:
 @pytest.mark.parametrize("inner", [3, None, len])
 def test_what_is_inside_must_be_a_pipeline(inner: Any) -> None:
     for wrap in (lambda: subsample("1/2", inner), lambda: blocks(2, len, inner), lambda: view(abs, inner)):
-        with pytest.raises(InvalidParameterError, match="give one or more Pipeline objects"):
+        with pytest.raises(InvalidParameterError, match="give one or more steps, or what cascade"):
             wrap()
 
 

@@ -116,12 +116,12 @@ def test_a_refusal_anywhere_reads_and_costs_the_same() -> None:
 @pytest.mark.parametrize("put", [cascade, levels, parallel])
 def test_nothing_and_what_is_no_pipeline_cannot_be_put_together(put: Any) -> None:
     for parts in ((), (3,), (step("a"), None), ([step("a")],)):
-        with pytest.raises(InvalidParameterError, match=r"give one or more (Step|Pipeline) objects, in order"):
+        with pytest.raises(InvalidParameterError, match="give one or more steps"):
             put(*parts)
 
 
 def test_a_cascade_takes_steps_only() -> None:
-    with pytest.raises(InvalidParameterError, match="give one or more Step objects"):
+    with pytest.raises(InvalidParameterError, match="give one or more steps"):
         cascade(cascade(step("a")))  # type: ignore[arg-type]
 
 

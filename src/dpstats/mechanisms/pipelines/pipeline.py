@@ -24,6 +24,8 @@ from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text, exact_rational
 from dpstats.mechanisms.distance_tests import LaplaceTest
+from dpstats.mechanisms.grid import refuse_container
+from dpstats.mechanisms.pipelines.guards import ReleasedValueError, on_released, quietly, takes, value_or
 from dpstats.mechanisms.propose_test_release import ADVICE, REASON, REFUSED, Refused, cost_of_test, release_if_stable, unchanged
 
 METHOD = "pipeline"
@@ -71,9 +73,16 @@ class Pipeline(ABC):
         allocation = self.allocate(epsilon=epsilon, delta=delta, rule=rule)
         cost = PrivacyCost(allocation.total.epsilon, allocation.total.delta, neighbors)
         source = source_or_system(rng)
-        outcome = self.reply(rows, proposal, Run(allocation, cost.neighbors, source))
+        refuse_container(rows, "give the rows as a list or an array")
+        reason, advice = REASON, ADVICE
+        try:
+            outcome = self.reply(rows, proposal, Run(allocation, cost.neighbors, source))
+        except ReleasedValueError as failure:
+            if not source.private:
+                raise
+            outcome, reason, advice = REFUSED, str(failure), "The cost is spent; let the function take any number."
         if isinstance(outcome, Refused) or (isinstance(outcome, Parts) and all(part is None for part in outcome)):
-            return NoReply(str(self), cost, METHOD, REASON, ADVICE, source.private)
+            return NoReply(str(self), cost, METHOD, reason, advice, source.private)
         notes = [(f"step {place}", text) for place, text in enumerate(allocation.lines(), 1)]
         return Release(str(self), outcome, cost, METHOD, CLAIM, source.private, notes=(*notes, *allocation.totals()))
 
@@ -176,8 +185,10 @@ class Step(Pipeline):
             raise InvalidParameterError(f"{self.name}: test_weight must be positive, and release_weight 0 or positive.")
         if type(self.least_threshold) is not int or self.least_threshold < 0:
             raise InvalidParameterError(f"{self.name}: least_threshold must be a whole number, 0 or more.")
-        if not all(map(callable, (self.value, self.distance, self.propose, self.finish))):
-            raise InvalidParameterError(f"{self.name}: value, distance, propose and finish must be functions.")
+        for field, arguments in (("value", 2), ("distance", 2), ("propose", 1), ("finish", 1)):
+            if not takes(getattr(self, field), arguments):
+                words = "(rows, bound)" if arguments == 2 else "one released value"
+                raise InvalidParameterError(f"{self.name}: {field} must be a function of {words}.")
         LaplaceTest(Fraction(1), Fraction(1, 4), self.unstable_at)  # complains about unstable_at
 
     def budget(self, unit_epsilon: Fraction, unit_delta: Fraction) -> TestedStep:
@@ -196,11 +207,7 @@ class Step(Pipeline):
         """Propose, test, release."""
         if isinstance(proposal, Refused):
             return REFUSED
-        bound = exact_rational(self.propose(proposal), f"the bound that {self.name} proposes")
-        if bound < 0 or (bound and not self.release_weight):
-            raise InvalidParameterError(
-                f"the bound that {self.name} proposes must be 0, or positive with a share for the release."
-            )
+        bound = on_released(self._bound, f"propose of {self.name}")(proposal)
         test, budget = run.allocation.test(self), run.allocation.budget(self)
         raw_distance = _from_rows(self.distance, rows, bound, run)
         return release_if_stable(
@@ -210,8 +217,14 @@ class Step(Pipeline):
             test,
             budget.release_epsilon,
             run.rng,
-            self.finish,
+            on_released(self.finish, f"finish of {self.name}"),
         )
+
+    def _bound(self, proposal: object) -> Fraction:
+        bound = exact_rational(self.propose(proposal), "the bound")
+        if bound < 0 or (bound and not self.release_weight):
+            raise InvalidParameterError("the bound must be 0, or positive with a weight for the release.")
+        return bound
 
     def __str__(self) -> str:
         return self.name
@@ -219,14 +232,7 @@ class Step(Pipeline):
 
 def _from_rows(function: Callable[[Any, Fraction], object], rows: Any, bound: Fraction, run: Run) -> object:
     """What a function of the rows returns, and 0 where it fails; with a source that is not private, tests see the error."""
-    try:
-        return function(rows, bound)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:
-        if run.rng.private:
-            return 0
-        raise
+    return value_or(0, function, rows, bound) if run.rng.private else quietly(function, rows, bound)
 
 
 def _largest(fits: Callable[[Fraction], bool], start: Fraction) -> Fraction:

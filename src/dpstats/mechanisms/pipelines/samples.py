@@ -22,6 +22,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, random_below
 from dpstats.foundations.rounding import decimal_text, exact_rational
 from dpstats.mechanisms.coins import uniform_indices
+from dpstats.mechanisms.pipelines.guards import value_or
 from dpstats.mechanisms.pipelines.pipeline import Parts, Pipeline, Run, Step
 from dpstats.mechanisms.pipelines.together import Several, checked_parts, or_none
 
@@ -127,15 +128,7 @@ def _with_default(function: Callable[[Any], Any], default: object) -> Callable[[
     if not callable(function):
         raise InvalidParameterError(f"give a function of the rows, got {type(function).__name__}.")
 
-    def guarded(argument: Any) -> Any:
-        try:
-            return function(argument)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # a row or a block must not be able to stop the others
-            return default
-
-    return guarded
+    return lambda argument: value_or(default, function, argument)
 
 
 def _length(rows: Any) -> int:

@@ -100,7 +100,8 @@ class Parallel(Several):
 def checked_parts(parts: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
     """The parts of a pipeline, of which there must be one at least and all of that kind."""
     if not parts or not all(isinstance(part, kind) for part in parts):
-        raise InvalidParameterError(f"give one or more {kind.__name__} objects, in order.")
+        wanted = "steps" if kind is Step else "steps, or what cascade, levels, parallel and the others make of them"
+        raise InvalidParameterError(f"give one or more {wanted}.")
     return parts
 
 

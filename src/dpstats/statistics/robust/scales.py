@@ -155,7 +155,7 @@ def fitting_grid(setting: Setting, bins_apart: int, test_share: Fraction) -> Log
     """
     needed = distance_for(BestTest(setting.epsilon * test_share, setting.delta / 2, 1), 0.95)
     logarithm = bins_apart * _ROOM * Fraction(needed + 1, setting.rows)
-    return LogGrid(1 + min(max(Fraction(round(logarithm * 2**20), 2**20), Fraction(1, 2**10)), Fraction(1)))
+    return LogGrid(1 + min(max(Fraction(round(logarithm * 2**20), 2**20), Fraction(1, 2**20)), Fraction(1)))
 
 
 def _released(
