@@ -118,7 +118,7 @@ CASES: dict[str, tuple[LabelCounts, list[Any]]] = {
         [("2024-02-29", 2), ("1969-12-31", 1)],
         [
             DAYS,
-            [np.datetime64("NaT") if day is None else np.datetime64(day, "D") for day in DAYS],
+            [np.datetime64("NaT", "D") if day is None else np.datetime64(day, "D") for day in DAYS],
             np.array(DAYS, dtype="M8[D]"),
             np.array(DAYS, dtype="M8[D]").astype(">M8[D]"),
             pd.Series(DAYS, dtype=object),
@@ -217,7 +217,7 @@ def test_every_container_gives_the_same_labels(truth: LabelCounts, data: Any) ->
         (np.array([90061], "m8[s]"), ["P1DT1H1M1S"]),
         (np.array([1], "m8[as]"), ["PT0.000000000000000001S"]),
         (np.array([2], "m8[25s]"), ["PT50S"]),
-        (np.array([7], "m8"), ["7"]),
+        (np.array([7]).view("m8"), ["7"]),
         (pl.Series([1], dtype=pl.Int64).cast(pl.Time), ["00:00:00.000000001"]),
         ([pd.Timestamp("2024-02-29T13:05:00.000000001")], ["2024-02-29T13:05:00.000000001"]),
         ([pd.Timedelta(1, "ns")], ["PT0.000000001S"]),
@@ -292,7 +292,7 @@ STRANGERS = [Loud(), OddInt(7), object(), 1j, [1], b"\xff", "\ud800", LoudText("
 STRANGERS += [
     datetime.datetime(2024, 1, 1, tzinfo=LoudZone()),
     datetime.datetime(1, 1, 1, tzinfo=UTC),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "D"),
     pd.NA,
 ]
 STRANGERS += [10**400, Decimal("sNaN"), NAN, Fraction(10**400), None, np.ma.masked, 5.5, "x", datetime.time(3)]
