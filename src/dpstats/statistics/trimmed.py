@@ -1,7 +1,7 @@
 """The trimmed mean: the mean of the rows between two quantiles, with a private test of how far one row can move it.
 
 Claim      (epsilon, delta)-DP
-Neighbors  ADD_REMOVE or CHANGE_ONE; a noisy number of rows is bought under ADD_REMOVE
+Neighbors  ADD_REMOVE or CHANGE_ONE; a noisy number of rows is bought under ADD_REMOVE, and by "dwork-lei" always
 Why        "ptr": the distance to a table where one row can move the mean by more than the proposed bound moves by at most 1
            (steps_to_sensitive_mean). "dwork-lei": one row moves the mean of the kept rows by at most the range around them over
            their number; Algorithm S released that range with noise of a known tail, so that a public multiple of it is wide

@@ -66,15 +66,18 @@ class TestedRows:
 
 
 def take_setting(column: Column, question: Question, rng: RandomSource, *, counted: bool, parts: int = 1) -> Setting:
-    """The setting for one of `parts` equal parts of a question; with `counted`, proposals may use the number of rows."""
-    whole = Setting(column, LEAST_ROWS, question.epsilon / parts, question.delta / parts, question.neighbors, rng)
+    """The setting for each of `parts` equal parts of a question; with `counted`, proposals may use the number of rows.
+
+    A noisy count is bought once, for all parts.
+    """
+    share = Setting(column, LEAST_ROWS, question.epsilon / parts, question.delta / parts, question.neighbors, rng)
     if not counted:
-        return whole
+        return share
     if question.neighbors is Neighbors.CHANGE_ONE:
         public_rows = column.stored()
         notes = (("rows", f"{public_rows:,}, missing ones included; public under change_one"),)
-        return replace(whole, rows=max(public_rows, LEAST_ROWS), notes=notes)
-    count_epsilon = whole.epsilon * COUNT_SHARE
+        return replace(share, rows=max(public_rows, LEAST_ROWS), notes=notes)
+    count_epsilon = question.epsilon * COUNT_SHARE
     noisy_rows = max(0, column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0]))
     notes = (("rows", f"about {noisy_rows:,}: a noisy count, on which epsilon {decimal_text(count_epsilon)} was spent"),)
-    return replace(whole, rows=max(noisy_rows, LEAST_ROWS), epsilon=whole.epsilon - count_epsilon, notes=notes)
+    return replace(share, rows=max(noisy_rows, LEAST_ROWS), epsilon=(question.epsilon - count_epsilon) / parts, notes=notes)
