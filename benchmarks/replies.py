@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import dpstats as dp
-from dpstats.curator.forecasts import Plan, PlanRow, wilson_interval
-from dpstats.curator.pictures import plot_plans
-from dpstats.curator.shapes import SHAPES
+from dpstats.curator.planning.forecasts import Plan, PlanRow, wilson_interval
+from dpstats.curator.planning.pictures import plot_plans
+from dpstats.curator.planning.shapes import SHAPES
 from dpstats.foundations.registry import find_statistic
 
 SIZES = (300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)

@@ -30,7 +30,7 @@ from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.results import NoReply, Release
 
 if TYPE_CHECKING:
-    from dpstats.curator.plan import plan
+    from dpstats.curator.planning.plan import plan
 
 __version__ = "0.1.0"
 
@@ -58,7 +58,7 @@ __all__ = [
 def __getattr__(name: str) -> Callable[..., Release | NoReply]:
     """A statistic of the registry, as a function of an array; or `plan`, which is loaded when it is first used."""
     if name == "plan":
-        from dpstats.curator import plan as home
+        from dpstats.curator.planning import plan as home
 
         return globals().setdefault(name, home.plan)  # type: ignore[no-any-return]
     if name.startswith("_") or name not in _statistics():

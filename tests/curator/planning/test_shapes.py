@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import dpstats as dp
-from dpstats.curator.shapes import DEFAULT_SHAPES, SHAPES, Shape, checked_shapes
+from dpstats.curator.planning.shapes import DEFAULT_SHAPES, SHAPES, Shape, checked_shapes
 
 PLACES = np.linspace(0.001, 0.999, 999)
 

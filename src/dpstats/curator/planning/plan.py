@@ -14,12 +14,20 @@ from typing import Any
 import numpy as np
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
-from dpstats.curator.forecasts import Plan, PlanRow, wilson_interval
-from dpstats.curator.progress import Progress
-from dpstats.curator.shapes import Shape, checked_shapes
-from dpstats.curator.tables import ShapeColumn
-from dpstats.curator.uniforms import DrawnUniforms
-from dpstats.curator.yardsticks import Yardstick, error_of, is_distribution, measured, nearly_exact, plain_numbers, reply_to
+from dpstats.curator.planning.forecasts import Plan, PlanRow, wilson_interval
+from dpstats.curator.planning.progress import Progress
+from dpstats.curator.planning.shapes import Shape, checked_shapes
+from dpstats.curator.planning.tables import ShapeColumn
+from dpstats.curator.planning.uniforms import DrawnUniforms
+from dpstats.curator.planning.yardsticks import (
+    Yardstick,
+    error_of,
+    is_distribution,
+    measured,
+    nearly_exact,
+    plain_numbers,
+    reply_to,
+)
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import random_bits, seeded, source_or_system

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.curator.shapes import Shape
-from dpstats.curator.tables import ShapeColumn
-from dpstats.curator.uniforms import EvenUniforms
+from dpstats.curator.planning.shapes import Shape
+from dpstats.curator.planning.tables import ShapeColumn
+from dpstats.curator.planning.uniforms import EvenUniforms
 from dpstats.foundations.errors import DpstatsError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded

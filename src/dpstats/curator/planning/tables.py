@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.curator.shapes import Shape
-from dpstats.curator.uniforms import Uniforms
+from dpstats.curator.planning.shapes import Shape
+from dpstats.curator.planning.uniforms import Uniforms
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.cuts import edge_at
 from dpstats.engines.selection import covered_ranks

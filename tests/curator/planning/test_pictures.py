@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpstats as dp
-from dpstats.curator.forecasts import Plan
-from dpstats.curator.pictures import COLORS, lines_of, plot_plans, spread
+from dpstats.curator.planning.forecasts import Plan
+from dpstats.curator.planning.pictures import COLORS, lines_of, plot_plans, spread
 
 
 @cache

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpstats as dp
-from dpstats.curator import uniforms
-from dpstats.curator.uniforms import DrawnUniforms, EvenUniforms
+from dpstats.curator.planning import uniforms
+from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms
 
 ROWS = 60
 RANK_RUNS = st.tuples(st.integers(1, ROWS), st.integers(1, ROWS)).map(lambda pair: (min(pair), max(pair)))

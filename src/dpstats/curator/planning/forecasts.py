@@ -101,7 +101,7 @@ class Plan:
 
     def plot(self, path: str | Path) -> None:
         """Draw reply probability and error against the number of rows into an .svg or .png file; needs `dpstats[plots]`."""
-        from dpstats.curator.pictures import plot_plans
+        from dpstats.curator.planning.pictures import plot_plans
 
         plot_plans(path, {"": self})
 

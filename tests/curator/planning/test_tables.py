@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import dpstats as dp
-from dpstats.curator.shapes import SHAPES, Shape
-from dpstats.curator.tables import ShapeColumn, first_place
-from dpstats.curator.uniforms import DrawnUniforms, EvenUniforms, Uniforms
+from dpstats.curator.planning.shapes import SHAPES, Shape
+from dpstats.curator.planning.tables import ShapeColumn, first_place
+from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms, Uniforms
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.foundations.summaries import OrderWindow, WindowRequest
 

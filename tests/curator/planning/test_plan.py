@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.curator import yardsticks
-from dpstats.curator.forecasts import PlanRow, wilson_interval
-from dpstats.curator.shapes import SHAPES
-from dpstats.curator.yardsticks import error_of, measured, plain_numbers
+from dpstats.curator.planning import yardsticks
+from dpstats.curator.planning.forecasts import PlanRow, wilson_interval
+from dpstats.curator.planning.shapes import SHAPES
+from dpstats.curator.planning.yardsticks import error_of, measured, plain_numbers
 from dpstats.foundations import registry
 from dpstats.foundations.registry import REQUIRED, Answer, Question, Refusal, Statistic, ask, find_statistic, statistic_names
 from dpstats.foundations.summaries import Column, WindowRequest

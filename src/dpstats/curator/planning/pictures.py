@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpstats.curator.forecasts import Plan, PlanRow
+from dpstats.curator.planning.forecasts import Plan, PlanRow
 from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
