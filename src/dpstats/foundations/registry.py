@@ -67,6 +67,12 @@ class Method:
     claim: str
     run: Callable[[Column, Question, RandomSource], Answer | Refusal]
     needs_delta: bool = False
+    version: int = 1
+    """Goes up when the claim or what is released for the same question changes, so that old ledger lines keep their meaning."""
+
+
+def _as_it_is(plain: Any) -> Any:
+    return plain
 
 
 @dataclass(frozen=True)
@@ -78,11 +84,15 @@ class Statistic:
     parameters: tuple[Parameter, ...] = ()
     numeric: bool = True
     """Whether the column must hold numbers."""
+    only_counts: bool = False
+    """Whether it asks for nothing but a number of rows, so that a table without a named column has one too."""
     methods: dict[str, Method] = field(default_factory=dict)
     returns: str = ""
     """What the value of a release is, for the help: "a step function that ..."."""
     why_preferred: str = ""
     """Why "auto" takes the first method, for the card."""
+    revive: Callable[[Any], Any] = _as_it_is
+    """Makes the value of a release again from the plain form in which it was archived; lists have become tuples already."""
 
     def method_for(self, name: object) -> Method:
         """The method of that name; "auto" takes the preferred one."""

@@ -19,7 +19,13 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 INTERVAL_LEVEL = 0.95
 
 COUNT = register(
-    Statistic("count", "How many rows hold a value (rows that are missing do not count)", numeric=False, returns="an int")
+    Statistic(
+        "count",
+        "How many rows hold a value (rows that are missing do not count)",
+        numeric=False,
+        only_counts=True,
+        returns="an int",
+    )
 )
 
 
