@@ -13,6 +13,7 @@ from dpstats.mechanisms.propose_test_release import Exact, propose_test_release
 from dpstats.mechanisms.randomized_response import randomized_response, randomized_response_estimate
 from dpstats.mechanisms.sparse_vector import AboveThreshold
 from dpstats.mechanisms.stability import stable_release
+from dpstats.mechanisms.thresholding import choose_keys
 
 cascade, levels, parallel = Cascade, Levels, Parallel  # they read, and print, as the functions they stand for
 blocks, partition, subsample, view = Blocks, Partition, Subsample, View
@@ -23,6 +24,7 @@ __all__ = [
     "Step",
     "blocks",
     "cascade",
+    "choose_keys",
     "exponential",
     "gaussian",
     "laplace",

@@ -1,0 +1,171 @@
+"""What comes back from one question that was asked in every group: a reply for each key, and one cost for all of them.
+
+A row lies in one group, so all groups together cost what one of them does (accounting/groups.proof.md).
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.keys import in_key_order, labels_of
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.results import NOT_PRIVATE, Card, NoReply, Release, claim_text, plain_value, value_text
+
+MOST_SHOWN = 60
+"""Groups that are printed; `rows` and `to_dict` have them all."""
+
+NO_REPLY = "no reply"
+
+_LOUD = ";color:#c00;font-weight:bold"
+
+
+@dataclass(frozen=True, repr=False)
+class GroupedRelease(Mapping[Any, Release | NoReply]):
+    """The replies of all groups, by key, in the order of the keys: a label for one column, a tuple of labels for several."""
+
+    question: str
+    by: tuple[str, ...]
+    """The columns that the keys come from."""
+    replies: Mapping[Any, Release | NoReply]
+    cost: PrivacyCost
+    """What all groups cost together."""
+    notes: tuple[tuple[str, str], ...] = ()
+    private: bool = True
+    """Whether every reply was drawn from a secret source."""
+
+    def __post_init__(self) -> None:
+        if any(isinstance(key, tuple) == (len(self.by) == 1) or len(labels_of(key)) != len(self.by) for key in self.replies):
+            raise InvalidParameterError("a key has one label for each column of `by`; of a single column it is the label itself.")
+        object.__setattr__(self, "replies", {key: self.replies[key] for key in in_key_order(self.replies)})
+        object.__setattr__(self, "private", self.private and all(reply.private for reply in self.replies.values()))
+
+    def __getitem__(self, key: object) -> Release | NoReply:
+        return self.replies[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.replies)
+
+    def __len__(self) -> int:
+        return len(self.replies)
+
+    def __bool__(self) -> bool:
+        return True  # that there is no group to show is an answer too
+
+    @property
+    def values_by_key(self) -> dict[Any, Any]:
+        """The released value of each group, None where there was no reply."""
+        return {key: None if isinstance(reply, NoReply) else reply.value for key, reply in self.items()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain dict for each group, ready for a data frame: the key columns, the value, and the interval if there is any.
+
+        A value is None where there was no reply. A key column that is called "value", "low" or "high" keeps its name, and the
+        other one gets an underscore. (polars reads the types off the first rows unless told infer_schema_length=None.)
+        """
+        value, low, high = (_free_name(name, self.by) for name in ("value", "low", "high"))
+        bounded = self._has_intervals()
+        rows = []
+        for key, reply in self.items():
+            row = dict(zip(self.by, labels_of(key), strict=True))
+            interval = None if isinstance(reply, NoReply) else reply.interval
+            row[value] = None if isinstance(reply, NoReply) else _cell(reply.value)
+            if bounded:
+                row |= {low: interval.low if interval else None, high: interval.high if interval else None}
+            rows.append(row)
+        return rows
+
+    def __str__(self) -> str:
+        table = [self._headings(), *self._shown_rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+        return "\n".join([self.question, *(f"  {line}" for line in lines), *self._foot()])
+
+    def __repr__(self) -> str:
+        mark = "" if self.private else f" [{NOT_PRIVATE}]"
+        return f"GroupedRelease({self.question}, {len(self):,} groups, cost {self.cost}{mark}: print it)"
+
+    def card(self) -> Card:
+        """The passport of all replies together; each reply has its own card as well."""
+        releases = [reply for reply in self.values() if isinstance(reply, Release)]
+        methods = dict.fromkeys(reply.method for reply in self.values())
+        claims = dict.fromkeys(claim_text(reply.claim, self.private) for reply in releases)
+        lines = [
+            ("replies", f"{len(releases):,} of {len(self):,} groups by {', '.join(map(value_text, self.by))}"),
+            ("cost", f"{self.cost}, for all groups together"),
+            ("protects", f"neighbours: {self.cost.neighbors.describe(self.cost.unit)}"),
+            *([("method", ", ".join(methods))] if methods else []),
+            ("randomness", "cryptographic, from the operating system" if self.private else NOT_PRIVATE),
+            *([("claim", "; ".join(claims))] if claims else []),
+            *self.notes,
+        ]
+        return Card(self.question, tuple(lines))
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything as plain values, ready for JSON; the groups as a list of keys and replies."""
+        return {
+            "question": self.question,
+            "by": list(self.by),
+            "groups": [{"key": plain_value(labels_of(key)), **reply.to_dict()} for key, reply in self.items()],
+            "cost": self.cost.to_dict(),
+            "private": self.private,
+            "notes": dict(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def _repr_html_(self) -> str:
+        head = _html_row("th", self._headings())
+        body = "".join(_html_row("td", row) for row in self._shown_rows())
+        foot = "".join(_html_row("td", [line], columns=len(self._headings())) for line in self._foot())
+        caption = f'<caption style="text-align:left;font-weight:bold">{html.escape(self.question)}</caption>'
+        return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody><tfoot>{foot}</tfoot></table>"
+
+    def _headings(self) -> list[str]:
+        return [*map(value_text, self.by), "value", *(["interval"] if self._has_intervals() else [])]
+
+    def _shown_rows(self) -> Iterator[list[str]]:
+        bounded = self._has_intervals()
+        for key, reply in list(self.items())[:MOST_SHOWN]:
+            interval = None if isinstance(reply, NoReply) else reply.interval
+            text = NO_REPLY if isinstance(reply, NoReply) else dict(reply.card().lines)["value"]
+            yield [*map(value_text, labels_of(key)), text, *([str(interval or "")] if bounded else [])]
+
+    def _has_intervals(self) -> bool:
+        return any(isinstance(reply, Release) and reply.interval for reply in self.values())
+
+    def _foot(self) -> list[str]:
+        more = [f"... {len(self):,} groups in all"] if len(self) > MOST_SHOWN else []
+        return [*more, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
+
+
+def _html_row(tag: str, cells: Sequence[str], columns: int = 1) -> str:
+    styles = [f"text-align:left{_LOUD if NOT_PRIVATE in cell else ''}" for cell in cells]
+    marked = (
+        f'<{tag} colspan="{columns}" style="{style}">{html.escape(cell)}</{tag}>'
+        for cell, style in zip(cells, styles, strict=True)
+    )
+    return f"<tr>{''.join(marked)}</tr>"
+
+
+def _cell(value: Any) -> Any:
+    """A released value as data frames take it."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _free_name(name: str, taken: tuple[str, ...]) -> str:
+    while name in taken:
+        name += "_"
+    return name
