@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,26 @@ class Bracket:
         self._at_high = 0
         self._inside = pile
 
+    @property
+    def collected(self) -> int:
+        """Rows found strictly between the edges."""
+        return self._inside.size
+
+    def fresh(self) -> Bracket:
+        """The same bracket before any block was taken in."""
+        bracket = copy(self)
+        bracket._above_low = bracket._under_high = bracket._at_low = bracket._at_high = 0
+        bracket._inside = self._inside.fresh()
+        return bracket
+
+    def absorb(self, other: Bracket) -> None:
+        """Take in what the same bracket found in other rows; their pile belongs to both from now on."""
+        self._above_low += other._above_low
+        self._under_high += other._under_high
+        self._at_low += other._at_low
+        self._at_high += other._at_high
+        self._inside.absorb(other._inside)
+
     def scan(self, block: NDArray[Any], mask: NDArray[np.bool_], other: NDArray[np.bool_]) -> None:
         """Take one block in; `mask` and `other` are room of its size."""
         self._above_low += int(np.count_nonzero(np.greater(block, self._low, out=mask)))
@@ -69,6 +90,16 @@ class Bracket:
         values = np.concatenate([piece.values for piece in pieces])
         counts = np.concatenate([piece.counts for piece in pieces])
         return OrderWindow(raw_rows, pieces[0].below, values, counts)
+
+    def count_below(self, value: Any, raw_rows: int) -> int | None:
+        """The rows strictly below a value of the column's type, or None where the value lies outside of what was counted."""
+        if value < self._low or value > self._high:
+            return None
+        if value == self._high:
+            return self._under_high
+        if value > self._low:
+            return raw_rows - self._above_low + self._inside.count_below(value)
+        return raw_rows - self._above_low - self._at_low if self._count_low else None
 
 
 def _edge(below: int, value: Any, count: int) -> Runs:

@@ -19,6 +19,7 @@ _BARE_POINT = re.compile(r"\.(?!\d)")
 _HOUR_ONLY = re.compile(r"T\d\d$")
 _NO_SECONDS = re.compile(r"T\d\d:\d\d$")
 _UTC_OFFSET = "+00:00"
+_MIDNIGHT = "T00:00:00"
 _SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
 _DIGITS_OF_FRACTION = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -52,6 +53,11 @@ def moment_texts(moments: NDArray[Any]) -> list[str]:
 def zoned_texts(moments: NDArray[Any]) -> list[str]:
     """The texts of numpy's times, which are times in UTC."""
     return [text + _UTC_OFFSET for text in moment_texts(moments)]
+
+
+def label_texts(moments: NDArray[Any], *, zoned: bool) -> list[str]:
+    """The labels of a table's dates or times. A day has one label, whether its column holds days or times: midnight is not written."""
+    return zoned_texts(moments) if zoned else [text.removesuffix(_MIDNIGHT) for text in moment_texts(moments)]
 
 
 def clock_texts(moments: NDArray[Any]) -> list[str]:

@@ -34,6 +34,23 @@ class Pile:
         if self._waiting > self._limit:
             self._shrink()
 
+    def fresh(self) -> Pile:
+        """An empty pile of the same limit."""
+        return Pile(self._limit)
+
+    def absorb(self, other: Pile) -> None:
+        """Put another pile's rows on this one; its arrays belong to both, and this one may reorder them."""
+        for rows in other._rows:
+            self.add(rows)
+        self.size += other.size - sum(rows.size for rows in other._rows)
+        for runs in other._counted:
+            self._keep(runs)
+
+    def count_below(self, value: Any) -> int:
+        """Rows on the pile strictly below a value."""
+        uncounted = sum(int(np.count_nonzero(rows < value)) for rows in self._rows)
+        return uncounted + sum(int(runs.counts[: np.searchsorted(runs.values, value)].sum()) for runs in self._counted)
+
     def runs(self, first: int, last: int) -> Runs:
         """The runs that touch the ranks `first` to `last` of the pile, 1 <= first <= last <= size."""
         if self._counted:
@@ -57,5 +74,12 @@ class Pile:
     def _count_rows(self) -> None:
         ordered = np.concatenate(self._rows)
         ordered.sort()
-        self._counted.append(runs_of_sorted(ordered, 1, ordered.size))
         self._rows, self._waiting = [], 0
+        self._keep(runs_of_sorted(ordered, 1, ordered.size))
+
+    def _keep(self, runs: Runs) -> None:
+        """Keep counted rows; merge all of them when the newer ones have grown as long as what was merged before."""
+        self._counted.append(runs)
+        newer = sum(kept.values.size for kept in self._counted[1:])
+        if newer > max(self._limit, self._counted[0].values.size):
+            self._counted = [merge_runs(self._counted)]

@@ -39,7 +39,14 @@ class Sample:
             raw_rows = raw_rows[raw_rows == raw_rows]
         self.raw_rows = raw_rows
         self.size = raw_rows.size
-        self._stands_for = stored * self.size / drawn
+        self._stands_for: float = stored * self.size / drawn
+
+    @classmethod
+    def of_rows(cls, raw_rows: NDArray[Any], stands_for: int) -> Sample:
+        """A sample that was drawn elsewhere, of so many rows; it owns the array, and none of it is missing."""
+        sample = cls.__new__(cls)
+        sample.raw_rows, sample.size, sample._stands_for = raw_rows, raw_rows.size, stands_for
+        return sample
 
     def around(self, request: WindowRequest, slack: float) -> tuple[int, int]:
         """Ranks from 0 in the sample, `slack` standard deviations outside the request; beyond the sample if need be."""

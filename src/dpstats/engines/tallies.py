@@ -27,13 +27,23 @@ def common_numbers(raw_sorted: NDArray[Any], how_many: int) -> LabelCounts:
     Whole numbers beyond 2**53 count as the 15-digit float that they are among floats, and a 32-bit 12.99 as 12.99. What a label
     looks like depends on that label alone: a 5 must not become 5.0 because some other row has a fraction or is huge.
     """
-    runs = tally_sorted(raw_sorted)
+    return common_runs(tally_sorted(raw_sorted), how_many)
+
+
+def common_runs(runs: Runs, how_many: int) -> LabelCounts:
+    """The most common numbers of runs, as `common_numbers` shows them."""
     if runs.values.dtype.kind in "iu" and not are_exact(runs.values):
         runs = _as_floats(runs)
     places = _places_of_largest(runs.counts, how_many)
-    raw_labels = runs.values[places]
-    numbers = [float(str(label)) for label in raw_labels] if raw_labels.dtype == np.float32 else raw_labels.tolist()
-    return list(zip(map(_own_look, numbers), runs.counts[places].tolist(), strict=True))
+    return list(zip(number_labels(runs.values[places]), runs.counts[places].tolist(), strict=True))
+
+
+def number_labels(raw_numbers: NDArray[Any]) -> list[int | float]:
+    """Each number as the label that it is in `common_numbers`; different whole numbers beyond 2**53 may have the same."""
+    if raw_numbers.dtype.kind in "iu" and not are_exact(raw_numbers):
+        raw_numbers = floats_of_wholes(raw_numbers)
+    numbers = [float(str(number)) for number in raw_numbers] if raw_numbers.dtype == np.float32 else raw_numbers.tolist()
+    return [_own_look(number) for number in numbers]
 
 
 def _own_look(number: int | float) -> int | float:

@@ -106,8 +106,8 @@ def _have_one_text_if_equal(rows: Sequence[Any], classes: set[type]) -> bool:
 
 def nearest_floats(rows: Sequence[Any]) -> NDArray[np.float64]:
     """Numbers of any size as the nearest float64, one by one; beyond the largest they are infinite."""
-    numbers = (_number(row) for row in rows)
-    return np.array([_nearest(number) for number in numbers if number is not None], dtype=np.float64)
+    numbers = (plain_number(row) for row in rows)
+    return np.array([nearest_float(number) for number in numbers if number is not None], dtype=np.float64)
 
 
 def _alike(rows: Sequence[Any], classes: set[type]) -> NDArray[Any] | None:
@@ -129,18 +129,18 @@ def _alike(rows: Sequence[Any], classes: set[type]) -> NDArray[Any] | None:
 
 
 def _mixed(rows: Sequence[Any]) -> NDArray[Any]:
-    numbers = [number for row in rows if (number := _number(row)) is not None]
+    numbers = [number for row in rows if (number := plain_number(row)) is not None]
     if not numbers or any(isinstance(number, float) for number in numbers):
-        return np.array([_nearest(number) for number in numbers], dtype=np.float64)
+        return np.array([nearest_float(number) for number in numbers], dtype=np.float64)
     smallest, largest = min(numbers), max(numbers)
     for whole in (np.int64, np.uint64):
         limits = np.iinfo(whole)
         if limits.min <= smallest and largest <= limits.max:
             return np.array(numbers, dtype=whole)
-    return np.array([_nearest(number) for number in numbers], dtype=np.float64)
+    return np.array([nearest_float(number) for number in numbers], dtype=np.float64)
 
 
-def _number(row: Any) -> int | float | None:
+def plain_number(row: Any) -> int | float | None:
     """One element of a number class as a plain int or float; None where it is NaN or turns out to be no number."""
     try:
         number = _plain(row)
@@ -158,7 +158,7 @@ def _plain(row: Any) -> int | float:
     if issubclass(cls, (np.bool_, np.integer)):
         return int(row)
     if issubclass(cls, Fraction):
-        return _nearest(row)
+        return nearest_float(row)
     if issubclass(cls, (np.float16, np.float32)):
         return float(str(row))
     if issubclass(cls, Decimal):
@@ -166,7 +166,7 @@ def _plain(row: Any) -> int | float:
     return math.nan if isinstance(row, Decimal) and row.is_nan() else float(row)
 
 
-def _nearest(number: Any) -> float:
+def nearest_float(number: Any) -> float:
     """The nearest float64; Python's own conversion rounds correctly, and raises only beyond the largest float."""
     try:
         return float_of_whole(number) if isinstance(number, int) else float(number)
@@ -183,7 +183,7 @@ def _always(row: Any) -> bool:
 
 
 def _not_a_number(row: Any) -> bool:
-    return _number(row) is None
+    return plain_number(row) is None
 
 
 def _not_a_time(row: Any) -> bool:

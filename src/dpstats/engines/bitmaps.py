@@ -1,0 +1,38 @@
+"""A bitmap: one bit for each row of a table whose length is not known beforehand."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BLOCK = 1 << 20  # rows in a block
+
+
+class Bitmap:
+    """Marked places among the natural numbers, none at first. Blocks without a marked place take no room."""
+
+    def __init__(self) -> None:
+        self._raw_blocks: dict[int, NDArray[np.uint8]] = {}
+
+    def mark(self, raw_places: NDArray[np.int64]) -> None:
+        """Mark some places; those that are marked stay so."""
+        raw_ordered = np.sort(raw_places)
+        raw_numbers = raw_ordered // _BLOCK
+        for number in np.unique(raw_numbers).tolist():
+            start, end = np.searchsorted(raw_numbers, [number, number + 1])
+            raw_flags = np.zeros(_BLOCK, dtype=np.bool_)
+            raw_flags[raw_ordered[start:end] - number * _BLOCK] = True
+            raw_bits = np.packbits(raw_flags)
+            self._raw_blocks[number] = raw_bits | self._raw_blocks[number] if number in self._raw_blocks else raw_bits
+
+    def marked(self, start: int, end: int) -> NDArray[np.bool_] | None:
+        """Which of the places from `start` to before `end` are marked; None where none is."""
+        found = np.zeros(end - start, dtype=np.bool_)
+        for number in range(start // _BLOCK, -(-end // _BLOCK)):
+            if number in self._raw_blocks:
+                offset = number * _BLOCK
+                first, last = max(start, offset), min(end, offset + _BLOCK)
+                whole_bytes = self._raw_blocks[number][(first - offset) // 8 : -(-(last - offset) // 8)]
+                bits = np.unpackbits(whole_bytes)[(first - offset) % 8 :][: last - first]
+                found[first - start : last - start] = bits
+        return found if found.any() else None

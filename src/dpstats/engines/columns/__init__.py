@@ -1,0 +1,1 @@
+"""Native columns: each container that can hold a column, behind one interface."""

@@ -1,0 +1,75 @@
+"""The native column: what every container of a column offers to whoever reads it as cells."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.typed import number_array
+
+NOT_A_TIME = np.iinfo(np.int64).min
+"""What numpy's NaT is among whole numbers."""
+
+
+@runtime_checkable
+class NativeColumn(Protocol):
+    """A column as some library holds it. Every answer is aligned with its rows, and no value makes one raise."""
+
+    @property
+    def type(self) -> ColumnType:
+        """The declared type, from the container alone and never from its values."""
+        ...
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `numbers` tells all different numbers of this type apart; decimals and 128-bit whole numbers it rounds."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows are not missing, whatever they hold."""
+        ...
+
+    def numbers(self) -> Numbers:
+        """The rows of a number type, in that type."""
+        ...
+
+    def moments(self) -> Moments:
+        """The rows of a column of dates."""
+        ...
+
+    def labels(self, exact: bool = False) -> Labels:
+        """The rows by their text; with `exact` different numbers have different texts."""
+        ...
+
+    def parsed(self, whole: bool) -> Numbers:
+        """The rows of a column of texts, or of no type, as numbers: int64 if `whole`, else float64, whatever they hold."""
+        ...
+
+
+def numbers_of(raw_array: NDArray[Any], raw_present: NDArray[np.bool_] | None = None) -> Numbers:
+    """An array of numbers as cells, without a copy where its type allows; NaN is missing."""
+    raw_values = number_array(raw_array)
+    if raw_values.dtype.kind == "f":
+        raw_real = raw_values == raw_values
+        raw_present = raw_real if raw_present is None else raw_present & raw_real
+    return Numbers(raw_values, None if raw_present is None or raw_present.all() else raw_present)
+
+
+def no_numbers(rows: int, dtype: type[np.generic]) -> Numbers:
+    """Missing numbers."""
+    return Numbers(np.zeros(rows, dtype=dtype), np.zeros(rows, dtype=np.bool_) if rows else None)
+
+
+def no_labels(rows: int) -> Labels:
+    """Missing texts."""
+    return Labels(np.full(rows, -1, dtype=np.int64), [])
+
+
+def no_moments(rows: int) -> Moments:
+    """Missing dates."""
+    return Moments(np.full(rows, "NaT", dtype="M8[us]"))

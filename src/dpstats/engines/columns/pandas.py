@@ -1,0 +1,74 @@
+"""Columns in pandas Series."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.columns.arrays import ArrayColumn, array_column
+from dpstats.engines.columns.arrow import ArrowColumn
+from dpstats.engines.columns.distinct import labels_of, texts_at
+from dpstats.engines.columns.elements import ElementColumn
+from dpstats.engines.columns.native import NativeColumn, no_moments, no_numbers
+from dpstats.engines.columns.texts import parsed_labels
+
+
+def pandas_column(series: Any) -> NativeColumn:
+    """A pandas Series as a column: numpy's, arrow's, or pandas' own types. The index is ignored."""
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return array_column(series.to_numpy())
+    if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage != "python"):
+        return ArrowColumn(series.array.__arrow_array__())
+    if isinstance(dtype, pd.StringDtype):
+        return ElementColumn(series.tolist(), ColumnType.TEXT)
+    if isinstance(dtype, pd.CategoricalDtype):
+        labels = pandas_column(pd.Series(dtype.categories)).labels
+        codes = series.cat.codes.to_numpy()
+        return LabelledColumn(labels_of(codes, texts_at(labels())), labels_of(codes, texts_at(labels(exact=True))))
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return array_column(series.dt.tz_convert(None).to_numpy(), zoned=True)
+    if isinstance(dtype, pd.SparseDtype):
+        return array_column(np.asarray(series.array))
+    if isinstance(getattr(dtype, "numpy_dtype", None), np.dtype):  # pandas' own types with missing rows: Int64, boolean ...
+        return ArrayColumn(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), series.isna().to_numpy())
+    return ArrayColumn(np.zeros(len(series), dtype="V1"), series.isna().to_numpy())  # intervals, periods: no values for us
+
+
+class LabelledColumn:
+    """A column of categories."""
+
+    type = ColumnType.TEXT
+    is_exact = False
+
+    def __init__(self, labels: Labels, exact: Labels) -> None:
+        self._labels = labels
+        self._exact = exact
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows have a category."""
+        return self._labels.raw_codes >= 0
+
+    def numbers(self) -> Numbers:
+        """Nothing: categories are texts."""
+        return no_numbers(len(self), np.float64)
+
+    def moments(self) -> Moments:
+        """Nothing: categories are texts."""
+        return no_moments(len(self))
+
+    def labels(self, exact: bool = False) -> Labels:
+        """The categories by their text."""
+        return self._exact if exact else self._labels
+
+    def parsed(self, whole: bool) -> Numbers:
+        """The categories whose texts are numbers."""
+        return parsed_labels(self._labels, whole)

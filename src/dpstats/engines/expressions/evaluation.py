@@ -1,0 +1,203 @@
+"""The value of an expression for every row of a batch.
+
+Claim      No cells can make it raise or warn, and what it gives for a row depends on that row alone.
+Why        Every step works on each row by itself: numpy's functions of single elements, look-ups by the text of a cell,
+           comparisons in 64 bits. Steps that IEEE 754 has no number for give NaN, which is missing, and none asks how many rows
+           there are.
+Numerics   Literals are arrays of no dimension, which numpy repeats for every row; an expression names a column, so that its
+           value has one element for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from operator import and_, or_
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque
+from dpstats.engines.expressions import comparisons, texts
+from dpstats.engines.expressions.dates import NANOSECONDS, in_unit, moment_of, settled, unit_of
+from dpstats.engines.expressions.functions import ARITHMETIC, FUNCTIONS
+from dpstats.engines.expressions.language import (
+    Apply,
+    Choice,
+    Coalesce,
+    Column,
+    Compare,
+    Literal,
+    Logic,
+    Member,
+    Missing,
+    Node,
+    Not,
+    Nothing,
+)
+from dpstats.engines.expressions.numbers import floats
+from dpstats.engines.expressions.truths import Rows, Truth, both_present, truth_of_cells, truth_where
+from dpstats.engines.wholes import floats_of_wholes
+from dpstats.foundations.units import float_of_whole
+
+Read = Callable[[str, ColumnType], Cells]
+_FINEST_MIXED = "us"
+"""Moments of several units meet here at the finest, because nanoseconds reach from 1677 to 2262 only."""
+
+
+def cells_of(node: Node, read: Read) -> Cells:
+    """The value of a node of any type."""
+    match node:
+        case Column():
+            return read(node.name, node.type)
+        case Literal():
+            return _literal(node)
+        case Nothing():
+            return _nothing(node.type)
+        case Apply():
+            return _apply(node, read)
+        case Choice():
+            condition = truth_of(node.condition, read)
+            branches = [cells_of(node.then, read), cells_of(node.otherwise, read)]
+            return _pick(node.type, [condition.raw_yes, condition.raw_no], branches)
+        case Coalesce():
+            return _coalesce(node, read)
+        case _:
+            return truth_of(node, read).cells()
+
+
+def truth_of(node: Node, read: Read) -> Truth:
+    """The value of a condition."""
+    match node:
+        case Compare():
+            left = _comparable(node.left, read)
+            if isinstance(node.right, Literal):
+                return truth_where(comparisons.compare_with(node.sign, left, node.right.value), _present(left))
+            right = _comparable(node.right, read)
+            return truth_where(comparisons.compare(node.sign, left, right), both_present(_present(left), _present(right)))
+        case Member():
+            element = _comparable(node.element, read)
+            return truth_where(comparisons.is_among(element, [item.value for item in node.items]), _present(element))
+        case Logic():
+            return reduce(and_ if node.word == "and" else or_, (truth_of(part, read) for part in node.parts))
+        case Not():
+            return ~truth_of(node.part, read)
+        case Missing():
+            cells = cells_of(node.part, read)
+            raw_present = _present(cells)
+            return truth_where(np.zeros(_shape(cells), dtype=np.bool_) if raw_present is None else ~raw_present, None)
+        case _:
+            return truth_of_cells(_numbers(node, read))
+
+
+def _literal(node: Literal) -> Cells:
+    if node.type is ColumnType.TEXT:
+        return Labels(np.array(0, dtype=np.int64), [str(node.value)])
+    if node.type is ColumnType.MOMENT:
+        return moment_of(str(node.value))
+    if node.type is ColumnType.BOOLEAN:
+        return Numbers(np.array(node.value, dtype=np.uint8))
+    return Numbers(np.array(float_of_whole(node.value) if isinstance(node.value, int) else node.value, dtype=np.float64))
+
+
+def _nothing(kind: ColumnType) -> Cells:
+    if kind is ColumnType.TEXT:
+        return Labels(np.array(-1, dtype=np.int64), [])
+    if kind is ColumnType.MOMENT:
+        return Moments(np.array("NaT", dtype="datetime64[D]"))
+    return Numbers(np.array(0, dtype=np.uint8), np.array(False))
+
+
+def _apply(node: Apply, read: Read) -> Cells:
+    if node.name in ARITHMETIC:
+        compute: Callable[..., Any] = np.negative if len(node.operands) == 1 and not node.constants else ARITHMETIC[node.name]
+        return _of_numbers(compute, node, read)
+    function = FUNCTIONS[node.name]
+    if function.takes is ColumnType.NUMBER:
+        return _of_numbers(function.compute, node, read)
+    cells = cells_of(node.operands[0], read)
+    if isinstance(cells, Moments):
+        raw_present = _present(cells)
+        return Numbers(floats_of_wholes(np.asarray(function.compute(settled(cells)))), raw_present)
+    assert isinstance(cells, Labels)
+    of_label = partial(_called, function.compute, node.constants)
+    if function.gives is ColumnType.TEXT:
+        return texts.mapped(cells, of_label)
+    dtype = np.uint8 if function.gives is ColumnType.BOOLEAN else np.float64
+    return Numbers(texts.gathered(cells, of_label, 0, dtype), _present(cells))
+
+
+def _called(compute: Callable[..., Any], constants: tuple[int | str, ...], text: str) -> Any:
+    return compute(text, *constants)
+
+
+def _of_numbers(compute: Callable[..., Any], node: Apply, read: Read) -> Numbers:
+    operands = [_numbers(operand, read) for operand in node.operands]
+    raw_values = np.asarray(compute(*map(floats, operands), *node.constants) + 0.0)
+    raw_present = reduce(both_present, [operand.raw_present for operand in operands])
+    raw_nan = np.isnan(raw_values)
+    return _shaped(raw_values, both_present(raw_present, np.asarray(~raw_nan)) if raw_nan.any() else raw_present)
+
+
+def _coalesce(node: Coalesce, read: Read) -> Cells:
+    parts = [cells_of(part, read) for part in node.parts]
+    present = [_present(part) for part in parts]
+    return _pick(node.type, [np.array(True) if there is None else there for there in present], parts)
+
+
+def _pick(kind: ColumnType, chosen: Sequence[Rows], parts: Sequence[Cells]) -> Cells:
+    """For each row the cell of the first part that is chosen there; missing where none is."""
+    if kind is ColumnType.TEXT:
+        labels = texts.united([part for part in parts if isinstance(part, Labels)])
+        return Labels(np.asarray(np.select(chosen, [part.raw_codes for part in labels], -1)), labels[0].raw_labels)
+    if kind is ColumnType.MOMENT:
+        moments = _in_one_unit([settled(part) for part in parts if isinstance(part, Moments)])
+        missing = np.array("NaT", dtype=moments[0].raw_values.dtype)
+        raw_moments = np.select(chosen, [part.raw_values for part in moments], missing)
+        return Moments(raw_moments, any(part.zoned for part in moments))
+    numbers = [part for part in parts if isinstance(part, Numbers)]
+    values = [part.raw_values != 0 if kind is ColumnType.BOOLEAN else floats(part) for part in numbers]
+    raw_values = np.select(chosen, values, 0).astype(np.uint8 if kind is ColumnType.BOOLEAN else np.float64)
+    present = [np.array(True) if part.raw_present is None else part.raw_present for part in numbers]
+    return _shaped(raw_values, np.select(chosen, present, False))
+
+
+def _shaped(raw_values: NDArray[Any], raw_present: Rows | None) -> Numbers:
+    """Numbers, with what is said of all of them said of each."""
+    if raw_present is None or raw_present.shape == raw_values.shape:
+        return Numbers(raw_values, raw_present)
+    return Numbers(raw_values, np.broadcast_to(raw_present, raw_values.shape).copy())
+
+
+def _in_one_unit(parts: Sequence[Moments]) -> list[Moments]:
+    units = {unit_of(part) for part in parts}
+    if len(units) == 1:
+        return list(parts)
+    unit = min((units - {"ns"}) | ({_FINEST_MIXED} if "ns" in units else set()), key=NANOSECONDS.__getitem__)
+    return [in_unit(part, unit) for part in parts]
+
+
+def _comparable(node: Node, read: Read) -> Numbers | Labels | Moments:
+    cells = cells_of(node, read)
+    assert not isinstance(cells, Opaque)
+    return cells
+
+
+def _numbers(node: Node, read: Read) -> Numbers:
+    cells = cells_of(node, read)
+    assert isinstance(cells, Numbers)
+    return cells
+
+
+def _present(cells: Cells) -> Rows | None:
+    """Which cells are not missing, in the shape of the cells; None where all are there."""
+    if isinstance(cells, Labels):
+        return np.asarray(cells.raw_codes >= 0)
+    if isinstance(cells, Moments):
+        return np.asarray(~np.isnat(settled(cells).raw_values))
+    return cells.raw_present
+
+
+def _shape(cells: Cells) -> tuple[int, ...]:
+    return cells.raw_values.shape if isinstance(cells, Numbers) else ()

@@ -1,0 +1,250 @@
+"""Columns by passes: the few summaries that a statistic asks for, from passes over rows that lie elsewhere.
+
+The first pass counts the rows and keeps a thinned sample of them; where nothing had to be let go, that is the column, and no
+further pass is made. Otherwise the sample gives two values around the wanted ranks, and the second pass counts the rows outside
+and collects those between. What passes found out is kept: a cut or a rank within what was collected before costs nothing.
+The sample decides how many passes there are, never what comes out: when the exact counts show that a wanted rank escaped, the
+bracket is widened once, and after that every distinct value is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.arrays import ArrayColumn, LabelColumn
+from dpstats.engines.brackets import Bracket
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.collectors import BracketScan, CutCount, LabelTally, NumberTally, RowCount, StoredCount, SumBetween
+from dpstats.engines.cuts import edge_at
+from dpstats.engines.kinds import Kind, not_labels, not_numbers
+from dpstats.engines.piles import Pile
+from dpstats.engines.runs import Runs, runs_between
+from dpstats.engines.samples import Sample
+from dpstats.engines.scans import ColumnRun, Run
+from dpstats.engines.selection import LARGEST_SHARE, UNCOUNTED_ROWS, covered_ranks
+from dpstats.engines.stores.store import Store
+from dpstats.engines.tallies import common_runs
+from dpstats.engines.thinned import IN_MEMORY, REMOTE, STREAMED, Room, ThinnedSample
+from dpstats.engines.views import View
+from dpstats.foundations.summaries import Column, LabelCounts, OrderWindow, WindowRequest
+from dpstats.foundations.units import exponent_of
+
+SLACKS = (5.0, 20.0)
+"""Standard deviations of room outside the wanted ranks: at first, and after a miss, which costs a pass."""
+KEPT_ROWS = 1 << 24
+"""Rows collected in brackets from which on the oldest brackets are given up."""
+
+_EMPTY_TYPES: dict[ColumnType, np.dtype[Any]] = {ColumnType.INTEGER: np.dtype(np.int64), ColumnType.BOOLEAN: np.dtype(np.uint8)}
+_KINDS = {ColumnType.TEXT: Kind.TEXT, ColumnType.MOMENT: Kind.DATE, ColumnType.OTHER: Kind.OTHER}
+
+
+class PassColumn:
+    """A column of numbers that is read by passes; nothing is read before it is asked for."""
+
+    def __init__(self, run: Run, room: Room = STREAMED, dtype: np.dtype[Any] | None = None) -> None:
+        """`dtype` is the number type where there is no row, and no store, to tell it."""
+        self._run = run
+        self._room = room
+        self._empty_type = dtype or np.dtype(np.float64)
+        self._raw_sample: ThinnedSample | None = None
+        self._raw_whole: ArrayColumn | None = None
+        self._raw_brackets: list[Bracket] = []
+        self._raw_below: dict[Any, int] = {}
+        self._raw_tally: Runs | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The number type of the column, which the first pass finds out."""
+        return self._sample().dtype or self._empty_type
+
+    def count(self) -> int:
+        """Rows that are not missing."""
+        return self._sample().present
+
+    def stored(self) -> int:
+        """Rows of the view, missing ones included."""
+        return self._sample().stored
+
+    def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
+        """One window for each request, in the order of the requests; all of them together cost one pass, seldom two."""
+        whole = self._whole()
+        if whole is not None:
+            return whole.order_windows(requests)
+        wanted = {request: covered_ranks(request, self.count()) for request in requests}
+        raw_found = self._known_windows(wanted)
+        for slack in SLACKS:
+            missed = [request for request in wanted if request not in raw_found]
+            if missed and not self._collect(missed, slack):
+                break
+            raw_found.update(self._known_windows({request: wanted[request] for request in missed}))
+        if len(raw_found) < len(wanted):
+            self._count_all()
+            raw_found = self._known_windows(wanted)
+        self._forget()
+        return [raw_found[request] for request in requests]
+
+    def counts_below(self, cuts: Sequence[float | int]) -> list[int]:
+        """For each cut the number of rows strictly below it; one pass for all that earlier passes do not tell."""
+        whole = self._whole()
+        if whole is not None:
+            return whole.counts_below(cuts)
+        edges = [edge_at(cut, self.dtype) for cut in cuts]
+        unknown = {edge for edge in edges if edge is not None and self._known_below(edge) is None}
+        if unknown:
+            raw_edges = np.array(sorted(unknown), dtype=self.dtype)
+            self._raw_below.update(zip(raw_edges.tolist(), self._run(CutCount(raw_edges)).below.tolist(), strict=True))
+        raw_counts = [self.count() if edge is None else self._known_below(edge) for edge in edges]
+        return [count for count in raw_counts if count is not None]
+
+    def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
+        """The exact sum in units over the rows strictly between two bounds, by one pass."""
+        exponent_of(unit)  # complains before a row is read
+        whole = self._whole() if self._raw_sample is not None or self._room.views else None
+        return self._run(SumBetween(low, high, unit)).total if whole is None else whole.sum_between(low, high, unit)
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The most common numbers with their counts."""
+        whole = self._whole()
+        return common_runs(self._count_all(), how_many) if whole is None else whole.most_common(how_many)
+
+    def _sample(self) -> ThinnedSample:
+        if self._raw_sample is None:
+            self._raw_sample = self._run(ThinnedSample(self._room))
+        return self._raw_sample
+
+    def _whole(self) -> ArrayColumn | None:
+        """The column itself, where the sample holds all of it."""
+        raw_sample = self._sample()
+        if self._raw_whole is None and not raw_sample.halvings:
+            self._raw_whole = ArrayColumn(raw_sample.chunks(self._empty_type), raw_sample.stored)
+        return self._raw_whole
+
+    def _collect(self, requests: Sequence[WindowRequest], slack: float) -> bool:
+        """Make a pass with a bracket around each request; False where to count every value is the better way."""
+        raw_rows = np.concatenate(self._sample().chunks(self._empty_type))
+        if not raw_rows.size:
+            return False
+        sample = Sample.of_rows(raw_rows, self.count())
+        around = [sample.around(request, slack) for request in requests]
+        sample.order({rank for ranks in around for rank in ranks})
+        brackets = [Bracket(sample, ranks, Pile(UNCOUNTED_ROWS)) for ranks in around]
+        if sum(bracket.expected_share for bracket in brackets) > LARGEST_SHARE:
+            return False
+        self._raw_brackets += self._run(BracketScan(brackets)).brackets
+        return True
+
+    def _count_all(self) -> Runs:
+        """Every distinct value with its count, which answers everything that has to do with order."""
+        if self._raw_tally is None:
+            self._raw_tally = self._run(NumberTally()).runs()
+            self._raw_brackets.clear()
+        return self._raw_tally
+
+    def _forget(self) -> None:
+        """Give the oldest brackets up where all of them hold too many rows."""
+        while sum(bracket.collected for bracket in self._raw_brackets) > KEPT_ROWS:
+            del self._raw_brackets[0]
+
+    def _known_windows(self, wanted: dict[WindowRequest, tuple[int, int]]) -> dict[WindowRequest, OrderWindow]:
+        found = {request: self._known_window(ranks) for request, ranks in wanted.items()}
+        return {request: window for request, window in found.items() if window is not None}
+
+    def _known_window(self, ranks: tuple[int, int]) -> OrderWindow | None:
+        """The window over those ranks, where earlier passes tell it."""
+        if self._raw_tally is not None:
+            runs = runs_between(self._raw_tally, *ranks)
+            return OrderWindow(self.count(), runs.below, runs.values, runs.counts)
+        windows = (bracket.window(ranks, self.count()) for bracket in reversed(self._raw_brackets))
+        return next((window for window in windows if window is not None), None)
+
+    def _known_below(self, edge: Any) -> int | None:
+        """The rows below a value of the column's type, where earlier passes tell it."""
+        if self._raw_tally is not None:
+            return int(self._raw_tally.counts[: np.searchsorted(self._raw_tally.values, edge)].sum())
+        if edge.item() in self._raw_below:
+            return self._raw_below[edge.item()]
+        counts = (bracket.count_below(edge, self.count()) for bracket in reversed(self._raw_brackets))
+        return next((count for count in counts if count is not None), None)
+
+
+class PassRows:
+    """Rows of any type, for their number and their labels, read by passes."""
+
+    def __init__(self, run: Run, kind: ColumnType) -> None:
+        self._run = run
+        self._kind = kind
+        self._raw_stored: int | None = None
+        self._raw_count: RowCount | None = None
+        self._raw_tally: LabelTally | None = None
+
+    def numbers(self) -> list[NDArray[Any]]:
+        """Refused: these rows are asked for their labels only."""
+        raise not_numbers(_KINDS.get(self._kind, Kind.OTHER))
+
+    def present(self) -> int:
+        """Rows that are not missing."""
+        return self._counted().present
+
+    def stored(self) -> int:
+        """Rows, missing or not."""
+        if self._raw_count is not None:
+            return self._raw_count.stored
+        if self._raw_stored is None:
+            self._raw_stored = self._run(StoredCount()).stored
+        return self._raw_stored
+
+    def most_common(self, how_many: int) -> LabelCounts:
+        """The most common labels; an error when the declared type has none in order."""
+        if self._kind is ColumnType.OTHER:
+            raise not_labels(Kind.OTHER)
+        if self._raw_tally is None:
+            self._raw_tally = self._run(LabelTally())
+            self._raw_count = self._raw_tally.rows
+        return self._raw_tally.most_common(how_many)
+
+    def _counted(self) -> RowCount:
+        if self._raw_count is None:
+            self._raw_count = self._run(RowCount())
+        return self._raw_count
+
+
+def open_column(store: Store, view: View, name: str, numeric: bool) -> Column:
+    """A column of a store, as a view has it; nothing is read before it is asked for.
+
+    With `numeric` it must be of numbers, or undeclared: then cells that are no numbers are missing.
+    """
+    view.needs([name])  # complains about names
+    kind = read_as(view, name, numeric=numeric)
+    return column_by(ColumnRun(store, view, name, kind), kind, room_for(store), numeric=numeric)
+
+
+def column_by(run: Run, kind: ColumnType, room: Room, *, numeric: bool) -> Column:
+    """The column that passes give."""
+    return PassColumn(run, room, _EMPTY_TYPES.get(kind)) if numeric else LabelColumn(PassRows(run, kind))
+
+
+def read_as(view: View, name: str, *, numeric: bool) -> ColumnType:
+    """The type that a column is read as, for its numbers or for its labels; an error where it has no numbers."""
+    declared = view.type_of(name)
+    if not numeric:
+        return declared
+    if declared in _KINDS:
+        raise not_numbers(_KINDS[declared])
+    return declared if declared.is_numeric else ColumnType.NUMBER
+
+
+def room_for(store: Store) -> Room:
+    """How many rows of a store's column a sample may hold."""
+    if store.in_memory:
+        return IN_MEMORY
+    return REMOTE if is_remote(store) else STREAMED
+
+
+def is_remote(store: Store) -> bool:
+    """Whether rows must stay where they are."""
+    return not store.in_memory and bool(getattr(store, "remote", False))

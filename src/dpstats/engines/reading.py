@@ -1,0 +1,135 @@
+"""Reading: a native column of whatever library as canonical cells.
+
+Claim      Which cell a row becomes depends on that row alone, on the column's declared type and on how it is to be read. No
+           majority is taken and nothing is guessed from values; the number type of the cells depends on types only. No value
+           makes reading fail.
+Numerics   Numbers of up to 64 bits stay what they are; decimals and wider whole numbers become the nearest float64, whole numbers
+           beyond 2**53 by way of 15 digits (`foundations.units.float_of_whole`). Texts become the nearest float64.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from dpstats.engines.cells import Cells, ColumnType, Opaque
+from dpstats.engines.columns.arrays import array_column
+from dpstats.engines.columns.distinct import labels_of
+from dpstats.engines.columns.elements import ElementColumn
+from dpstats.engines.columns.native import NativeColumn, no_moments, no_numbers
+from dpstats.engines.columns.numerals import NumeralColumn
+from dpstats.engines.columns.texts import identity_of_text, parsed_moments, parsed_truths
+from dpstats.foundations.errors import DataTypeError
+
+_OPEN = (ColumnType.TEXT, ColumnType.UNDECLARED)
+_NUMBER_TYPES: dict[ColumnType, type[np.generic]] = {
+    ColumnType.NUMBER: np.float64,
+    ColumnType.INTEGER: np.int64,
+    ColumnType.BOOLEAN: np.uint8,
+}
+
+
+def type_of(data: Any) -> ColumnType:
+    """The declared type of a native column: a numpy array, a list or tuple, a pandas or polars Series, a pyarrow array."""
+    return native_column(data).type
+
+
+def read_cells(data: Any, kind: ColumnType) -> Cells:
+    """A native column as cells of the type that the caller wants, one for each row.
+
+    A column of numbers is read as numbers in its own number type, whichever of the number types is wanted. Texts and untyped
+    elements are read one by one: as float64 for NUMBER, int64 for INTEGER, uint8 for BOOLEAN and microseconds for MOMENT (where
+    they have an offset, in UTC), and missing where they are no such thing. Everything has a text, but for nested types and others
+    without values. What is UNDECLARED is read as text. A type that has no such reading (dates as numbers) is all missing.
+    """
+    try:
+        return _read(native_column(data), kind)
+    except DataTypeError:
+        raise
+    except Exception:  # the libraries' own messages may carry values
+        raise _unreadable(kind) from None
+
+
+def read_identities(data: Any, kind: ColumnType) -> Cells:
+    """A native column as cells that are equal only if the rows are: for the ids of units, which must never fall together.
+
+    Where `read_cells` rounds (decimals, whole numbers beyond 2**53 among untyped elements or as labels), these are texts in full.
+    Texts that are read as dates are cut to microseconds all the same, and Python's fractions become the nearest float64.
+    """
+    try:
+        column = native_column(data)
+        if kind in _OPEN:
+            return column.labels(exact=True)
+        if kind.is_numeric and column.type.is_numeric and not column.is_exact:
+            return column.labels(exact=True)
+        if kind is ColumnType.NUMBER and column.type in _OPEN:
+            cells = column.labels(exact=True)
+            return labels_of(cells.raw_codes, [identity_of_text(text) for text in cells.raw_labels])
+        return _read(column, kind)
+    except DataTypeError:
+        raise
+    except Exception:
+        raise _unreadable(kind) from None
+
+
+def native_column(data: Any) -> NativeColumn:
+    """The container behind one interface; an error that names its class where it is none that we know."""
+    if isinstance(data, NumeralColumn):
+        return data
+    if isinstance(data, np.ndarray) and data.ndim:
+        return array_column(data)
+    if isinstance(data, (list, tuple, range)):
+        return ElementColumn(data)
+    polars, arrow, pandas = (sys.modules.get(name) for name in ("polars", "pyarrow", "pandas"))
+    if polars and isinstance(data, polars.Series):
+        from dpstats.engines.columns.polars import polars_column
+
+        return polars_column(data)
+    if arrow and isinstance(data, (arrow.Array, arrow.ChunkedArray)):
+        from dpstats.engines.columns.arrow import ArrowColumn
+
+        return ArrowColumn(data)
+    if pandas and isinstance(data, (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)):
+        from dpstats.engines.columns.pandas import pandas_column
+
+        return pandas_column(data if isinstance(data, pandas.Series) else pandas.Series(data))
+    return _foreign_column(data)
+
+
+def _foreign_column(data: Any) -> NativeColumn:
+    """A column that is one of ours already, or a Series of a library that narwhals knows and we do not, by way of arrow."""
+    if isinstance(data, NativeColumn):
+        return data
+    try:
+        import narwhals
+
+        series: Any = narwhals.from_native(data, series_only=True)
+        from dpstats.engines.columns.arrow import ArrowColumn
+
+        return ArrowColumn(series.to_arrow())
+    except Exception:
+        raise DataTypeError(
+            f"a column must be a list, a numpy array, a pandas or polars Series or a pyarrow array, got {type(data).__name__}."
+        ) from None
+
+
+def _read(column: NativeColumn, kind: ColumnType) -> Cells:
+    if kind is ColumnType.OTHER:
+        return Opaque(column.present())
+    if kind in _OPEN:
+        return column.labels()
+    if kind is ColumnType.MOMENT:
+        if column.type is ColumnType.MOMENT:
+            return column.moments()
+        return parsed_moments(column.labels()) if column.type in _OPEN else no_moments(len(column))
+    if column.type.is_numeric:
+        return column.numbers()
+    if column.type not in _OPEN:
+        return no_numbers(len(column), _NUMBER_TYPES[kind])
+    return parsed_truths(column.labels()) if kind is ColumnType.BOOLEAN else column.parsed(whole=kind is ColumnType.INTEGER)
+
+
+def _unreadable(kind: ColumnType) -> DataTypeError:
+    return DataTypeError(f"a column could not be read as {kind.value}: check that its container is sound.")

@@ -1,0 +1,1 @@
+"""Where tables live: each store runs a job over its rows, in batches, where they are."""

@@ -1,0 +1,75 @@
+"""Tables in CSV files, one or many of one header: read a block of lines at a time, a line a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import one_error_along, one_error_for, require_polars, shown
+from dpstats.engines.lines import BLOCK_BYTES, SEPARATORS, count_lines, read_blocks, read_header, split_block
+from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.stores.versions import FileVersion
+from dpstats.foundations.errors import DataFileError
+
+_FAILED = "could not be read as CSV"
+
+
+class CsvStore(LocalStore):
+    """CSV files whose first lines name the same columns in the same order; rows follow each other in the order of the files.
+
+    No column has a type of its own: the question, or whoever opens the table, says how its texts are read. Nothing but the first
+    lines is read when the table is opened. A file that has changed since then makes a pass fail.
+    """
+
+    def __init__(self, files: Sequence[Path], block_bytes: int = BLOCK_BYTES) -> None:
+        require_polars()
+        self._block_bytes = block_bytes
+        self._versions = [FileVersion.of(file) for file in files]
+        self._names = _names_in(files[0])
+        for file in files[1:]:
+            _check_same_names(file, _names_in(file), files[0], self._names)
+        for version in self._versions:
+            version.check()
+        self.columns: Mapping[str, ColumnType] = dict.fromkeys(self._names, ColumnType.UNDECLARED)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """All rows in the order of the files, and of the lines in them; fails where a file has changed on the way."""
+        is_empty = True
+        for version in self._versions:
+            version.check()
+            for batch in one_error_along(self._batches_in(version.file, columns), version.file, _FAILED):
+                is_empty = False
+                yield batch
+            version.check()
+        if is_empty:
+            yield _without_rows(columns)
+
+    def _batches_in(self, file: Path, columns: Sequence[str]) -> Iterator[Batch]:
+        separator = SEPARATORS[file.suffix.lower()]
+        positions = [self._names.index(name) for name in columns]
+        for block in read_blocks(file, self._block_bytes):
+            cells = split_block(block, separator, positions) if columns else []
+            yield Batch(dict(zip(columns, cells, strict=True)), count_lines(block))
+
+
+def _without_rows(columns: Sequence[str]) -> Batch:
+    import polars as pl
+
+    return Batch({name: pl.Series(dtype=pl.String) for name in columns}, 0)
+
+
+def _names_in(file: Path) -> tuple[str, ...]:
+    with one_error_for(file, _FAILED):
+        return read_header(file, SEPARATORS[file.suffix.lower()])
+
+
+def _check_same_names(file: Path, names: Sequence[str], first: Path, expected: Sequence[str]) -> None:
+    if names == expected:
+        return
+    for name in expected:
+        if name not in names:  # its own names are not repeated: they may be a row of a file without a header
+            raise DataFileError(f"{shown(file)} has no column {shown(name)}, which {shown(first)} has: one table, one header.")
+    raise DataFileError(
+        f"{shown(file)} must name the same columns as {shown(first)} in its first line, in the same order and no others."
+    )

@@ -1,0 +1,190 @@
+"""Tables in DuckDB: a relation of DuckDB's, read where it is.
+
+A table is read on a connection of the store's own, so that the caller's is left alone, and inside one transaction that begins
+with the first read: all passes see the same rows, whatever is written meanwhile. What the caller has not committed by then is
+not seen. Rows come in ranges of DuckDB's row numbers, in their order; each range is fetched whole, so that no result stays open
+and any number of passes may run at once.
+
+Anything else (a query, a view, a temporary table) is run once, at the first read and on the caller's connection, which must
+have no unfinished result then. Its rows are kept in a temporary table of DuckDB's, so that a query is one table for all passes.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.stores.duckdb_columns import DuckDBColumn
+from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingExtraError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_ROWS = 983_040  # eight of DuckDB's row groups
+_IDENTIFIER = r'"((?:[^"]|"")*)"'
+_PLAIN_TABLE = re.compile(rf"SELECT \* FROM {_IDENTIFIER}(?:\.{_IDENTIFIER})?(?:\.{_IDENTIFIER})?")
+_KEPT = "dpstats_kept"
+_INCOMING = "dpstats_incoming"
+
+
+class DuckDBStore(LocalStore):
+    """A table or query of DuckDB: `con.table("visits")`, `con.sql("select ...")`."""
+
+    def __init__(self, relation: Any, batch_rows: int = _ROWS) -> None:
+        """Reads the names and types of the relation, and no row."""
+        _require()
+        self._batch_rows = batch_rows
+        with one_error_for(
+            "the DuckDB relation", "could not be opened: check that its connection is open and its table is there"
+        ):
+            names, types = relation.columns, relation.types
+            _check_names(names)
+            self._columns = list(map(DuckDBColumn, range(len(names)), names, types))
+            self._relation = relation
+            self._connection = _own_connection(relation)
+            self._table = self._find_table()
+        self.columns = {column.name: column.type for column in self._columns}
+        self._lock = threading.RLock()
+        self._top: int | None = None
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], table: str) -> DuckDBStore:
+        """A table in a DuckDB file, which is opened for reading only."""
+        _require()
+        import duckdb
+
+        file = Path(fspath(path))
+        if not file.is_file():
+            raise DataFileError(f"there is no file {shown(file)}.")
+        with one_error_for(file, "could not be opened as a DuckDB file: check that no other process is writing to it"):
+            connection = duckdb.connect(str(file), read_only=True)
+        with one_error_for(table, f"is no table or view in {shown(file)}", InvalidParameterError):
+            relation = connection.table(table)
+        return cls(relation)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """All rows, in the same order at every call."""
+        for name in columns:
+            check_column_name(name, list(self.columns))
+        wanted = [column for column in self._columns if column.name in columns]
+        raw_top = self._begin()
+        for low in range(0, raw_top, self._batch_rows):
+            raw_rows = self._fetch(wanted, low)
+            if raw_rows.num_rows:
+                yield _batch(wanted, raw_rows)
+
+    def close(self) -> None:
+        """Ends the transaction and drops what was kept; the store can be read no more."""
+        with self._lock:
+            self._connection.close()
+
+    def _find_table(self) -> str | None:
+        """The full name of the table that the relation is, where a connection of our own can read it; None for all else."""
+        named = _PLAIN_TABLE.fullmatch(self._relation.sql_query()) if self._relation.type == "TABLE_RELATION" else None
+        if named is None or any(column.name.casefold() == "rowid" for column in self._columns):
+            return None
+        parts = [part.replace('""', '"').casefold() for part in named.groups() if part is not None]
+        listing = "SELECT database_name, schema_name, table_name, temporary FROM duckdb_tables()"
+        tables = self._relation.query(_INCOMING, listing).fetchall()  # on the caller's connection: it may have temporary ones
+        found = [table for table in tables if table[2].casefold() == parts[-1] and _is_within(table, parts[:-1])]
+        if len(found) != 1 or found[0][3]:
+            return None
+        name = ".".join(_quoted(part) for part in found[0][:3])
+        return name if self._is_visible(name) else None
+
+    def _is_visible(self, table: str) -> bool:
+        """Whether our own connection sees the table with the very columns of the relation."""
+        import duckdb
+
+        try:
+            seen = self._connection.sql(f"SELECT * FROM {table}")
+        except duckdb.Error:  # not committed yet
+            return False
+        return bool(seen.columns == self._relation.columns and list(map(str, seen.types)) == list(map(str, self._relation.types)))
+
+    def _begin(self) -> int:
+        """One more than the largest row number; at the first call the transaction begins, and a query is run and kept."""
+        with self._lock:
+            if self._top is None:
+                if self._table is None:
+                    self._keep()
+                self._connection.execute("BEGIN TRANSACTION READ ONLY")
+                [(raw_last,)] = self._connection.execute(f"SELECT max(rowid) FROM {self._table or _KEPT}").fetchall()
+                self._top = 0 if raw_last is None else raw_last + 1
+            return self._top
+
+    def _keep(self) -> None:
+        """Runs the query on the caller's connection, straight into a temporary table on our own."""
+        relation = self._relation.project(", ".join(_select_list(self._columns)))
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+        reader = read(_ROWS)
+        try:
+            self._connection.register(_INCOMING, reader)
+            self._connection.execute(f"CREATE TEMPORARY TABLE {_KEPT} AS SELECT * FROM {_INCOMING}").fetchall()
+            self._connection.unregister(_INCOMING)
+        finally:
+            reader.close()
+
+    def _fetch(self, columns: Sequence[DuckDBColumn], low: int) -> pyarrow.Table:
+        """A range of rows in the order of their numbers."""
+        selected = [column.alias for column in columns] if self._table is None else _select_list(columns)
+        wanted = ", ".join(["rowid", *selected])
+        where = f"WHERE rowid >= {low} AND rowid < {low + self._batch_rows}"
+        with self._lock:
+            raw_rows = self._connection.sql(f"SELECT {wanted} FROM {self._table or _KEPT} {where}").to_arrow_table()
+        raw_numbers = raw_rows.column(0).to_numpy()
+        in_order = bool((np.diff(raw_numbers) > 0).all())  # so it is, unless somebody told DuckDB not to preserve it
+        return raw_rows if in_order else raw_rows.take(np.argsort(raw_numbers))
+
+
+def _batch(columns: Sequence[DuckDBColumn], raw_rows: pyarrow.Table) -> Batch:
+    return Batch({column.name: column.assemble(raw_rows.column(column.alias)) for column in columns}, raw_rows.num_rows)
+
+
+def _select_list(columns: Sequence[DuckDBColumn]) -> list[str]:
+    return [f"{column.expression()} AS {column.alias}" for column in columns]
+
+
+def _own_connection(relation: Any) -> Any:
+    """A connection to the relation's database; where DuckDB does not say which that is, one to a database of our own."""
+    import duckdb
+
+    connection = getattr(relation, "_con", None)
+    return duckdb.connect() if connection is None else connection.cursor()
+
+
+def _is_within(table: tuple[Any, ...], parts: Sequence[str]) -> bool:
+    """Whether a table of the catalog lies in the database and the schema that a name begins with."""
+    database, schema = table[0].casefold(), table[1].casefold()
+    return list(parts) in ([], [schema], [database], [database, schema])
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _check_names(names: Sequence[str]) -> None:
+    for name, times in Counter(name.casefold() for name in names).items():
+        if times > 1:
+            raise InvalidParameterError(
+                f"the DuckDB relation has more than one column named {shown(name)}: give each its own name, with AS. "
+                "Capitals make no difference there."
+            )
+
+
+def _require() -> None:
+    if find_spec("duckdb") is None or find_spec("pyarrow") is None:
+        raise MissingExtraError(
+            "tables in DuckDB need duckdb and pyarrow: pip install 'dpstats[duckdb]', or in a clone of dpstats "
+            "pip install -e '.[duckdb]'."
+        )

@@ -1,0 +1,105 @@
+"""Tables of polars' lazy queries: each pass runs the query anew, for the columns that it needs and a batch at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import one_error_along, one_error_for
+from dpstats.engines.reading import type_of
+from dpstats.engines.stores.memory import MemoryStore
+from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.foundations.errors import DataTypeError
+
+if TYPE_CHECKING:
+    import polars
+
+BATCH_ROWS = 1 << 18
+"""Rows in a batch: enough that batches cost nothing, few enough that a wide table stays small."""
+_QUERY = "the lazy frame"
+_FAILED = "could not be run"
+
+
+class LazyStore(LocalStore):
+    """A polars LazyFrame. The query must give the same rows whenever it runs, in whatever order."""
+
+    def __init__(self, query: polars.LazyFrame, batch_rows: int = BATCH_ROWS) -> None:
+        """Asks the query for its schema, which reads no rows."""
+        self._query = query
+        self._batch_rows = batch_rows
+        with one_error_for(_QUERY, "has no schema: collect_schema() on it shows why", DataTypeError):
+            self._schema = dict(query.collect_schema())
+        self.columns: Mapping[str, ColumnType] = types_of_schema(self._schema)
+        self._collected = _CollectedStore(self)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """All rows, in the order in which the query comes upon them."""
+        frames = stream_frames(self._query, columns, self._batch_rows, in_order=False)
+        return frame_batches(one_error_along(frames, _QUERY, _FAILED), self._schema, columns)
+
+    def repeatable(self) -> LocalStore:
+        """The same rows in memory, collected when they are first asked for: a query does not promise an order of its rows."""
+        return self._collected
+
+    def collect(self) -> MemoryStore:
+        """The rows in memory."""
+        with one_error_for(_QUERY, _FAILED):
+            frame = self._query.collect(engine="streaming")
+        return MemoryStore({name: frame.get_column(name) for name in frame.columns})
+
+
+class _CollectedStore(LocalStore):
+    """A lazy query that is collected into memory at the first pass."""
+
+    in_memory = True
+
+    def __init__(self, store: LazyStore) -> None:
+        self.columns = store.columns
+        self._store = store
+        self._collecting = threading.Lock()
+        self._raw_rows: MemoryStore | None = None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """All rows, in one order."""
+        with self._collecting:
+            if self._raw_rows is None:
+                self._raw_rows = self._store.collect()
+        return self._raw_rows.batches(columns)
+
+
+def types_of_schema(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
+    """The column types behind a schema of polars."""
+    import polars as pl
+
+    return {name: type_of(pl.Series(dtype=declared)) for name, declared in schema.items()}
+
+
+def stream_frames(
+    query: polars.LazyFrame, columns: Sequence[str], batch_rows: int, *, in_order: bool
+) -> Iterator[polars.DataFrame]:
+    """The result of a query piece by piece; of no columns, one frame that holds nothing but the number of rows."""
+    import polars as pl
+    from polars.selectors import by_name
+
+    if not columns:
+        yield query.select(pl.len()).collect(engine="streaming")
+        return
+    named = query.select(by_name(*dict.fromkeys(columns)))  # col() would take names for patterns
+    yield from named.collect_batches(chunk_size=batch_rows, maintain_order=in_order, lazy=True, engine="streaming")
+
+
+def frame_batches(frames: Iterator[polars.DataFrame], schema: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Batch]:
+    """Frames of polars as batches: at least one, so that the types are seen even where there are no rows."""
+    import polars as pl
+
+    is_empty = True
+    for frame in frames:
+        is_empty = False
+        if columns:
+            yield Batch({name: frame.get_column(name) for name in columns}, frame.height)
+        else:
+            yield Batch({}, int(frame.item()))
+    if is_empty:
+        yield Batch({name: pl.Series(dtype=schema[name]) for name in columns}, 0)

@@ -1,0 +1,120 @@
+"""Opening: anything that holds a table becomes a store, with the column types that count."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import check_column_name, shown
+from dpstats.engines.stores.paths import PARQUET, find_files
+from dpstats.engines.stores.store import Store
+from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
+
+_WHAT_TO_PASS = (
+    "a dict of columns, a numpy structured array, a pandas or polars DataFrame, a polars LazyFrame, a pyarrow Table, the path of "
+    "a .csv, .tsv or .parquet file, a list or a pattern of such paths, a DuckDB relation, a Spark DataFrame or the URL of a "
+    "Postgres table"
+)
+_DECLARABLE = {
+    kind.value: kind for kind in (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MOMENT)
+}
+_OPEN_TO_ALL = (ColumnType.TEXT, ColumnType.UNDECLARED)
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+def open_store(table: Any, types: Mapping[str, str] | None = None) -> tuple[Store, Mapping[str, ColumnType]]:
+    """The store that holds a table, and the type of each of its columns; names and types are read, rows are not.
+
+    `types` declares how columns are to be read. A column of text, or of no type (in CSV files, in lists), may be declared as
+    number, integer, boolean, text or date, and any column as text. Cells that do not fit are missing.
+    """
+    store = _find_store(table)
+    return store, _effective_types(store.columns, types or {})
+
+
+def _effective_types(columns: Mapping[str, ColumnType], types: Mapping[str, str]) -> dict[str, ColumnType]:
+    if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
+        raise InvalidParameterError("types must be a dict from columns to their types, such as {'income': 'number'}.")
+    effective = dict(columns)
+    for name, wanted in types.items():
+        check_column_name(name, list(columns))
+        effective[name] = _declared(name, columns[name], wanted)
+    return effective
+
+
+def _declared(name: str, stored: ColumnType, wanted: object) -> ColumnType:
+    declared = _DECLARABLE.get(wanted) if isinstance(wanted, str) else None
+    if declared is None:
+        raise InvalidParameterError(f"the type of column {shown(name)} must be one of {', '.join(_DECLARABLE)}, got {wanted!r}.")
+    if declared is not stored and declared is not ColumnType.TEXT and stored not in _OPEN_TO_ALL:
+        raise InvalidParameterError(
+            f"column {shown(name)} cannot be declared as {declared.value}: the table itself has it as {stored.value}, "
+            "which may be declared as text only. Convert the column in the table instead."
+        )
+    return declared
+
+
+def _find_store(table: Any) -> Store:
+    if _is_store(table):
+        return table  # type: ignore[no-any-return]
+    if isinstance(table, str) and table.startswith(("postgresql://", "postgres://")):
+        from dpstats.engines.stores.postgres import PostgresStore
+
+        return PostgresStore.from_url(table)
+    if isinstance(table, (str, os.PathLike)):
+        return _file_store(table)
+    if isinstance(table, (list, tuple)):
+        if not table or not all(isinstance(path, (str, os.PathLike)) for path in table):
+            raise DataTypeError("a list of rows is no table: pass columns by name, such as {'income': [...], 'age': [...]}.")
+        return _file_store(table)
+    return _foreign_store(table)
+
+
+def _is_store(table: Any) -> bool:
+    """Whether something is a store already; asked of its class, because data frames show their columns as attributes."""
+    return callable(getattr(type(table), "run", None)) and hasattr(type(table), "in_memory")
+
+
+def _file_store(paths: Any) -> Store:
+    url = _URL.match(paths) if isinstance(paths, str) else None
+    if url is not None:  # it may hold a password, and is not repeated
+        raise DataFileError(f"tables at {shown(url[1])}:// cannot be opened: copy the files here, or pass a postgresql:// URL.")
+    if isinstance(paths, (str, os.PathLike)) and os.fsdecode(paths).lower().endswith((".duckdb", ".ddb")):
+        raise DataFileError("a DuckDB file holds many tables: connect to it and pass one, such as connection.table('visits').")
+    files = find_files(paths)
+    if files[0].suffix.lower() in PARQUET:
+        from dpstats.engines.stores.parquet import ParquetStore
+
+        return ParquetStore(files)
+    from dpstats.engines.stores.csv import CsvStore
+
+    return CsvStore(files)
+
+
+def _foreign_store(table: Any) -> Store:
+    """The store for an object of some library, which is known by its class's module: nothing is imported to find out."""
+    libraries = {cls.__module__.partition(".")[0].lstrip("_") for cls in type(table).__mro__}
+    name = type(table).__name__
+    if "duckdb" in libraries and name == "DuckDBPyRelation":
+        from dpstats.engines.stores.duckdb import DuckDBStore
+
+        return DuckDBStore(table)
+    if "duckdb" in libraries:
+        raise DataTypeError("a DuckDB connection holds many tables: pass one, such as connection.table('visits').")
+    if "pyspark" in libraries and name == "DataFrame":
+        from dpstats.engines.stores.spark import SparkStore
+
+        return SparkStore(table)
+    if "polars" in libraries and name == "LazyFrame":
+        from dpstats.engines.stores.lazy import LazyStore
+
+        return LazyStore(table)
+    from dpstats.engines.stores.memory import MemoryStore, columns_in_memory
+
+    raw_columns = columns_in_memory(table)
+    if raw_columns is None:
+        raise DataTypeError(f"a {name} cannot be protected: pass {_WHAT_TO_PASS}.")
+    return MemoryStore(raw_columns)

@@ -1,0 +1,206 @@
+"""Tables in Postgres, read by psycopg.
+
+All passes of a store run in one read-only transaction that begins with the first read, so that they and all questions of a
+session see the same rows, whatever is written meanwhile. A plain table comes in ranges of its pages, each aggregated by the
+server into a few long strings of bytes, in the order in which the rows lie. A partitioned table comes row by row, sorted by
+where its rows lie. A view comes row by row in whatever order the server finds them: its rows lie nowhere, so they cannot be
+bounded per unit.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.stores.postgres_columns import PostgresColumn
+from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, quoted, require_driver
+from dpstats.engines.stores.store import Batch, LocalStore, Store
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from dpstats.engines.contributions import Bound
+
+_PAGES = 1024
+_ROWS = 1 << 17
+_TUPLES = 1 << 16  # places in a page that a row's address can name
+_SETTINGS = {  # rows in the order in which they lie, and a transaction that may wait for the next question
+    "synchronize_seqscans": "off",
+    "max_parallel_workers_per_gather": "0",
+    "enable_indexscan": "off",
+    "enable_indexonlyscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_tidscan": "on",
+    "jit": "off",
+    "idle_in_transaction_session_timeout": "0",
+}
+_serials = count()
+
+
+class PostgresStore(LocalStore):
+    """A table of a Postgres database: its URL, and the table's name as SQL would have it."""
+
+    def __init__(self, url: str, table: str, batch_pages: int = _PAGES) -> None:
+        """Reads the names and types of the columns from the catalog, and no row.
+
+        `table` is a name such as `visits` or `clinic.visits`; capitals and odd characters need double quotes, as in SQL.
+        """
+        require_driver()
+        self._url = url
+        self._batch_pages = batch_pages
+        self._connection: psycopg.Connection[Any] | None = None
+        self._encoding: str | None = None
+        self._lock = threading.RLock()
+        with connect(url) as connection, one_error_for("the Postgres table", "could not be opened"):
+            self._relation = find_relation(connection, table)
+        self.columns = {column.name: column.type for column in self._relation.columns}
+
+    @classmethod
+    def from_url(cls, url: str) -> PostgresStore:
+        """A table in one text: the URL of the database, `#`, and the table: `postgresql://host/database#clinic.visits`.
+
+        User, password and port stand where they do in every such URL; libpq's own sources for them (`.pgpass`, PGPASSWORD) work.
+        """
+        address, _, table = url.partition("#")
+        if not table:
+            raise InvalidParameterError(
+                "the URL of a Postgres table ends in # and the table's name, such as postgresql://host/database#clinic.visits."
+            )
+        return cls(address, unquote(table))
+
+    def repeatable(self) -> PostgresStore:
+        """This store: rows come in the order in which they lie. An error for a view, whose rows lie nowhere."""
+        if self._relation.kind in VIEWS:
+            raise DataTypeError(
+                f"{shown(self._relation.name)} is a view or a foreign table: rows per unit can be bounded in plain tables, "
+                "partitioned tables and materialized views only."
+            )
+        return self
+
+    def bounded(self, bound: Bound) -> Store:
+        """The same table with at most so many rows of each unit; a view is refused at once."""
+        return super(PostgresStore, self.repeatable()).bounded(bound)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """All rows; in the same order at every call, unless it is a view."""
+        for name in columns:
+            check_column_name(name, list(self.columns))
+        wanted = [column for column in self._relation.columns if column.name in columns]
+        connection = self._begin()
+        if self._relation.kind in PLAIN and self._comes_in_ranges(connection, wanted):
+            return self._ranges(connection, wanted)
+        return self._rows(connection, wanted)
+
+    def close(self) -> None:
+        """Ends the transaction; what was read cannot be read again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+
+    def _begin(self) -> psycopg.Connection[Any]:
+        """The connection with the transaction, once for all: another one might see other rows."""
+        import psycopg
+
+        with self._lock:
+            if self._connection is None:
+                connection = connect(self._url)
+                connection.read_only = True
+                connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                for name, value in _SETTINGS.items():
+                    connection.execute("SELECT set_config(%s, %s, true)", [name, value])
+                self._encoding = encoding_of(connection)
+                self._connection = connection
+                weakref.finalize(self, connection.close)
+            return self._connection
+
+    def _ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
+        """A plain table in ranges of pages."""
+        statement = self._aggregates(connection, columns)
+        size = "SELECT pg_relation_size(%s) / current_setting('block_size')::int8"
+        with self._lock:
+            [(pages,)] = connection.execute(size, [self._relation.oid]).fetchall()
+        for page in range(0, pages, self._batch_pages):
+            ends = page * _TUPLES, (page + self._batch_pages) * _TUPLES
+            for raw_rows, *raw_strings in self._fetch(connection, statement, *ends):
+                if raw_rows:
+                    yield self._batch(columns, raw_strings, raw_rows)
+
+    def _fetch(self, connection: psycopg.Connection[Any], statement: str, low: int, high: int) -> Iterator[tuple[Any, ...]]:
+        """The strings of a range of rows, in halves where they are too long for the server."""
+        from psycopg import errors
+
+        raw_answer = None
+        try:
+            with self._lock, connection.transaction():
+                [raw_answer] = _ask(connection, statement.format(_address(low), _address(high)))
+        except (errors.ProgramLimitExceeded, errors.OutOfMemory):
+            if high - low == 1:
+                raise
+        if raw_answer is not None:
+            yield raw_answer
+            return
+        middle = (low + high) // 2
+        yield from self._fetch(connection, statement, low, middle)
+        yield from self._fetch(connection, statement, middle, high)
+
+    def _rows(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
+        """A table or view row by row."""
+        selected = ", ".join(self._expressions(connection, columns)) or "NULL"
+        order = "" if self._relation.kind in VIEWS else " ORDER BY tableoid, ctid"
+        statement = f"SELECT {selected} FROM {quoted(connection, self._relation.schema, self._relation.name)}{order}"
+        with self._lock:
+            cursor = connection.cursor(f"dpstats_{next(_serials)}", binary=True)
+            cursor.execute(statement.encode(connection.info.encoding))
+        try:
+            while True:
+                with self._lock:
+                    raw_rows = cursor.fetchmany(_ROWS)
+                if not raw_rows:
+                    return
+                yield self._batch(columns, [b"".join(filter(None, part)) for part in zip(*raw_rows, strict=True)], len(raw_rows))
+        finally:
+            with self._lock:
+                cursor.close()
+
+    def _batch(self, columns: Sequence[PostgresColumn], raw_strings: Sequence[bytes | None], raw_rows: int) -> Batch:
+        raw_pairs = zip(raw_strings[::2], raw_strings[1::2], strict=False)
+        assembled = {
+            column.name: column.assemble(raw_values or b"", raw_marks or b"", self._encoding)
+            for column, (raw_values, raw_marks) in zip(columns, raw_pairs, strict=False)
+        }
+        return Batch(assembled, raw_rows)
+
+    def _expressions(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> list[str]:
+        return [text for column in columns for text in column.expressions(quoted(connection, column.name))]
+
+    def _aggregates(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> str:
+        """The statement for a range of rows, with places for its ends."""
+        strings = [f"string_agg({text}, ''::bytea)" for text in self._expressions(connection, columns)]
+        aggregates = ", ".join(["count(*)", *strings]).replace("{", "{{").replace("}", "}}")
+        table = quoted(connection, self._relation.schema, self._relation.name).replace("{", "{{").replace("}", "}}")
+        return f"SELECT {aggregates} FROM {table} WHERE ctid >= {{}}::tid AND ctid < {{}}::tid"
+
+    def _comes_in_ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> bool:
+        """Whether the server goes from row to row as they lie, straight into the aggregates; it says so before it reads any."""
+        statement = self._aggregates(connection, columns).format(_address(0), _address(self._batch_pages * _TUPLES))
+        with self._lock:
+            [(explained,)] = _ask(connection, f"EXPLAIN (FORMAT JSON) {statement}", binary=False)
+        plan = explained[0]["Plan"]
+        sources = [part["Node Type"] for part in plan.get("Plans", ()) if part.get("Parent Relationship") == "Outer"]
+        return plan["Node Type"] == "Aggregate" and sources == ["Tid Range Scan"]
+
+
+def _ask(connection: psycopg.Connection[Any], statement: str, *, binary: bool = True) -> list[tuple[Any, ...]]:
+    with connection.cursor(binary=binary) as cursor:
+        return cursor.execute(statement.encode(connection.info.encoding)).fetchall()
+
+
+def _address(place: int) -> str:
+    """Where a row lies, from one number: its page and its place there."""
+    return "'({},{})'".format(*divmod(place, _TUPLES))

@@ -1,0 +1,113 @@
+"""A Postgres server: how to reach it, and what its catalog says about a table.
+
+What a server answers to a URL that is wrong may repeat the URL with its password, so no message of its own or of the driver's
+is passed on.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from dpstats.engines.complaints import shown
+from dpstats.engines.stores.postgres_columns import PostgresColumn
+from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError, MissingExtraError
+
+if TYPE_CHECKING:
+    import psycopg
+
+PLAIN, PARTITIONED, VIEWS = ("r", "m"), "p", ("v", "f")
+"""The catalog's letters for kinds of tables; one that others inherit from counts as partitioned."""
+_PATIENCE = 30  # seconds to wait for a server to answer
+_RELATION = """\
+SELECT c.oid, n.nspname, c.relname, c.relkind::text, c.relhassubclass, has_table_privilege(c.oid, 'SELECT')
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass(%s)"""
+_COLUMNS = """\
+WITH RECURSIVE typed AS (
+  SELECT attnum, attname, atttypid AS type FROM pg_catalog.pg_attribute WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
+  UNION ALL
+  SELECT attnum, attname, t.typbasetype FROM typed JOIN pg_catalog.pg_type t ON t.oid = typed.type WHERE t.typtype = 'd')
+SELECT attname, t.typname, t.typnamespace = 'pg_catalog'::regnamespace,
+  CASE WHEN t.typtype = 'e' THEN 'enum' WHEN t.typtype = 'c' OR t.typcategory = 'A' THEN 'nested' ELSE 'plain' END
+FROM typed JOIN pg_catalog.pg_type t ON t.oid = typed.type WHERE t.typtype <> 'd' ORDER BY attnum"""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table or view as the catalog has it."""
+
+    oid: int
+    schema: str
+    name: str
+    kind: str
+    columns: list[PostgresColumn]
+
+
+def quoted(connection: psycopg.Connection[Any], *names: str) -> str:
+    """A name, with its schema where it has one, as SQL writes it."""
+    from psycopg import sql
+
+    return sql.Identifier(*names).as_string(connection)
+
+
+def encoding_of(connection: psycopg.Connection[Any]) -> str | None:
+    """How to decode texts as the server has them; None where they are good UTF-8. The server converts nothing: that can fail."""
+    server = connection.info.parameter_status("server_encoding")
+    if server == "UTF8":
+        return None
+    if server == "SQL_ASCII":  # anything at all
+        return "utf-8"
+    connection.execute("SELECT set_config('client_encoding', current_setting('server_encoding'), false)")
+    return connection.info.encoding
+
+
+def find_relation(connection: psycopg.Connection[Any], table: str) -> Relation:
+    """A table by its name as SQL would have it."""
+    import psycopg
+
+    found: list[tuple[Any, ...]] = []
+    with suppress(psycopg.Error):  # no name at all
+        found = connection.execute(_RELATION, [table]).fetchall()
+    if not found:
+        raise InvalidParameterError(
+            f"there is no table {shown(table)} in the database, or its user may not see it. Name its schema unless it is in the "
+            'search path (clinic.visits), and put names with capitals in double quotes (clinic."Visits").'
+        )
+    [(oid, schema, name, kind, has_children, may_read)] = found
+    if kind not in (*PLAIN, PARTITIONED, *VIEWS):
+        raise DataTypeError(f"{shown(table)} is neither a table nor a view.")
+    if not may_read:
+        raise InvalidParameterError(f"the database's user may not read {shown(table)}: GRANT SELECT on it first.")
+    columns = [
+        PostgresColumn(column, type_name, built_in=built_in, form=form)
+        for column, type_name, built_in, form in connection.execute(_COLUMNS, [oid]).fetchall()
+    ]
+    return Relation(oid, schema, name, PARTITIONED if has_children and kind in PLAIN else kind, columns)
+
+
+def connect(url: str) -> psycopg.Connection[Any]:
+    """A connection, or an error without the password."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    where: dict[str, Any] = {}
+    with suppress(Exception):
+        where = conninfo_to_dict(url)
+        return psycopg.connect(url, client_encoding="UTF8", connect_timeout=where.get("connect_timeout", _PATIENCE))
+    if not where:
+        raise InvalidParameterError("this is no URL of a Postgres database: write postgresql://user@host/database.")
+    address = f"{shown(where.get('host', 'localhost'))}, database {shown(where.get('dbname', 'of the user'))}"
+    raise DataFileError(
+        f"no connection to Postgres at {address}: check that the server runs there, and the user and the password."
+    )
+
+
+def require_driver() -> None:
+    """Raise unless the libraries are there."""
+    if find_spec("psycopg") is None or find_spec("pyarrow") is None:
+        raise MissingExtraError(
+            "tables in Postgres need psycopg and pyarrow: pip install 'dpstats[postgres]', or in a clone of dpstats "
+            "pip install -e '.[postgres]'."
+        )

@@ -1,0 +1,98 @@
+"""The store: a table somewhere, that runs a job over its rows.
+
+A job is a small program that sees rows in batches and hands back a summary. It goes to the rows, not they to it: a store in this
+process runs it over one stream of batches, a distributed one ships it to wherever its partitions are and merges what comes back.
+The job is the same code everywhere, so the answers are the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from dpstats.engines.cells import Cells, ColumnType
+from dpstats.engines.reading import read_cells, read_identities
+
+if TYPE_CHECKING:
+    from dpstats.engines.contributions import Bound
+
+Summary = TypeVar("Summary")
+
+
+class Batch:
+    """Some rows of a table: columns of one length, in whatever containers the store hands out."""
+
+    def __init__(self, raw_columns: Mapping[str, Any], rows: int) -> None:
+        """`raw_columns` holds at least the columns that were asked for; `rows` counts for a table of none."""
+        self.rows = rows
+        self._raw_columns = raw_columns
+        self._read: dict[tuple[str, ColumnType], Cells] = {}
+
+    def cells(self, name: str, kind: ColumnType) -> Cells:
+        """One column, read as that type."""
+        if (name, kind) not in self._read:
+            self._read[name, kind] = read_cells(self._raw_columns[name], kind)
+        return self._read[name, kind]
+
+    def identities(self, name: str, kind: ColumnType) -> Cells:
+        """One column of ids, read as that type but never rounded: different ids stay different."""
+        return read_identities(self._raw_columns[name], kind)
+
+
+class Job(Protocol[Summary]):
+    """What to do with the rows of a table. Stores may pickle it."""
+
+    def scan(self, batches: Iterable[Batch]) -> Summary:
+        """Go through some of the batches, once; runs where the rows are."""
+        ...
+
+    def merge(self, parts: Sequence[Summary]) -> Summary:
+        """Put together what came back from several scans (at least one); the order of the parts must not matter."""
+        ...
+
+
+class Store(Protocol):
+    """A table, wherever it lives. Nothing about its rows is known before a job runs."""
+
+    @property
+    def columns(self) -> Mapping[str, ColumnType]:
+        """Names and declared types, which are public, in the table's order."""
+        ...
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows lie in this process's memory, so that a column of them may be kept whole."""
+        ...
+
+    def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
+        """Run a job over all rows; the batches hold those columns (possibly none: then only their lengths count)."""
+        ...
+
+    def bounded(self, bound: Bound) -> Store:
+        """The same table with at most so many rows of each unit; nothing is read before a job runs."""
+        ...
+
+
+class LocalStore:
+    """A store whose rows come through this process, batch by batch."""
+
+    columns: Mapping[str, ColumnType]
+    in_memory = False
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """All rows; in the same order at every call where the store is `repeatable`."""
+        raise NotImplementedError
+
+    def repeatable(self) -> LocalStore:
+        """The same table with its rows in one order at every call, which may cost a copy."""
+        return self
+
+    def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
+        """Run a job over one stream of batches."""
+        return job.merge([job.scan(self.batches(columns))])
+
+    def bounded(self, bound: Bound) -> Store:
+        """The same table with at most so many rows of each unit."""
+        from dpstats.engines.contributions import BoundedStore  # it is a store itself
+
+        return BoundedStore(self, bound)

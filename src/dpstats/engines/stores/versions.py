@@ -1,0 +1,31 @@
+"""The version of a file: what tells that it is still the file that was opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpstats.engines.complaints import one_error_for, shown
+from dpstats.foundations.errors import DataFileError
+
+
+@dataclass(frozen=True)
+class FileVersion:
+    """A file as it was: its place on the disk, its size, and when it was last written."""
+
+    file: Path
+    inode: int
+    size: int
+    written: int
+
+    @classmethod
+    def of(cls, file: Path) -> FileVersion:
+        """The version that is there now."""
+        with one_error_for(file, "is not there any more, or may not be read any more"):
+            status = file.stat()
+        return cls(file, status.st_ino, status.st_size, status.st_mtime_ns)
+
+    def check(self) -> None:
+        """Raise unless the file is the same: answers from two versions of a table must not be mixed."""
+        if FileVersion.of(self.file) != self:
+            raise DataFileError(f"{shown(self.file)} has changed since it was opened: open the table anew.")

@@ -1,0 +1,178 @@
+"""A view: which rows of a table a question is about, and which columns it may name.
+
+A view adds derived columns and conditions to a table. Both are functions of one row: a table with one row more has the same view,
+or one with this row more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, present_cells, select_cells
+from dpstats.engines.stores.store import Batch
+from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+
+Read = Callable[[str, ColumnType], Cells]
+Mask = NDArray[np.bool_]
+
+_CELLS_OF = {ColumnType.TEXT: Labels, ColumnType.MOMENT: Moments, ColumnType.OTHER: Opaque}
+
+
+class Expression(Protocol):
+    """A function of one row, made of columns and constants."""
+
+    @property
+    def type(self) -> ColumnType:
+        """What it gives."""
+        ...
+
+    @property
+    def columns(self) -> tuple[tuple[str, ColumnType], ...]:
+        """The columns that it reads, each with the type that it is read as."""
+        ...
+
+    def cells(self, read: Read) -> Cells:
+        """What it gives for each row of the batch that is read."""
+        ...
+
+    def mask(self, read: Read) -> Mask:
+        """Of a condition: the rows where it is certainly true."""
+        ...
+
+
+class Part(NamedTuple):
+    """Cells, and which of them count; None where all do."""
+
+    cells: Cells
+    raw_taken: Mask | None
+
+
+@dataclass(frozen=True)
+class View:
+    """Columns of a table and derived ones, and the conditions that rows must meet."""
+
+    schema: Mapping[str, ColumnType]
+    """The columns of the table with their types, as declared or as re-declared by the owner."""
+    derived: Mapping[str, Expression] = field(default_factory=dict)
+    """Further columns, in order: each may use those before it."""
+    conditions: tuple[Expression, ...] = ()
+    """A row belongs to the view if all of them are true; they may use every column."""
+
+    def __post_init__(self) -> None:
+        """Own copies, which no caller can change."""
+        twice = [name for name in self.derived if name in self.schema]
+        if twice:
+            raise InvalidParameterError(f"there is a column {twice[0]!r} already: give the derived one another name.")
+        object.__setattr__(self, "schema", dict(self.schema))
+        object.__setattr__(self, "derived", dict(self.derived))
+        object.__setattr__(self, "conditions", tuple(self.conditions))
+
+    @property
+    def columns(self) -> dict[str, ColumnType]:
+        """All columns with their types: those of the table, then the derived ones."""
+        return {**self.schema, **{name: expression.type for name, expression in self.derived.items()}}
+
+    def type_of(self, name: str) -> ColumnType:
+        """The type of a column."""
+        return self.derived[name].type if name in self.derived else self.schema[name]
+
+    def needs(self, names: Iterable[str]) -> list[str]:
+        """The columns of the table that must be read for some columns of the view, conditions included; in the table's order."""
+        waiting = [*names, *(name for condition in self.conditions for name, _ in condition.columns)]
+        needed: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name not in needed:
+                needed.add(name)
+                if name in self.derived:
+                    waiting += [used for used, _ in self.derived[name].columns]
+                elif name not in self.schema:
+                    raise UnknownNameError(f"there is no column {name!r}; the columns are {', '.join(self.columns)}.")
+        return [name for name in self.schema if name in needed]
+
+    def on(self, batch: Batch) -> ViewedBatch:
+        """The view of one batch, which computes what it is asked for once."""
+        return ViewedBatch(self, batch)
+
+    def kept(self, batch: Batch) -> Mask | None:
+        """Which rows of a batch belong to the view; None where all do."""
+        return self.on(batch).raw_kept
+
+    def cells(self, batch: Batch, name: str, kind: ColumnType) -> Cells:
+        """One column of the rows that belong to the view, read as that type; derived ones have the type that they have."""
+        return self.on(batch).cells(name, kind)
+
+
+class ViewedBatch:
+    """A batch as a view shows it."""
+
+    def __init__(self, view: View, batch: Batch) -> None:
+        self._view = view
+        self._batch = batch
+        self._raw_derived: dict[str, Cells] = {}
+        self.raw_kept: Mask | None = self._meets_all(view.conditions)
+        """Which rows of the batch belong to the view; None where all do."""
+        self.rows = batch.rows if self.raw_kept is None else int(np.count_nonzero(self.raw_kept))
+        """Rows that belong to the view, missing ones included."""
+
+    def cells(self, name: str, kind: ColumnType) -> Cells:
+        """One column of the rows that belong to the view."""
+        raw_cells = self._read(name, kind)
+        return raw_cells if self.raw_kept is None else select_cells(raw_cells, self.raw_kept)
+
+    def parts(self, name: str, kind: ColumnType) -> list[Part]:
+        """The rows that belong to the view and are not missing in a column, each in one part; parts have the batch's rows.
+
+        There is one part, but for UNDECLARED: then cells that are numbers are numbers, and the others texts.
+        """
+        if kind is not ColumnType.UNDECLARED:
+            raw_cells = self._read(name, kind)
+            return [Part(raw_cells, _both(self.raw_kept, _present(raw_cells)))]
+        raw_numbers, raw_texts = self._read(name, ColumnType.NUMBER), self._read(name, ColumnType.TEXT)
+        raw_are_numbers = present_cells(raw_numbers)
+        return [
+            Part(raw_numbers, _both(self.raw_kept, raw_are_numbers)),
+            Part(raw_texts, _both(self.raw_kept, present_cells(raw_texts) & ~raw_are_numbers)),
+        ]
+
+    def present(self, name: str, kind: ColumnType) -> list[Cells]:
+        """As `parts`, only the cells that count."""
+        return [_taken(part) for part in self.parts(name, kind)]
+
+    def _read(self, name: str, kind: ColumnType) -> Cells:
+        """One column of all rows of the batch, in the view or not."""
+        if name not in self._view.derived:
+            return self._batch.cells(name, kind)
+        if name not in self._raw_derived:
+            self._raw_derived[name] = self._view.derived[name].cells(self._read)
+        raw_cells = self._raw_derived[name]
+        if not isinstance(raw_cells, _CELLS_OF.get(kind, Numbers)):
+            raise InvalidParameterError(f"column {name!r} is derived and cannot be read as {kind.value}.")
+        return raw_cells
+
+    def _meets_all(self, conditions: Sequence[Expression]) -> Mask | None:
+        raw_kept: Mask | None = None
+        for condition in conditions:
+            raw_kept = _both(raw_kept, condition.mask(self._read))
+        return None if raw_kept is None or raw_kept.all() else raw_kept
+
+
+def _present(raw_cells: Cells) -> Mask | None:
+    """Which cells are not missing; None where it costs nothing to say that none is."""
+    return None if isinstance(raw_cells, Numbers) and raw_cells.raw_present is None else present_cells(raw_cells)
+
+
+def _both(one: Mask | None, other: Mask | None) -> Mask | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _taken(part: Part) -> Cells:
+    raw_cells = part.cells if part.raw_taken is None or part.raw_taken.all() else select_cells(part.cells, part.raw_taken)
+    return Numbers(raw_cells.raw_values) if isinstance(raw_cells, Numbers) else raw_cells

@@ -1,0 +1,195 @@
+"""What is particular to tables in Spark: jobs that travel, bounds at scale, and errors that keep quiet."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.contributions import Bound, BoundedStore, MissingUnit
+from dpstats.engines.stores import spark as home
+from dpstats.engines.stores.opening import open_store
+from dpstats.engines.stores.spark import SparkStore
+from dpstats.engines.stores.store import Batch
+from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingExtraError, UnknownNameError
+from tests.engines.stores.makers_spark import Several, spark_table
+from tests.engines.stores.ugly import CountRows, plain_cells
+
+INTEGER, NUMBER, BOOLEAN, TEXT, MOMENT, OTHER = (
+    ColumnType.INTEGER,
+    ColumnType.NUMBER,
+    ColumnType.BOOLEAN,
+    ColumnType.TEXT,
+    ColumnType.MOMENT,
+    ColumnType.OTHER,
+)
+KEY = bytes(range(32))
+SECRET = "s3cret"
+
+
+@dataclass(frozen=True)
+class Collect:
+    """A job that brings whole rows back, in any order."""
+
+    columns: tuple[tuple[str, ColumnType], ...]
+
+    def scan(self, batches: Iterable[Batch]) -> Counter[Any]:
+        found: Counter[Any] = Counter()
+        for batch in batches:
+            found.update(zip(*(plain_cells(batch.cells(*column)) for column in self.columns), strict=True))
+        return found
+
+    def merge(self, parts: Sequence[Counter[Any]]) -> Counter[Any]:
+        return sum(parts, Counter())
+
+
+@dataclass(frozen=True)
+class Fail:
+    """A job that chokes on the rows, loudly."""
+
+    def scan(self, batches: Iterable[Batch]) -> int:
+        for batch in batches:
+            warnings.warn(SECRET, stacklevel=1)
+            raise ValueError(f"{SECRET} {plain_cells(batch.cells('id', INTEGER))}")
+        return 0
+
+    def merge(self, parts: Sequence[int]) -> int:
+        return sum(parts)
+
+
+TYPES = """
+SELECT CAST(x AS BYTE) byte, CAST(x AS SHORT) short, CAST(x AS LONG) long, CAST(x AS FLOAT) float,
+  CAST(x AS DECIMAL(38, 10)) decimal, x = 1 flag, CAST(NULL AS VOID) nothing, TIMESTAMP_NTZ'1970-01-01 00:00:01' plain,
+  TIMESTAMP'1970-01-01 00:00:01 UTC' zoned, DATE'0001-01-01' day, INTERVAL '25' HOUR span, INTERVAL '14' MONTH months,
+  make_interval(1) mixed, CAST('a' AS BINARY) bytes, array(x) list, named_struct('a', x) record, map('a', x) pairs
+FROM VALUES (1), (NULL) AS rows(x)
+"""
+EXPECTED: dict[str, tuple[ColumnType, list[Any]]] = {
+    "byte": (INTEGER, [1, None]),
+    "short": (INTEGER, [1, None]),
+    "long": (INTEGER, [1, None]),
+    "float": (NUMBER, [1.0, None]),
+    "decimal": (NUMBER, [1.0, None]),
+    "flag": (BOOLEAN, [1, None]),
+    "nothing": (NUMBER, [None, None]),
+    "plain": (MOMENT, [(1_000_000, False)] * 2),
+    "zoned": (MOMENT, [(1_000_000, True)] * 2),
+    "day": (MOMENT, [(-62_135_596_800_000_000, False)] * 2),
+    "span": (TEXT, ["P1DT1H"] * 2),
+    "months": (TEXT, ["INTERVAL '14' MONTH"] * 2),
+    "mixed": (TEXT, ["1 years"] * 2),
+    "bytes": (OTHER, [True, True]),
+    "list": (OTHER, [True, True]),
+    "record": (OTHER, [True, True]),
+    "pairs": (OTHER, [True, True]),
+}
+
+
+def test_every_type_of_spark_has_its_cells(spark: Any) -> None:
+    store = SparkStore(spark.sql(TYPES))
+    assert store.columns == {name: kind for name, (kind, _) in EXPECTED.items()}
+    job: Any = Several(tuple(Collect(((name, kind),)) for name, (kind, _) in EXPECTED.items()))
+    found = store.run(job, list(EXPECTED))
+    assert found == [Counter((cell,) for cell in cells) for _, cells in EXPECTED.values()]
+
+
+def test_a_table_without_partitions_and_one_without_columns_are_scanned_too(spark: Any) -> None:
+    empty = spark.createDataFrame(spark.sparkContext.emptyRDD(), "id LONG")
+    assert empty.rdd.getNumPartitions() == 0
+    store, types = open_store(empty)
+    assert isinstance(store, SparkStore)
+    assert types == {"id": INTEGER}
+    assert store.run(CountRows(), ["id"]) == store.run(CountRows(), []) == (0, 0)
+    assert SparkStore(spark.range(5).select()).run(CountRows(), [])[0] == 5
+
+
+def test_names_that_confuse_spark_do_not_confuse_us(spark: Any) -> None:
+    frame = spark.range(3).toDF("a.b").selectExpr("`a.b`", "`a.b` + 10 AS id", "`a.b` + 20 AS ID", "`a.b` AS `tick``s`")
+    store = SparkStore(frame)
+    job = Collect((("a.b", INTEGER), ("ID", INTEGER), ("id", INTEGER), ("tick`s", INTEGER)))
+    assert store.run(job, ["a.b", "ID", "id", "tick`s"]) == Counter([(i, 20 + i, 10 + i, i) for i in range(3)])
+    with pytest.raises(InvalidParameterError, match="more than one column named id"):
+        SparkStore(spark.range(3).selectExpr("id", "id"))
+    with pytest.raises(UnknownNameError, match="Did you mean"):
+        store.run(CountRows(), ["tick's"])
+
+
+def test_a_job_that_fails_says_nothing_about_the_rows(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        SparkStore(spark.range(1000)).run(Fail(), ["id"])
+    assert str(caught.value) == "Spark did not finish a pass over the table."
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_table_that_fails_says_nothing_about_the_rows(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    store = SparkStore(spark.range(9).selectExpr(f"CAST(concat('{SECRET}', id) AS INT) AS id"))
+    with pytest.raises(RuntimeError) as caught:
+        store.run(CountRows(), ["id"])
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert SECRET not in "".join(capfd.readouterr())
+    root = spark.sparkContext._jvm.org.apache.logging.log4j.LogManager.getRootLogger()
+    assert root.getLevel().toString() == "ERROR"
+
+
+def test_a_session_that_has_ended_is_our_own_error(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = spark.range(3)
+    monkeypatch.setattr(type(frame), "schema", property(lambda _: 1 / 0))
+    with pytest.raises(DataFileError, match="could not be opened: check that its session runs"):
+        SparkStore(frame)
+
+
+def visits() -> pl.DataFrame:
+    """Units with one to thirty visits, and some without an id."""
+    persons = [person for person in range(30) for _ in range(person + 1)]
+    rows = len(persons)
+    return pl.DataFrame(
+        {
+            "person": [None if row % 11 == 0 else f"p{person}" for row, person in enumerate(persons)],
+            "cost": [float(row * row % 97) for row in range(rows)],
+            "day": [row % 7 for row in range(rows)],
+        }
+    )
+
+
+@pytest.mark.parametrize("missing", list(MissingUnit))
+def test_the_rows_that_are_kept_are_those_that_every_store_keeps(spark: Any, missing: MissingUnit) -> None:
+    kinds = (("person", TEXT), ("cost", NUMBER), ("day", INTEGER))
+    bound = Bound("person", TEXT, 3, kinds, missing, KEY)
+    local: Any = open_store(visits())[0]
+    store = SparkStore(spark_table(spark, visits())).bounded(bound)
+    job = Collect(kinds)
+    expected = BoundedStore(local, bound).run(job, [name for name, _ in kinds])
+    assert store.run(job, [name for name, _ in kinds]) == expected
+    assert store.run(CountRows(), [])[0] == expected.total()
+    most = Counter(person for person, *_ in expected.elements())
+    assert max(count for person, count in most.items() if person is not None) == 3
+    assert (
+        most[None] == {MissingUnit.DROP: 0, MissingUnit.TOGETHER: 3, MissingUnit.EACH: visits()["person"].null_count()}[missing]
+    )
+    store.close()
+
+
+def test_a_bounded_table_is_kept_after_the_first_pass_and_not_before(spark: Any) -> None:
+    bound = Bound("id", INTEGER, 1, (("id", INTEGER),), MissingUnit.DROP, KEY)
+    failing = SparkStore(spark.range(9).selectExpr(f"CAST(concat('{SECRET}', id) AS INT) AS id")).bounded(bound)
+    with pytest.raises(RuntimeError):
+        failing.run(CountRows(), [])
+    store = SparkStore(spark.range(9).selectExpr("CAST(1000000 * rand() AS LONG) AS id")).bounded(bound)
+    job = Collect((("id", INTEGER),))
+    assert store.run(job, ["id"]) == store.run(job, ["id"])
+    assert store._frame.is_cached
+    store.close()
+    failing.close()
+
+
+def test_without_the_libraries_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home, "find_spec", lambda name: None if name == "pandas" else name)
+    with pytest.raises(MissingExtraError, match=r"dpstats\[spark\]"):
+        SparkStore(None)  # type: ignore[arg-type]
