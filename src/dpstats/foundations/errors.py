@@ -39,5 +39,13 @@ class SpentError(DpstatsError, RuntimeError):
     """A further question to an `AboveThreshold` that has already said "above"."""
 
 
+class BudgetError(DpstatsError, RuntimeError):
+    """A question does not fit what is left of a budget; nothing was spent."""
+
+
+class LedgerError(DpstatsError, RuntimeError):
+    """A ledger cannot be opened, read or written, or it says something other than its session does."""
+
+
 class NoReplyError(DpstatsError, ArithmeticError):
     """A number was asked of a `NoReply`, which has none."""

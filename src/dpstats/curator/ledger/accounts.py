@@ -1,0 +1,209 @@
+"""An account: one data set in a ledger, with its terms, its debits and its archive of answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpstats.accounting.accountants import Accountant, Total, read_exact
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry, digest
+from dpstats.curator.ledger.stores import PAGE, EntryTable
+from dpstats.curator.ledger.terms import Terms
+from dpstats.curator.ledger.writer import Page, Writer
+from dpstats.foundations.errors import BudgetError, InvalidParameterError, LedgerError
+from dpstats.foundations.privacy import PrivacyCost
+
+LONGEST_KEY = 200
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a debit hands back: it was paid, and is on the disk."""
+
+    dataset: str
+    sequence: int
+    key: str
+    hash: str
+    total: Total
+    """What the data set has spent, this debit included."""
+
+
+class Account:
+    """One data set of a ledger. Its total only ever grows: there is nothing here that gives back."""
+
+    def __init__(self, writer: Writer, dataset: str, terms: Terms) -> None:
+        self.dataset = dataset
+        self.terms = terms
+        self._writer = writer
+
+    @property
+    def budget(self) -> Budget:
+        """What all questions may spend together."""
+        return self.terms.budget
+
+    @property
+    def accountant(self) -> Accountant:
+        """Who adds the costs up."""
+        return self.budget.keeper
+
+    @property
+    def total(self) -> Total:
+        """What has been spent, as the accountant counts it."""
+        return total_after(self._last_debit(), self.accountant)
+
+    @property
+    def left(self) -> Total:
+        """What has not been spent, as the accountant counts it."""
+        return self.accountant.left(self.total, self.budget.limit)
+
+    @property
+    def largest_epsilon(self) -> Fraction:
+        """The largest epsilon that one more question without a delta may have."""
+        return self.accountant.largest_epsilon(self.total, self.budget.limit)
+
+    @property
+    def last_question(self) -> tuple[str, PrivacyCost] | None:
+        """The question that was paid for last, and what it cost."""
+        debit = self._last_debit()
+        return None if debit is None else (debit.content()["question"], cost_of(debit, self.terms))
+
+    @property
+    def spent(self) -> PrivacyCost:
+        """The (epsilon, delta) that has been spent."""
+        return self.terms.cost(*self.budget.amounts_to(self.total))
+
+    @property
+    def remaining(self) -> str:
+        """What is left, in words: "epsilon = 1.4" or "rho = 0.08"."""
+        return self.budget.remaining(self.total)
+
+    def how_many(self, cost: PrivacyCost) -> int:
+        """How many more questions of this cost fit."""
+        return self.budget.how_many(self._own(cost), self.total)
+
+    def entries(self) -> list[Entry]:
+        """All entries about this data set, in order."""
+        return [entry for entry in all_entries(self._writer) if entry.dataset == self.dataset]
+
+    def recall(self, key: str) -> dict[str, Any] | None:
+        """The archived document of an identical question, at no cost; the first one, where there are several."""
+        answers = self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, _checked_key(key)))
+        return archived_document(answers[0]) if answers else None
+
+    def debit(self, key: str, question: str, cost: PrivacyCost, details: Mapping[str, object] | None = None) -> Receipt:
+        """Spend a cost; it is on the disk when this returns. Raises `BudgetError`, and spends nothing, where it does not fit.
+
+        `key` names the question: the same for identical questions, such as a hash of everything that tells them apart.
+        `details` are plain values for whoever reads the ledger: method, version, parameters.
+        """
+        _checked_key(key)
+        charge = self.accountant.charge(self._own(cost))
+
+        def spend(page: Page) -> Receipt:
+            before = total_after(page.latest(self.dataset, DEBIT), self.accountant)
+            if not self.accountant.fits(before, charge, self.budget.limit):
+                raise BudgetError(self._refusal(charge, before))
+            total = self.accountant.add(before, charge)
+            content = {
+                "question": question,
+                "cost": {"epsilon": str(cost.epsilon), "delta": str(cost.delta)},
+                "total": self.accountant.to_dict(total),
+                "details": dict(details or {}),
+            }
+            entry = page.append(self.dataset, DEBIT, key, content)
+            return Receipt(self.dataset, entry.sequence, key, entry.hash, total)
+
+        return self._writer.write(spend)
+
+    def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
+        """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""
+        try:
+            text = json.dumps(document, ensure_ascii=True, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise InvalidParameterError("a document for the archive must hold plain JSON values.") from None
+        content = {"debit": receipt.sequence, "digest": digest(text), "document": text}
+
+        def archive(page: Page) -> None:
+            debits = page.with_key(self.dataset, DEBIT, receipt.key)
+            if (receipt.sequence, receipt.hash) not in ((debit.sequence, debit.hash) for debit in debits):
+                raise LedgerError("this receipt is not of this ledger and data set, so its answer is not archived here.")
+            answered = (answer.content()["debit"] for answer in page.with_key(self.dataset, ANSWER, receipt.key))
+            if receipt.sequence in answered:
+                raise LedgerError("this debit has been answered already; an archived answer is never replaced.")
+            page.append(self.dataset, ANSWER, receipt.key, content)
+
+        self._writer.write(archive)
+
+    def _last_debit(self) -> Entry | None:
+        return self._writer.read(lambda table: table.latest(self.dataset, DEBIT))
+
+    def _own(self, cost: PrivacyCost) -> PrivacyCost:
+        if (cost.neighbors, cost.unit) != (self.terms.neighbors, self.terms.unit):
+            raise InvalidParameterError(
+                f"{self.dataset} is charged per {self.terms.unit} under {self.terms.neighbors.value}; "
+                f"this cost is per {cost.unit} under {cost.neighbors.value}."
+            )
+        return cost
+
+    def _refusal(self, charge: Total, total: Total) -> str:
+        return (
+            f"this question costs {self.accountant.words(charge)}, and of the budget of {self.dataset}, {self.budget}, there is "
+            f"{self.budget.remaining(total)} left. Nothing was spent. Ask with a smaller epsilon, or ask less."
+        )
+
+
+def total_after(debit: Entry | None, accountant: Accountant) -> Total:
+    """The running total that the last debit of a data set carries."""
+    if debit is None:
+        return Total()
+    try:
+        if debit.fault() is None:
+            return accountant.from_dict(debit.content()["total"])
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise LedgerError(f"entry {debit.sequence} of the ledger has no total that can be read: run `dpstats ledger verify`.")
+
+
+def cost_of(debit: Entry, terms: Terms) -> PrivacyCost:
+    """What a debit cost."""
+    cost = debit.content()["cost"]
+    return terms.cost(read_exact(cost["epsilon"]), read_exact(cost["delta"]))
+
+
+def archived_document(answer: Entry) -> dict[str, Any]:
+    """The document that an answer holds, if it is the one that was archived."""
+    try:
+        content = answer.content()
+        if answer.fault() is None and digest(content["document"]) == content["digest"]:
+            document: dict[str, Any] = json.loads(content["document"])
+            return document
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise LedgerError(f"entry {answer.sequence} of the ledger is not the answer that was archived: run `dpstats ledger verify`.")
+
+
+def all_entries(writer: Writer) -> list[Entry]:
+    """Every entry of a ledger, in order."""
+    entries: list[Entry] = []
+    while True:
+        after = entries[-1].sequence if entries else None
+
+        def look(table: EntryTable, after: int | None = after) -> list[Entry]:
+            return table.page(after)
+
+        found = writer.read(look)
+        entries += found
+        if len(found) < PAGE:
+            return entries
+
+
+def _checked_key(key: object) -> str:
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
+        raise InvalidParameterError(
+            f"a key must be printable ASCII text of 1 to {LONGEST_KEY} letters, such as a hash of the question."
+        )
+    return key

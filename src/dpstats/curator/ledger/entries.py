@@ -1,0 +1,107 @@
+"""Entries: the lines of a ledger, each chained to the one before it by a hash.
+
+An entry of version 1 never changes its meaning: its hash is the SHA-256 of the canonical JSON list of its other fields, in the
+order in which they stand below, and its body is canonical JSON. A later version gets its own rules beside these. Versions that
+this release does not know are reported, never guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from dpstats.foundations.errors import InvalidParameterError
+
+OPEN, DEBIT, ANSWER = "open", "debit", "answer"
+VERSION = 1
+BEFORE_THE_FIRST = "0" * 64
+_TYPES = [int, int, *[str] * 7]
+
+
+class Entry(NamedTuple):
+    """One line of a ledger, as it is stored."""
+
+    sequence: int
+    """1 for the first entry of a ledger, and one more for each that follows."""
+    version: int
+    time: str
+    """When it was written, in UTC, by the clock of whoever wrote it."""
+    dataset: str
+    kind: str
+    key: str
+    """Names the question of a debit and of its answer: the same for identical questions. Empty where a data set is opened."""
+    body: str
+    """Canonical JSON; what is in it depends on the kind."""
+    previous: str
+    """The hash of the entry before this one."""
+    hash: str
+
+    def fault(self) -> str | None:
+        """What is wrong with the entry taken by itself, or None."""
+        if [type(field) for field in self] != _TYPES:
+            return "has a field of the wrong type"
+        if self.version != VERSION:
+            return f"has the format version {self.version}, which this release of dpstats does not know"
+        if self.hash != hash_of(*self[:-1]):
+            return "does not match its hash: it was changed after it was written"
+        return None
+
+    def content(self) -> dict[str, Any]:
+        """The body as plain values; raises `ValueError` where it is no canonical JSON object."""
+        try:
+            content = json.loads(self.body)
+            if isinstance(content, dict) and canonical_json(content) == self.body:
+                return content
+        except (ValueError, RecursionError, InvalidParameterError):
+            pass
+        raise ValueError("the body is not canonical JSON")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name; the body stays the text that was hashed."""
+        return self._asdict()
+
+
+def chained(last: Entry | None, dataset: str, kind: str, key: str, content: Mapping[str, object]) -> Entry:
+    """The entry that follows `last`, written now."""
+    sequence, previous = (last.sequence + 1, last.hash) if last else (1, BEFORE_THE_FIRST)
+    time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    fields = (sequence, VERSION, time, dataset, kind, key, canonical_json(content), previous)
+    return Entry(*fields, hash_of(*fields))
+
+
+def hash_of(*fields: object) -> str:
+    """The hash of an entry of version 1, from its other fields in order."""
+    return digest(json.dumps(fields, separators=(",", ":"), ensure_ascii=True))
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def canonical_json(value: object) -> str:
+    """Plain values as the one JSON text that they have: keys sorted, ASCII, no spaces, no floats."""
+    try:
+        return json.dumps(exact(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    except (ValueError, RecursionError):  # a number of too many digits, or values nested too deeply
+        raise InvalidParameterError("what goes into a ledger must be plain values of ordinary size.") from None
+
+
+def exact(value: object) -> object:
+    """Plain values without floats: a number that is not whole becomes its exact text."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (Fraction, Decimal)):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return {name: exact(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return [exact(item) for item in value]
+    raise InvalidParameterError(f"what goes into a ledger must be plain values; {type(value).__name__} is none.")

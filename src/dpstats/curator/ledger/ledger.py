@@ -1,0 +1,107 @@
+"""The ledger: opened by a path, a Postgres URL or ":memory:", with an account for each data set in it."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+from dpstats.curator.ledger.accounts import Account, Receipt, all_entries
+from dpstats.curator.ledger.entries import OPEN, Entry
+from dpstats.curator.ledger.postgres import SCHEMES, PostgresStore
+from dpstats.curator.ledger.sqlite import SqliteStore
+from dpstats.curator.ledger.statements import Statement, statements
+from dpstats.curator.ledger.stores import Store
+from dpstats.curator.ledger.terms import Terms, terms_of
+from dpstats.curator.ledger.verification import Verification, verify_entries
+from dpstats.curator.ledger.writer import Page, Writer
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
+
+__all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
+
+LONGEST_NAME = 200
+
+
+class Ledger:
+    """An append-only, hash-chained list of entries. Threads may share one, and child processes that were forked."""
+
+    def __init__(self, store: Store) -> None:
+        self._writer = Writer(store)
+        self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
+
+    @property
+    def address(self) -> str:
+        """Where it is; never with a password."""
+        return self._writer.store.address
+
+    @property
+    def head(self) -> str | None:
+        """The hash of the last entry, which stands for all of them: whoever remembers it notices if any is removed."""
+        last = self._writer.read(lambda table: table.last())
+        return last.hash if last else None
+
+    def account(self, dataset: str, terms: Terms) -> Account:
+        """The account of a data set: opened if there is none yet, and otherwise only if its terms are the same."""
+        _checked_name(dataset)
+
+        def open_once(page: Page) -> Terms:
+            entry = page.latest(dataset, OPEN)
+            if entry is not None:
+                return terms_of(entry)
+            page.append(dataset, OPEN, "", terms.content())
+            return terms
+
+        found = self._writer.write(open_once)
+        if differences := found.differences(terms):
+            raise LedgerError(
+                f"the terms of {dataset} were fixed when it was first opened: {'; '.join(differences)}. "
+                "Ask for the ledger's terms, or keep another data set under another name."
+            )
+        return Account(self._writer, dataset, found)
+
+    def entries(self) -> list[Entry]:
+        """Every entry, in order."""
+        return all_entries(self._writer)
+
+    def statements(self) -> list[Statement]:
+        """What the ledger says about each data set, for people."""
+        return statements(self.entries())
+
+    def verify(self, head: str | None = None) -> Verification:
+        """Check everything that can be checked; see `verification`."""
+        with self._writer.turn():
+            damages = self._writer.store.damages()
+        return verify_entries(self.entries(), head=head, damages=damages)
+
+    def close(self) -> None:
+        """Let go of the file or the connection. A ledger in memory is kept until nothing refers to it."""
+        self._writer.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.address})"
+
+
+def open_ledger(address: str | os.PathLike[str], *, read_only: bool = False) -> Ledger:
+    """The ledger at a path, a postgresql:// URL, or ":memory:" for this process only; made if there is none.
+
+    With `read_only` there must be one, and nothing is written to it.
+    """
+    text = os.fspath(address)
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InvalidParameterError("a ledger is given by a path such as survey.ledger, a postgresql:// URL, or ':memory:'.")
+    if text.startswith(SCHEMES):
+        return Ledger(PostgresStore(text, read_only=read_only))
+    if "://" in text:
+        raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
+    return Ledger(SqliteStore(text, read_only=read_only))
+
+
+def _checked_name(dataset: object) -> str:
+    if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable() or len(dataset) > LONGEST_NAME:
+        raise InvalidParameterError(f"a data set's name must be one line of printable text, of {LONGEST_NAME} letters at most.")
+    return dataset

@@ -1,0 +1,212 @@
+"""Ledgers in Postgres: for writers on several machines.
+
+All writers take turns at one row (SELECT ... FOR UPDATE), so that what a transaction reads at the end of the chain is the end
+until it is done, and a transaction counts only when the server has it on disk (synchronous_commit). The server's messages are
+not passed on, and neither is the password in a URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, EntryTable
+from dpstats.foundations.errors import LedgerError, MissingExtraError
+
+if TYPE_CHECKING:
+    import psycopg
+
+SCHEMES = ("postgresql://", "postgres://")
+PATIENCE = 30
+"""Seconds to wait for another writer, or for a server to answer."""
+_CREATION = 0x64706C67  # the advisory lock under which tables are made: "dplg"
+_TRIGGER = """\
+CREATE FUNCTION dpstats_ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'a ledger is append-only'; END $$;
+CREATE TRIGGER dpstats_ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON dpstats_ledger
+EXECUTE FUNCTION dpstats_ledger_refuse()"""
+_TURN = (
+    "CREATE TABLE dpstats_ledger_turn (only_row INTEGER PRIMARY KEY CHECK (only_row = 1))",
+    "INSERT INTO dpstats_ledger_turn VALUES (1)",
+)
+# A look at the catalog's rows; to_regclass may still remember what it saw before another writer made the table.
+_LOOK = """\
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_tables WHERE tablename = 'dpstats_ledger' AND schemaname = ANY (current_schemas(false))
+)"""
+_TAKE_TURN = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT only_row FROM dpstats_ledger_turn FOR UPDATE"
+
+
+class PostgresStore:
+    """Entries in a table of a Postgres database."""
+
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
+        self._url = url
+        self._read_only = read_only
+        self._connection: psycopg.Connection[Any] | None = None
+        _driver()
+
+    @property
+    def address(self) -> str:
+        """The URL without user, password and options."""
+        return shown_url(self._url)
+
+    @contextmanager
+    def writing(self) -> Iterator[EntryTable]:
+        """A transaction that no other writer can enter; durable when it is left."""
+        if self._read_only:
+            raise LedgerError(f"the ledger {self.address} was opened for reading only.")
+        with self._our_words():
+            connection = self._with_turn()
+            try:
+                yield _table(connection)
+            except BaseException:
+                self._give_up(connection)
+                raise
+            try:
+                connection.execute("COMMIT")
+            except _driver().Error:
+                self.disconnect()
+                raise LedgerError(
+                    f"the connection to the ledger {self.address} broke while it was writing. Whether the cost was debited, "
+                    "`dpstats ledger show` says; nothing was answered."
+                ) from None
+
+    @contextmanager
+    def reading(self) -> Iterator[EntryTable]:
+        """The entries as they are now."""
+        with self._our_words():
+            connection = self._connected()
+            try:
+                connection.execute("SELECT 1")
+            except _driver().OperationalError:
+                self.disconnect()
+                connection = self._connected()
+            yield _table(connection)
+
+    def damages(self) -> list[str]:
+        """Nothing: the server looks after its tables."""
+        return []
+
+    def disconnect(self) -> None:
+        """Close the connection."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(_driver().Error):
+                connection.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.disconnect()
+
+    def _with_turn(self) -> psycopg.Connection[Any]:
+        """A connection whose transaction has the turn. One that broke while it was idle is made anew: nothing is lost by that."""
+        was_connected = self._connection is not None
+        try:
+            return self._take_turn()
+        except _driver().OperationalError as error:
+            if not was_connected or isinstance(error, _driver().errors.LockNotAvailable):
+                raise
+        return self._take_turn()
+
+    def _take_turn(self) -> psycopg.Connection[Any]:
+        connection = self._connected()
+        try:
+            connection.execute(_TAKE_TURN)
+        except BaseException:
+            self.disconnect()  # a transaction that failed at its first step must not stay open
+            raise
+        return connection
+
+    def _give_up(self, connection: psycopg.Connection[Any]) -> None:
+        try:
+            connection.execute("ROLLBACK")
+        except _driver().Error:
+            self.disconnect()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        timeout = {} if "connect_timeout=" in self._url else {"connect_timeout": PATIENCE}
+        try:
+            connection: psycopg.Connection[Any] = _driver().connect(self._url, autocommit=True, **timeout)
+        except _driver().Error:
+            raise LedgerError(
+                f"nobody answers at {self.address}, or not to this user: check address, user and password, and whether it runs."
+            ) from None
+        try:
+            connection.execute("SET synchronous_commit = on")
+            connection.execute(f"SET lock_timeout = '{PATIENCE}s'")
+            if self._read_only:
+                connection.execute("SET default_transaction_read_only = on")
+            if not _has_ledger(connection):
+                if self._read_only:
+                    raise LedgerError(f"there is no ledger at {self.address}.")
+                _create(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _our_words(self) -> Iterator[None]:
+        errors = _driver().errors
+        try:
+            yield
+        except errors.LockNotAvailable:
+            complaint = f"the ledger {self.address} was locked by another writer for {PATIENCE} seconds: try again later."
+        except errors.InsufficientPrivilege:
+            complaint = f"this user may not write to the ledger {self.address}: ask the database's owner for the right to."
+        except _driver().Error:
+            complaint = f"the ledger {self.address} could not be read or written; nothing was debited."
+        else:
+            return
+        raise LedgerError(complaint) from None
+
+
+def shown_url(url: str) -> str:
+    """A URL as it may be shown: host, port and database."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"postgresql://{parts.hostname or ''}{port}{parts.path}"
+    except ValueError:
+        return "postgresql://..."
+
+
+def _table(connection: psycopg.Connection[Any]) -> EntryTable:
+    def run(statement: str, parameters: Sequence[Any]) -> list[Any]:
+        cursor = connection.execute(statement.replace("?", "%s").encode(), parameters)
+        return cursor.fetchall() if cursor.description else []
+
+    return EntryTable(run)
+
+
+def _has_ledger(connection: psycopg.Connection[Any]) -> bool:
+    row = connection.execute(_LOOK).fetchone()
+    return bool(row and row[0])
+
+
+def _create(connection: psycopg.Connection[Any]) -> None:
+    """Make the tables, unless another writer is faster."""
+    with connection.transaction():
+        connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION})".encode())
+        if not _has_ledger(connection):
+            for statement in (CREATE_TABLE.format(whole="BIGINT"), *CREATE_INDEXES, *_TURN, _TRIGGER):
+                connection.execute(statement.encode())
+
+
+def _driver() -> Any:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError(
+            "a ledger in Postgres needs psycopg: pip install 'dpstats[postgres]', or in a clone of dpstats "
+            "pip install -e '.[postgres]'."
+        ) from None
+    return psycopg

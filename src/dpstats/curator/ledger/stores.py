@@ -1,0 +1,105 @@
+"""Stores: where the entries of a ledger are kept, and the few questions that are put to them.
+
+The table has one row for each entry and is the same in every store. Nothing here updates or deletes a row, and triggers in the
+store refuse to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from dpstats.curator.ledger.entries import Entry
+
+Run = Callable[[str, Sequence[Any]], Iterable[Sequence[Any]]]
+"""Runs one statement with its parameters (marked by question marks) and returns its rows."""
+
+CREATE_TABLE = """\
+CREATE TABLE dpstats_ledger (
+    sequence {whole} PRIMARY KEY,
+    version {whole} NOT NULL,
+    time TEXT NOT NULL,
+    dataset TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    body TEXT NOT NULL,
+    previous TEXT NOT NULL UNIQUE,
+    hash TEXT NOT NULL UNIQUE
+)"""
+CREATE_INDEXES = (
+    "CREATE INDEX dpstats_ledger_by_kind ON dpstats_ledger (dataset, kind, sequence)",
+    "CREATE INDEX dpstats_ledger_by_key ON dpstats_ledger (dataset, kind, key, sequence)",
+)
+PAGE = 1000
+_AT_ONCE = 50
+_FIRST = -(2**63)
+_COLUMNS = ", ".join(Entry._fields)
+_SELECT = f"SELECT {_COLUMNS} FROM dpstats_ledger"
+_INSERT = f"INSERT INTO dpstats_ledger ({_COLUMNS}) VALUES "
+_VALUES = f"({', '.join('?' * len(Entry._fields))})"
+
+
+class EntryTable:
+    """The entries as one transaction sees them."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def last(self) -> Entry | None:
+        """The end of the chain."""
+        return self._first(f"{_SELECT} ORDER BY sequence DESC LIMIT 1", ())
+
+    def latest(self, dataset: str, kind: str) -> Entry | None:
+        """The last entry of one kind about one data set."""
+        return self._first(f"{_SELECT} WHERE dataset = ? AND kind = ? ORDER BY sequence DESC LIMIT 1", (dataset, kind))
+
+    def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
+        """All entries of one kind about one question, the oldest first."""
+        return self._all(f"{_SELECT} WHERE dataset = ? AND kind = ? AND key = ? ORDER BY sequence", (dataset, kind, key))
+
+    def page(self, after: int | None) -> list[Entry]:
+        """Some entries in order, from the first or from `after` on."""
+        start = _FIRST if after is None else after + 1
+        return self._all(f"{_SELECT} WHERE sequence >= ? ORDER BY sequence LIMIT {PAGE}", (start,))
+
+    def insert(self, entries: Sequence[Entry]) -> None:
+        """Add entries at the end, in as few statements as the stores take."""
+        for start in range(0, len(entries), _AT_ONCE):
+            some = entries[start : start + _AT_ONCE]
+            self._run(_INSERT + ", ".join([_VALUES] * len(some)), [field for entry in some for field in entry])
+
+    def _first(self, statement: str, parameters: Sequence[Any]) -> Entry | None:
+        return next(iter(self._all(statement, parameters)), None)
+
+    def _all(self, statement: str, parameters: Sequence[Any]) -> list[Entry]:
+        return [Entry(*row) for row in self._run(statement, parameters)]
+
+
+class Store(Protocol):
+    """A place for entries. It is used by one thread at a time, and holds no connection while the process forks."""
+
+    @property
+    def address(self) -> str:
+        """Where it is, as it may be shown: without a password."""
+        ...
+
+    def writing(self) -> AbstractContextManager[EntryTable]:
+        """A transaction that holds every other writer off; what was inserted is durable when the block is left."""
+        ...
+
+    def reading(self) -> AbstractContextManager[EntryTable]:
+        """The entries as they are now; writers need not wait."""
+        ...
+
+    def damages(self) -> list[str]:
+        """What is wrong with the store itself, apart from the entries in it."""
+        ...
+
+    def disconnect(self) -> None:
+        """Let go of the connection; the next use makes a new one, and finds everything that was written."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything, for good."""
+        ...

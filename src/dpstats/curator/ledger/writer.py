@@ -1,0 +1,161 @@
+"""The writer: brings what the threads of a process want to write into few transactions.
+
+A thread queues its request and waits for its turn. Whoever has the turn writes everything that is queued in one transaction, and
+nobody is told that a request was written before that transaction is durable. So many threads share one wait for the disk, and a
+single one waits for nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
+
+from dpstats.curator.ledger.entries import Entry, chained
+from dpstats.curator.ledger.stores import EntryTable, Store
+from dpstats.foundations.errors import DpstatsError, LedgerError
+
+T = TypeVar("T")
+
+
+class Page:
+    """The end of the chain inside one transaction: what the store has, and what is about to be added."""
+
+    def __init__(self, table: EntryTable, address: str) -> None:
+        self.appended: list[Entry] = []
+        self._table = table
+        self._address = address
+        self._last = self._sound(table.last())
+        self._latest: dict[tuple[str, str], Entry | None] = {}
+
+    def latest(self, dataset: str, kind: str) -> Entry | None:
+        """The last entry of one kind about one data set."""
+        if (dataset, kind) not in self._latest:
+            self._latest[dataset, kind] = self._sound(self._table.latest(dataset, kind))
+        return self._latest[dataset, kind]
+
+    def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
+        """All entries of one kind about one question."""
+        new = [each for each in self.appended if (each.dataset, each.kind, each.key) == (dataset, kind, key)]
+        return [*self._table.with_key(dataset, kind, key), *new]
+
+    def append(self, dataset: str, kind: str, key: str, content: Mapping[str, object]) -> Entry:
+        """Add an entry; it counts once the transaction has been written."""
+        entry = chained(self._last, dataset, kind, key, content)
+        self.appended.append(entry)
+        self._last = self._latest[dataset, kind] = entry
+        return entry
+
+    def _sound(self, entry: Entry | None) -> Entry | None:
+        """Nothing is built on an entry that is not what was written."""
+        if entry is not None and (fault := entry.fault()):
+            raise LedgerError(
+                f"entry {entry.sequence} of the ledger {self._address} {fault}. Nothing more can be asked; "
+                "`dpstats ledger verify` says all that is wrong."
+            )
+        return entry
+
+
+class _Request(Generic[T]):
+    """What one thread wants written, and what became of it."""
+
+    def __init__(self, work: Callable[[Page], T]) -> None:
+        self.work = work
+        self.finished = False
+        self.result: T | None = None
+        self.error: BaseException | None = None
+
+    def run(self, page: Page) -> None:
+        """Do the work, or note why it cannot be done; work that fails has appended nothing."""
+        try:
+            self.result = self.work(page)
+        except DpstatsError as error:
+            self.error = error
+
+
+class Writer:
+    """The way of one process to one store. Threads may share it; a child process makes its own connection."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._queue: deque[_Request[object]] = deque()
+        self._turn = threading.Lock()
+        _WRITERS.add(self)
+        weakref.finalize(self, store.close)
+
+    def write(self, work: Callable[[Page], T]) -> T:
+        """Run `work` on the end of the chain; what it appended is durable when this returns."""
+        request = _Request(work)
+        self._queue.append(request)  # type: ignore[arg-type]
+        with self._turn:
+            if not request.finished:
+                self._write_all()
+        if request.error is not None:
+            raise request.error
+        return request.result  # type: ignore[return-value]
+
+    def read(self, look: Callable[[EntryTable], T]) -> T:
+        """What `look` finds in the entries as they are now."""
+        with self._turn, self.store.reading() as table:
+            return look(table)
+
+    def turn(self) -> threading.Lock:
+        """Held while the store is used."""
+        return self._turn
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        with self._turn:
+            self.store.disconnect()
+
+    def _write_all(self) -> None:
+        requests = [self._queue.popleft() for _ in range(len(self._queue))]
+        try:
+            with self.store.writing() as table:
+                page = Page(table, self.store.address)
+                for request in requests:
+                    request.run(page)
+                table.insert(page.appended)
+        except BaseException as error:
+            said = str(error) if isinstance(error, DpstatsError) else _INTERRUPTED
+            for request in requests:
+                request.error = LedgerError(said)
+            if not isinstance(error, DpstatsError):
+                raise
+        finally:
+            for request in requests:
+                request.finished = True
+
+
+_INTERRUPTED = "writing to the ledger was interrupted. Whether the cost was debited, `dpstats ledger show` says."
+_WRITERS: weakref.WeakSet[Writer] = weakref.WeakSet()
+_FORKING = threading.Lock()
+_held: list[Writer] = []
+
+
+def _before_fork() -> None:
+    """Wait until no thread is writing, and hold no connection: neither database lets two processes share one."""
+    _FORKING.acquire()
+    for writer in sorted(_WRITERS, key=id):
+        writer._turn.acquire()
+        _held.append(writer)
+        writer.store.disconnect()
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop()._turn.release()
+    _FORKING.release()
+
+
+def _in_the_child() -> None:
+    for writer in _held:
+        writer._queue.clear()  # the parent's threads write their own requests
+    _after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_the_child)
