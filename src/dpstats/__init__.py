@@ -5,40 +5,50 @@
 >>> release.cost
 PrivacyCost(epsilon=1, delta=0, neighbors='add_remove', unit='row')
 
-`dir(dpstats)` lists the statistics; `help(dpstats.median)` explains one. `dpstats.plan` says what to expect of a question before
-anything is spent.
+`dir(dpstats)` lists the statistics; `help(dpstats.median)` explains one. `dpstats.protect` puts a table behind a ledger that
+keeps count; `dpstats.plan` says what to expect of a question before anything is spent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from dpstats import mechanisms, testing
+from dpstats.accounting.budgets import Budget
 from dpstats.foundations.errors import (
+    BudgetError,
     DataFileError,
     DataTypeError,
     DpstatsError,
     InvalidParameterError,
+    LedgerError,
     MissingExtraError,
     MissingParameterError,
     NoReplyError,
     SpentError,
     UnknownNameError,
 )
+from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.results import NoReply, Release
 
 if TYPE_CHECKING:
     from dpstats.curator.planning.plan import plan
+    from dpstats.curator.protect import protect
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Budget",
+    "BudgetError",
     "DataFileError",
     "DataTypeError",
     "DpstatsError",
+    "GroupedRelease",
     "InvalidParameterError",
+    "LedgerError",
     "MissingExtraError",
     "MissingParameterError",
     "Neighbors",
@@ -51,16 +61,18 @@ __all__ = [
     "__version__",
     "mechanisms",
     "plan",
+    "protect",
     "testing",
 ]
 
 
-def __getattr__(name: str) -> Callable[..., Release | NoReply]:
-    """A statistic of the registry, as a function of an array; or `plan`, which is loaded when it is first used."""
-    if name == "plan":
-        from dpstats.curator.planning import plan as home
+_ON_FIRST_USE = {"plan": "dpstats.curator.planning.plan", "protect": "dpstats.curator.protect"}
 
-        return globals().setdefault(name, home.plan)  # type: ignore[no-any-return]
+
+def __getattr__(name: str) -> Callable[..., Release | NoReply]:
+    """A statistic of the registry, as a function of an array; or a function that is loaded when it is first used."""
+    if name in _ON_FIRST_USE:
+        return globals().setdefault(name, getattr(import_module(_ON_FIRST_USE[name]), name))  # type: ignore[no-any-return]
     if name.startswith("_") or name not in _statistics():
         raise AttributeError(f"dpstats has no {name!r}; dir(dpstats) lists what there is.")
     from dpstats.direct import function_for

@@ -56,7 +56,7 @@ def zoned_texts(moments: NDArray[Any]) -> list[str]:
 
 
 def label_texts(moments: NDArray[Any], *, zoned: bool) -> list[str]:
-    """The labels of a table's dates or times. A day has one label, whether its column holds days or times: midnight is not written."""
+    """The labels of dates or times in a table: midnight is not written, so that a day has one label whatever type holds it."""
     return zoned_texts(moments) if zoned else [text.removesuffix(_MIDNIGHT) for text in moment_texts(moments)]
 
 

@@ -106,3 +106,8 @@ def random_below(rng: RandomSource, limit: int) -> int:
 def random_words(rng: RandomSource, count: int) -> NDArray[np.uint64]:
     """`count` uniform 64-bit words."""
     return np.frombuffer(rng.octets(8 * count), dtype="<u8").astype(np.uint64, copy=False)
+
+
+def branches(rng: RandomSource, count: int) -> list[RandomSource]:
+    """As many sources that can be drawn from at the same time; of a seeded one each repeats itself, whatever the others do."""
+    return [rng if rng.private else seeded(random_bits(rng, 128)) for _ in range(count)]

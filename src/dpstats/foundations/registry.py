@@ -59,6 +59,10 @@ class Refusal:
     advice: str
 
 
+COULD_NOT = Refusal("The answer could not be computed.", "The cost is spent; ask again or ask the data holder.")
+"""What is said of everything that goes wrong because of the data."""
+
+
 @dataclass(frozen=True)
 class Method:
     """One way to compute a statistic, with what it claims."""
@@ -155,7 +159,7 @@ class Question:
         except BaseException:  # not only Exception: a panic of a library in Rust is none
             if not source.private:
                 raise
-            outcome = Refusal("The answer could not be computed.", "The cost is spent; ask again or ask the data holder.")
+            outcome = COULD_NOT
         if isinstance(outcome, Refusal):
             return NoReply(str(self), self.cost, self.method.name, outcome.reason, outcome.advice, source.private)
         return Release(

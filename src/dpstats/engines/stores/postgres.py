@@ -154,10 +154,10 @@ class PostgresStore(LocalStore):
         selected = ", ".join(self._expressions(connection, columns)) or "NULL"
         order = "" if self._relation.kind in VIEWS else " ORDER BY tableoid, ctid"
         statement = f"SELECT {selected} FROM {quoted(connection, self._relation.schema, self._relation.name)}{order}"
-        with self._lock:
-            cursor = connection.cursor(f"dpstats_{next(_serials)}", binary=True)
-            cursor.execute(statement.encode(connection.info.encoding))
+        cursor = connection.cursor(f"dpstats_{next(_serials)}", binary=True)
         try:
+            with self._lock:
+                cursor.execute(statement.encode(connection.info.encoding))
             while True:
                 with self._lock:
                     raw_rows = cursor.fetchmany(_ROWS)

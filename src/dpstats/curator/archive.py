@@ -1,0 +1,115 @@
+"""The archive's form of an answer: a plain document from which the very same answer is made again.
+
+Floats are kept as their shortest decimals, which name them exactly, costs as exact rationals. An answer is archived whole, with
+its card, because that is what was released; giving it out again is post-processing and spends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.grouped import GroupedRelease
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.registry import Statistic
+from dpstats.foundations.results import Interval, NoReply, Release
+
+Result = Release | NoReply | GroupedRelease
+
+FROM_ARCHIVE = "this very question was answered before; it gets the same answer, and nothing was spent"
+NOT_ARCHIVED = "the ledger could not take this answer; the same question will cost again"
+
+
+def document_of(result: Result) -> dict[str, Any]:
+    """A result as plain values."""
+    if isinstance(result, GroupedRelease):
+        return {
+            "question": result.question,
+            "by": list(result.by),
+            "groups": [[_plain(key), document_of(reply)] for key, reply in result.items()],
+            "cost": _plain_cost(result.cost),
+            "notes": [list(note) for note in result.notes],
+        }
+    document: dict[str, Any] = {"question": result.question, "method": result.method, "cost": _plain_cost(result.cost)}
+    if isinstance(result, NoReply):
+        return {**document, "reason": result.reason, "advice": result.advice}
+    interval = result.interval
+    return {
+        **document,
+        "value": _plain(result.value),
+        "claim": result.claim,
+        "interval": None if interval is None else [_plain(end) for end in (interval.low, interval.high, interval.level)],
+        "covers": "" if interval is None else interval.covers,
+        "notes": [list(note) for note in result.notes],
+    }
+
+
+def result_of(document: Mapping[str, Any], statistic: Statistic) -> Result:
+    """The result that a document of `document_of` was made from; only private results are archived."""
+    cost = _revived_cost(document["cost"])
+    if "groups" in document:
+        replies = {_revived(key): result_of(reply, statistic) for key, reply in document["groups"]}
+        notes = _revived(document["notes"])
+        return GroupedRelease(document["question"], tuple(document["by"]), replies, cost, notes)  # type: ignore[arg-type]
+    if "reason" in document:
+        return NoReply(document["question"], cost, document["method"], document["reason"], document["advice"], True)
+    return Release(
+        question=document["question"],
+        value=statistic.revive(_revived(document["value"])),
+        cost=cost,
+        method=document["method"],
+        claim=document["claim"],
+        private=True,
+        interval=None if document["interval"] is None else Interval(*_revived([*document["interval"], document["covers"]])),
+        notes=_revived(document["notes"]),
+    )
+
+
+def noted(result: Result, words: str) -> Result:
+    """The result with a word about the archive on its card."""
+    if isinstance(result, NoReply):
+        return replace(result, advice=f"{result.advice} ({words})")
+    return replace(result, notes=(*result.notes, ("archive", words)))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        value = value.to_dict()
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {"fields": {str(name): _plain(item) for name, item in value.items()}}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    raise TypeError(f"a released value of type {type(value).__name__} has no plain form.")
+
+
+def _revived(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return tuple(_revived(item) for item in plain)
+    if isinstance(plain, Mapping):
+        if "float" in plain:
+            return float(plain["float"])
+        return {name: _revived(item) for name, item in plain["fields"].items()}
+    return plain
+
+
+def _plain_cost(cost: PrivacyCost) -> dict[str, str]:
+    return {
+        "epsilon": str(cost.epsilon),
+        "delta": str(cost.delta),
+        "neighbors": cost.neighbors.value,
+        "unit": cost.unit,
+    }
+
+
+def _revived_cost(plain: Mapping[str, str]) -> PrivacyCost:
+    return PrivacyCost(Fraction(plain["epsilon"]), Fraction(plain["delta"]), plain["neighbors"], plain["unit"])

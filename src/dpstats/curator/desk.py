@@ -1,0 +1,140 @@
+"""The desk: a question's way from its price to its answer.
+
+Every question takes the same steps in the same order: it is checked and priced from public things alone; if it was asked before,
+the archive answers it; else its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived
+and handed out. Whatever goes wrong after the debit because of the data is one charged `NoReply`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
+from dpstats.curator.ledger.ledger import Account
+from dpstats.curator.protection import Protection
+from dpstats.curator.scope import Scope
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.passes import open_column
+from dpstats.engines.stores.store import Store
+from dpstats.foundations.errors import LedgerError
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.registry import Question, Statistic, ask
+from dpstats.foundations.results import NoReply, Release
+from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.summaries import Column
+
+
+@dataclass(frozen=True)
+class ProtectedTable:
+    """A table behind the curator: where its rows are, what is public about it, whom it protects, and its account."""
+
+    name: str
+    store: Store
+    """The rows that may be read: bounded already."""
+    schema: Mapping[str, ColumnType]
+    protection: Protection
+    account: Account
+    public_keys: Mapping[str, Sequence[Any]]
+    """For some columns the list of values, where that is public."""
+    edition: str
+    """Names the state of the rows; a question about another edition is another question."""
+
+    def priced(
+        self, scope: Scope, statistic: Statistic, column: str | None, positional: Sequence[object], keywords: Mapping[str, Any]
+    ) -> Question:
+        """A question at the price of the unit; every complaint about it is raised here."""
+        unit, neighbors = self.protection.unit, self.protection.neighbors
+        question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=column or "", **keywords)
+        scope.check(statistic, column)
+        return question
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked and priced question about a protected table."""
+
+    question: Question
+    text: str
+    """The question with its filter and its groups, for people."""
+    scope: Mapping[str, object]
+    """Filter, derived columns and groups in canonical form, for the archive."""
+    cost: PrivacyCost
+    """What all of it costs the unit."""
+
+
+def serve(table: ProtectedTable, request: Request, answer: Callable[[], Result], *, archived: bool) -> Result:
+    """Recall the answer of a request, or debit it and get one; `archived` says whether the archive is used."""
+    account, details = table.account, details_of(table, request)
+    key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
+    if archived and (document := account.recall(key)) is not None:
+        return noted(result_of(document, request.question.statistic), FROM_ARCHIVE)
+    receipt = account.debit(key, request.text, request.cost, details)
+    result = answer()
+    if archived:
+        try:
+            account.record(receipt, document_of(result))
+        except LedgerError:  # it was paid for, so it is handed out all the same
+            return noted(result, NOT_ARCHIVED)
+    return result
+
+
+def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
+    """Everything that tells one question from another; the same for identical ones."""
+    question, cost = request.question, request.cost
+    return {
+        "edition": table.edition,
+        "method": f"{question.statistic.name}_{question.method.name}/{question.method.version}",
+        "column": question.column,
+        "arguments": {name: _canonical(value) for name, value in question.arguments.items()},
+        "epsilon": str(cost.epsilon),
+        "delta": str(cost.delta),
+        **request.scope,
+    }
+
+
+def open_for(table: ProtectedTable, scope: Scope, statistic: Statistic, column: str | None) -> Column:
+    """The column that a question is about; without one, the rows themselves."""
+    if column is not None:
+        return open_column(table.store, scope.view, column, statistic.numeric)
+    return RowsOf(open_column(table.store, scope.view, next(iter(table.schema)), False))
+
+
+class RowsOf:
+    """The rows of a table as a column of which only the number can be asked; whether a cell is missing does not matter."""
+
+    dtype = None
+
+    def __init__(self, column: Column) -> None:
+        """`column` is any column of the table."""
+        self._column = column
+
+    def count(self) -> int:
+        """Rows."""
+        return self._column.stored()
+
+    stored = count
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"rows have no {name}.")
+
+
+def relabelled(reply: Release | NoReply, request: Request, row_question: Question) -> Release | NoReply:
+    """A reply that was made at the price of a row, as the unit's: with the question as it was asked and what it cost."""
+    reply = replace(reply, question=request.text, cost=request.cost)
+    if isinstance(reply, NoReply) or row_question.cost == request.cost:
+        return reply
+    row = f"epsilon = {decimal_text(row_question.epsilon)} for one row, which makes {request.cost} for a {request.cost.unit}"
+    return replace(reply, notes=(*reply.notes, ("price of a row", row)))
+
+
+def _canonical(value: object) -> object:
+    if isinstance(value, (list, tuple)):
+        return [_canonical(item) for item in value]
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value) if isinstance(value, Fraction) else repr(value)

@@ -1,0 +1,166 @@
+"""Grouped questions: one question in every group of rows, at the cost of one.
+
+Claim      (epsilon, delta)-DP for the unit, for all groups together
+Neighbors  ADD_REMOVE or CHANGE_ONE of a unit
+Why        A row lies in one group, so a row-level claim that holds in each group holds for all of them
+           (accounting/groups.proof.md); the unit pays for its rows, in whichever groups they are. Where keys are chosen
+           privately, the choice and the answers follow each other on the same rows, and their prices add up to the stated one
+Source     McSherry 2009 (parallel composition); keys: mechanisms/thresholding.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dpstats.curator.asker import Asker
+from dpstats.curator.desk import ProtectedTable, Request, RowsOf, relabelled, serve
+from dpstats.curator.group_keys import Key, listed_keys
+from dpstats.curator.scope import Scope
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.groups import GroupKeys, answer_groups, count_keys
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
+from dpstats.foundations.grouped import GroupedRelease
+from dpstats.foundations.keys import in_key_order
+from dpstats.foundations.privacy import PrivacyCost, spendable_delta
+from dpstats.foundations.randomness import RandomSource, branches, source_or_system
+from dpstats.foundations.registry import COULD_NOT, Question, Statistic
+from dpstats.foundations.results import Interval, NoReply, Release, value_text
+from dpstats.foundations.summaries import Column
+from dpstats.mechanisms.thresholding import choose_keys, rows_for
+from dpstats.statistics.counts import INTERVAL_LEVEL, noise_reach
+
+KEYS_SHARE = Fraction(1, 4)
+"""The part of epsilon that a private choice of keys gets; the answers get the rest."""
+
+
+class Groups(Asker):
+    """A protected table in groups. Made by `Session.group_by`."""
+
+    def __init__(self, table: ProtectedTable, scope: Scope, columns: Sequence[str], keys: Any) -> None:
+        if not columns:
+            raise MissingParameterError("group_by needs a column: for example group_by('region').")
+        if len(set(columns)) < len(columns):
+            raise InvalidParameterError("group_by takes each column once.")
+        self._table = table
+        self._scope = scope
+        self._by = tuple(columns)
+        self._kinds = tuple(_key_kind(scope.kind_of(name)) for name in columns)
+        self._keys = listed_keys(scope, columns, keys, table.public_keys)
+
+    def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
+        asked = {name: value for name, value in keywords.items() if name != "rng"}
+        delta = spendable_delta(asked["delta"])
+        if self._keys is None:
+            if not delta:
+                raise MissingParameterError(
+                    f"the groups of {', '.join(self._by)} are chosen privately, which needs delta: for example delta=1e-7. "
+                    "If the groups are public, name them: group_by(..., keys=[...])."
+                )
+            if not statistic.method_for(asked["method"]).needs_delta:
+                asked["delta"] = 0
+        question = self._table.priced(self._scope, statistic, column, positional, asked)
+        cost = question.cost if self._keys is not None else replace_delta(question.cost, delta)
+        request = Request(question, self._scope.text_of(question, self._by), self._canonical(column), cost)
+        row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
+        source = source_or_system(keywords["rng"])
+
+        def answer() -> GroupedRelease | NoReply:
+            try:
+                return _Answering(self._table, self._scope, self._by, self._kinds, request, column, source).answer(
+                    row_question, self._keys
+                )
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException:  # not only Exception: a panic of a library in Rust is none
+                if not source.private:
+                    raise
+                return NoReply(request.text, cost, question.method.name, COULD_NOT.reason, COULD_NOT.advice, source.private)
+
+        return serve(self._table, request, answer, archived=source.private)
+
+    def _canonical(self, column: str | None) -> dict[str, object]:
+        keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
+        return {**self._scope.to_dict(column, *self._by), "by": list(self._by), "keys": keys}
+
+
+@dataclass(frozen=True)
+class _Answering:
+    """One grouped question after its debit."""
+
+    table: ProtectedTable
+    scope: Scope
+    by: tuple[str, ...]
+    kinds: tuple[ColumnType, ...]
+    request: Request
+    column: str | None
+    source: RandomSource
+
+    def answer(self, question: Question, keys: Sequence[Key] | None) -> GroupedRelease:
+        """Answer in every group, after choosing keys that are not public; `question` has the price of a row for all of it."""
+        if keys is not None:
+            words = f"{len(keys):,} public keys; a row is in one group, so all of them cost what one does"
+            return self._grouped(self._replies(question, in_key_order(keys)), question, ("groups", words))
+        raw_counts = count_keys(self.table.store, self.scope.view, self.by, self.kinds)
+        if question.statistic.only_counts and self.column is None:  # the choice itself has counted
+            noisy_counts = choose_keys(raw_counts, question.epsilon, question.delta, self.source)
+            replies = {key: self._counted(question, noisy_count) for key, noisy_count in noisy_counts.items()}
+            return self._grouped(replies, question, ("groups", _choice(question.epsilon, question.delta)))
+        epsilon = question.epsilon * KEYS_SHARE
+        delta = question.delta / 2 if question.method.needs_delta else question.delta
+        keys = list(choose_keys(raw_counts, epsilon, delta, self.source))
+        rest = PrivacyCost(question.epsilon - epsilon, question.delta - delta, question.neighbors, question.cost.unit)
+        question = replace(question, cost=rest)
+        price = f"{KEYS_SHARE} of epsilon and {'half' if question.method.needs_delta else 'all'} of delta went into the choice"
+        return self._grouped(self._replies(question, keys), question, ("groups", f"{_choice(epsilon, delta)}; {price}"))
+
+    def _replies(self, question: Question, keys: Sequence[Key]) -> dict[Key, Release | NoReply]:
+        """One reply for each key, each from its own group's rows."""
+        sources = dict(zip(keys, branches(self.source, len(keys)), strict=True))
+        name = next(iter(self.table.schema)) if self.column is None else self.column
+
+        def answer(key: Key, opened: Column) -> Release | NoReply:
+            return question.answer(lambda: RowsOf(opened) if self.column is None else opened, sources[key])
+
+        group_keys = GroupKeys(self.by, self.kinds, tuple(keys))
+        return answer_groups(self.table.store, self.scope.view, group_keys, name, question.statistic.numeric, answer)
+
+    def _counted(self, question: Question, noisy_count: int) -> Release:
+        reach = noise_reach(float(question.epsilon), INTERVAL_LEVEL)
+        covers = "the noise; a group near the threshold is shown only when its noise is large"
+        return Release(
+            question=self.request.text,
+            value=noisy_count,
+            cost=self.request.cost,
+            method=question.method.name,
+            claim="(epsilon, delta)-DP: counts with whole-number Laplace noise, shown from a threshold on",
+            private=self.source.private,
+            interval=Interval(max(0, noisy_count - reach), noisy_count + reach, INTERVAL_LEVEL, covers),
+        )
+
+    def _grouped(self, replies: Mapping[Key, Release | NoReply], question: Question, note: tuple[str, str]) -> GroupedRelease:
+        named = {
+            key[0] if len(self.by) == 1 else key: relabelled(
+                reply, replace(self.request, text=f"{self.request.text}: {value_text(list(key))}"), question
+            )
+            for key, reply in replies.items()
+        }
+        return GroupedRelease(self.request.text, self.by, named, self.request.cost, (note,), self.source.private)
+
+
+def replace_delta(cost: PrivacyCost, delta: Fraction) -> PrivacyCost:
+    """The same cost with another delta."""
+    return PrivacyCost(cost.epsilon, delta, cost.neighbors, cost.unit)
+
+
+def _choice(epsilon: Fraction, delta: Fraction) -> str:
+    return f"chosen privately: a group of {rows_for(epsilon, delta):,} rows is shown with probability 0.95 or more"
+
+
+def _key_kind(kind: ColumnType) -> ColumnType:
+    """How a key column is read: an undeclared one as text."""
+    if kind is ColumnType.OTHER:
+        raise InvalidParameterError("group_by cannot read a column of a nested or binary type.")
+    return ColumnType.TEXT if kind is ColumnType.UNDECLARED else kind

@@ -1,0 +1,147 @@
+"""`dp.protect`: puts a table behind a ledger, and says whom it protects and how much may be spent."""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.desk import ProtectedTable
+from dpstats.curator.group_keys import checked_values
+from dpstats.curator.ledger.ledger import open_ledger
+from dpstats.curator.protection import ROW, Protection
+from dpstats.curator.scope import Scope
+from dpstats.curator.session import Session
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import check_column_name, shown
+from dpstats.engines.contributions import MissingUnit
+from dpstats.engines.stores.opening import open_store
+from dpstats.engines.views import View
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
+from dpstats.foundations.privacy import Neighbors
+
+UNNAMED = "table"
+MOST_ROWS_PER_UNIT = 10**6
+
+
+def protect(
+    table: object,
+    *,
+    unit: str | None = None,
+    budget: Budget | None = None,
+    ledger: str | PurePath | None = None,
+    max_rows_per_unit: int = 1,
+    missing_unit: str = "drop",
+    neighbors: object = Neighbors.ADD_REMOVE,
+    types: Mapping[str, str] | None = None,
+    keys: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    edition: str | None = None,
+) -> Session:
+    """A session on a protected table: every statistic as a method, and a ledger that keeps count.
+
+    Parameters
+      table              a DataFrame (pandas, polars, pyarrow, Spark), a dict of columns, a Parquet or CSV file or a pattern such
+                         as "visits/*.parquet", a DuckDB relation, a Postgres table "postgresql://host/database#schema.table"
+      unit               whom to protect: the column that says whose row it is, or "row" where every row is somebody else
+      budget             how much all questions together may spend: dp.Budget(epsilon=3, delta=1e-6)
+      ledger             where to keep count: a file, or "postgresql://..." for several machines; ":memory:" is forgotten when
+                         this process ends
+      max_rows_per_unit  of each unit at most so many rows are used, picked by a keyed hash; more rows cost accuracy
+      missing_unit       rows without a unit: "drop" leaves them out, "each" takes each for a unit of its own, "together" takes
+                         all of them for one unit
+      neighbors          "add_remove" (one unit more or less) or "change_one" (one unit's rows replaced, their number public)
+      types              declares columns of text or of no type: {"income": "number"}; number, integer, boolean, text or date
+      keys               the values of columns where those are public, for group_by: {"region": ["north", "south"]}
+      name               the table's name in the ledger; a file has its own
+      edition            names the state of the rows; change it when they change, and questions are answered anew
+
+    Nothing is read but names and types. What is asked is debited before a row is read, and never refunded.
+    """
+    protection = _checked_protection(unit, max_rows_per_unit, missing_unit, neighbors)
+    if not isinstance(budget, Budget):
+        raise MissingParameterError(
+            "protect needs budget, how much all questions may spend: for example budget=dp.Budget(epsilon=3)."
+        )
+    if ledger is None:
+        raise MissingParameterError(
+            "protect needs ledger, where to keep count of what was spent: for example ledger='survey.ledger', "
+            "or ':memory:' to forget it when this process ends."
+        )
+    store, schema = open_store(table, types)
+    if not protection.is_by_row:
+        _check_unit(protection.unit, schema)
+    public_keys = {column: _checked_keys(column, values, schema) for column, values in (keys or {}).items()}
+    called = _checked_name(name) if name is not None else _name_of(table)
+    account = open_ledger(ledger).account(called or UNNAMED, protection.terms(budget))
+    bound = protection.bound(schema, secrets.token_bytes(32))
+    return Session(
+        ProtectedTable(
+            name=called or UNNAMED,
+            store=store if bound is None else store.bounded(bound),
+            schema=schema,
+            protection=protection,
+            account=account,
+            public_keys=public_keys,
+            edition=_edition(edition, named=bool(called)),
+        ),
+        Scope(schema, View(schema)),
+    )
+
+
+def _checked_protection(unit: object, rows: object, missing: object, neighbors: object) -> Protection:
+    if not isinstance(unit, str) or not unit:
+        raise MissingParameterError(
+            "protect needs unit, whom to protect: the column that says whose row it is, such as unit='person', "
+            "or unit='row' if every row is somebody else."
+        )
+    if isinstance(rows, bool) or not hasattr(rows, "__index__") or not 1 <= operator.index(rows) <= MOST_ROWS_PER_UNIT:
+        raise InvalidParameterError(f"max_rows_per_unit must be a whole number from 1 to {MOST_ROWS_PER_UNIT:,}, such as 3.")
+    if unit == ROW and operator.index(rows) != 1:
+        raise InvalidParameterError(
+            "with unit='row' a unit has one row: leave max_rows_per_unit out, or name the column of the unit."
+        )
+    if missing not in [each.value for each in MissingUnit]:
+        raise InvalidParameterError(f"missing_unit must be 'drop', 'each' or 'together', got {missing!r}.")
+    return Protection(unit, operator.index(rows), MissingUnit(missing), Neighbors.named(neighbors))
+
+
+def _check_unit(unit: str, schema: Mapping[str, ColumnType]) -> None:
+    try:
+        check_column_name(unit, tuple(schema))
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error} unit names the column that says whose row it is; or unit='row'.") from None
+    if schema[unit] is ColumnType.OTHER:
+        raise InvalidParameterError(f"column {shown(unit)} cannot be the unit: its type is nested or binary.")
+
+
+def _checked_keys(column: str, values: Any, schema: Mapping[str, ColumnType]) -> list[Any]:
+    check_column_name(column, tuple(schema))
+    return checked_values(column, schema[column], values)
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
+        raise InvalidParameterError("name must be one line of printable text, such as 'survey'.")
+    return name
+
+
+def _name_of(table: object) -> str:
+    """The name that a file or a database table brings along; empty for what lies in memory."""
+    if not isinstance(table, (str, PurePath)):
+        return ""
+    text = str(table)
+    stem = text.rpartition("#")[2] if "://" in text else Path(text).name.partition(".")[0]
+    return stem if stem.strip("*") and stem.isprintable() else ""
+
+
+def _edition(edition: object, *, named: bool) -> str:
+    """What tells one state of the rows from another; a table without a name is never taken for one of an earlier session."""
+    if edition is None:
+        return "" if named else secrets.token_hex(8)
+    if not isinstance(edition, str) or not edition.isprintable():
+        raise InvalidParameterError("edition must be one line of printable text, such as '2026-11'.")
+    return edition

@@ -1,0 +1,74 @@
+"""Whom a session protects: the unit, how many of its rows are used, and what that makes of a question's price.
+
+Claim      A question priced at (epsilon, delta) for a unit is asked of the bounded table at `row_question`'s smaller price for a
+           row, and is then (epsilon, delta)-DP for the unit
+Neighbors  ADD_REMOVE or CHANGE_ONE of a unit
+Why        At most `rows_per_unit` rows of a unit are left (engines/contributions.py), so neighbouring tables are that many steps
+           apart, or twice as many when a unit is changed; accounting/groups.py turns the price around. Filters and derived
+           columns look at one row at a time, so they add no steps. Groups share no rows, so asking all of them is one question
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dpstats.accounting.budgets import Budget
+from dpstats.accounting.groups import row_cost, steps_between
+from dpstats.curator.ledger.terms import Terms
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.contributions import Bound, MissingUnit
+from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
+from dpstats.foundations.registry import Question
+
+ROW = "row"
+"""The unit of a table in which every row is a unit of its own."""
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The unit, the relation of neighbours, and the bound on a unit's rows; all of it public and fixed for a session."""
+
+    unit: str
+    rows_per_unit: int = 1
+    missing_unit: MissingUnit = MissingUnit.DROP
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    @property
+    def is_by_row(self) -> bool:
+        """Whether every row is a unit of its own."""
+        return self.unit == ROW
+
+    def bound(self, schema: Mapping[str, ColumnType], key: bytes) -> Bound | None:
+        """What to keep of the table, or None where every row stays."""
+        if self.is_by_row:
+            return None
+        columns = tuple(sorted((name, kind) for name, kind in schema.items() if kind is not ColumnType.OTHER))
+        return Bound(self.unit, schema[self.unit], self.rows_per_unit, columns, self.missing_unit, key)
+
+    def row_question(self, question: Question, *, narrowed: bool) -> Question:
+        """The question as the statistic gets it, at the price of a row; `narrowed` means filtered or grouped."""
+        if self.is_by_row and not narrowed:
+            return question
+        amount = row_cost(question.epsilon, question.delta, steps_between(self.neighbors, self.rows_per_unit))
+        return replace(question, cost=PrivacyCost(spendable_epsilon(amount.epsilon), amount.delta, Neighbors.ADD_REMOVE, ROW))
+
+    def describe(self) -> str:
+        """Whom it protects, in words."""
+        if self.is_by_row:
+            return f"every row: {self.neighbors.describe(ROW)}"
+        rows = "1 row is" if self.rows_per_unit == 1 else f"{self.rows_per_unit} rows are"
+        without = {
+            MissingUnit.DROP: "are left out",
+            MissingUnit.EACH: f"are a {self.unit} each",
+            MissingUnit.TOGETHER: "are one together",
+        }
+        return (
+            f"every {self.unit}, of which at most {rows} used (rows without {without[self.missing_unit]}): "
+            f"{self.neighbors.describe(self.unit)}"
+        )
+
+    def terms(self, budget: Budget) -> Terms:
+        """What the ledger holds every session on the table to."""
+        facts = {} if self.is_by_row else {"missing_unit": self.missing_unit.value}
+        return Terms(budget, self.unit, self.neighbors, self.rows_per_unit, facts)

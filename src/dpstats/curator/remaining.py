@@ -1,0 +1,46 @@
+"""What is left of a budget, also as a number of questions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpstats.curator.ledger.ledger import Account
+from dpstats.foundations.registry import ask
+
+
+class Remaining:
+    """What is left of an account. It looks into the ledger when it is asked, so it counts what others have spent by then."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The largest epsilon that one more question may have."""
+        return self._account.largest_epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The largest delta that one more question may have."""
+        return self._account.left.delta
+
+    def more(self, statistic: str, *parameters: object, epsilon: object = None, delta: object = 0, **keywords: Any) -> int:
+        """How many more questions like this one fit: more("median", epsilon=0.1)."""
+        terms = self._account.terms
+        cost = ask(
+            statistic, *parameters, epsilon=epsilon, delta=delta, unit=terms.unit, neighbors=terms.neighbors, **keywords
+        ).cost
+        return self._account.how_many(cost)
+
+    def __str__(self) -> str:
+        last = self._account.last_question
+        if last is None:
+            return f"{self._account.remaining}, all of it"
+        question, cost = last
+        count = self._account.how_many(cost)
+        more = f"about {count:,} more question{'s' * (count != 1)}" if count else "too little for one more question"
+        return f"{self._account.remaining}, {more} such as {question} at {cost}"
+
+    def __repr__(self) -> str:
+        return f"Remaining({self})"

@@ -1,0 +1,96 @@
+"""The scope of a question: which rows and which columns of a protected table it is about; public, and nothing is read for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import check_column_name, shown
+from dpstats.engines.expressions import condition, parse_expression
+from dpstats.engines.views import View
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.registry import Question, Statistic
+
+_NUMERIC = (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.UNDECLARED)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The columns that can be named, and the view of the rows behind them."""
+
+    columns: Mapping[str, ColumnType]
+    view: View
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether some rows are left out, so that their number is private in every relation."""
+        return bool(self.view.conditions)
+
+    def where(self, text: str) -> Scope:
+        """Only the rows for which a condition is true."""
+        return replace(self, view=replace(self.view, conditions=(*self.view.conditions, condition(text, self.columns))))
+
+    def with_columns(self, derived: Mapping[str, str]) -> Scope:
+        """With new columns; each expression may name those before it."""
+        scope = self
+        for name, text in derived.items():
+            if name in scope.columns or name in scope.view.columns:
+                raise InvalidParameterError(f"there is a column {shown(name)} already: choose another name.")
+            expression = parse_expression(text, scope.columns)
+            view = replace(scope.view, derived={**scope.view.derived, name: expression})
+            scope = Scope({**scope.columns, name: expression.type}, view)
+        return scope
+
+    def only(self, names: Sequence[str]) -> Scope:
+        """Only these columns can be named."""
+        for name in names:
+            self.kind_of(name)
+        return replace(self, columns={name: self.columns[name] for name in names})
+
+    def kind_of(self, name: object) -> ColumnType:
+        """The type of a column; an error where there is none of that name."""
+        if not isinstance(name, str):
+            raise InvalidParameterError(f"a column is named by its text, such as 'income', got {type(name).__name__}.")
+        check_column_name(name, tuple(self.columns))
+        return self.columns[name]
+
+    def check(self, statistic: Statistic, column: str | None) -> None:
+        """Raise where a statistic cannot be asked of a column, by its name or its type."""
+        if column is None:
+            return
+        kind = self.kind_of(column)
+        if statistic.numeric and kind not in _NUMERIC:
+            texts = f" If its texts are numbers, protect the table with types={{{column!r}: 'number'}}." * (
+                kind is ColumnType.TEXT
+            )
+            raise DataTypeError(f"{statistic.name} needs numbers, and column {shown(column)} is of type {kind.value}.{texts}")
+        if kind is ColumnType.OTHER and not statistic.only_counts:
+            raise DataTypeError(f"{statistic.name} cannot read column {shown(column)}: its type is nested or binary.")
+
+    def condition_text(self) -> str:
+        """The conditions in words; empty where there are none."""
+        conditions = [str(each) for each in self.view.conditions]
+        return conditions[0] if len(conditions) == 1 else " and ".join(f"({each})" for each in conditions)
+
+    def text_of(self, question: Question, by: Sequence[str] = ()) -> str:
+        """A question with its filter and its groups, for people."""
+        rows = f" where {text}" if (text := self.condition_text()) else ""
+        groups = f" by {', '.join(shown(name) for name in by)}" if by else ""
+        return f"{question}{rows}{groups}"
+
+    def to_dict(self, *used: str | None) -> dict[str, object]:
+        """The canonical form of all that decides which numbers a question sees, beside the names of the columns it uses."""
+        names = {name for name in used if name} | {name for each in self.view.conditions for name, _ in each.columns}
+        return {
+            "where": sorted({str(each) for each in self.view.conditions}),
+            "derived": {name: str(self.view.derived[name]) for name in self._derived_among(names)},
+        }
+
+    def _derived_among(self, names: Iterable[str]) -> list[str]:
+        """The derived columns that lie behind some columns, and behind those."""
+        wanted = set(names)
+        for name, expression in reversed(list(self.view.derived.items())):
+            if name in wanted:
+                wanted |= {each for each, _ in expression.columns}
+        return sorted(wanted & self.view.derived.keys())

@@ -1,0 +1,137 @@
+"""The session: a protected table as its analyst sees it.
+
+    survey = dp.protect("survey.parquet", unit="person", budget=dp.Budget(epsilon=3), ledger="survey.ledger")
+    survey.where("age >= 30").median("income", epsilon=0.2)
+
+Column names, types and declared facts are public; nothing else is. Every statistic of the registry is a method. `where`,
+`select`, `with_columns` and `group_by` give narrower sessions on the same account; they read nothing and cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dpstats.curator.asker import Asker
+from dpstats.curator.desk import ProtectedTable, Request, open_for, relabelled, serve
+from dpstats.curator.groups import Groups
+from dpstats.curator.ledger.ledger import Account
+from dpstats.curator.planning.forecasts import Plan
+from dpstats.curator.planning.plan import plan
+from dpstats.curator.remaining import Remaining
+from dpstats.curator.scope import Scope
+from dpstats.engines.complaints import shown
+from dpstats.foundations.errors import MissingParameterError
+from dpstats.foundations.registry import Statistic, find_statistic
+from dpstats.foundations.results import Card, NoReply, Release, value_text
+
+PLANNED_ROWS = (1_000, 10_000, 100_000)
+"""Sizes for which a plan is made where the asker names none; the true one is private."""
+_OF_PLANS = ("shape", "repeats", "rng")
+
+
+class Session(Asker):
+    """A protected table, whole or narrowed. Made by `dpstats.protect`."""
+
+    def __init__(self, table: ProtectedTable, scope: Scope) -> None:
+        self._table = table
+        self._scope = scope
+
+    @property
+    def name(self) -> str:
+        """The name under which the ledger keeps the table's account."""
+        return self._table.name
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The names and types of the columns, which are public."""
+        return {name: kind.value for name, kind in self._scope.columns.items()}
+
+    @property
+    def ledger(self) -> Account:
+        """The account: what was spent, and on which questions."""
+        return self._table.account
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left of the budget; print it, or ask for `.more("median", epsilon=0.1)`."""
+        return Remaining(self._table.account)
+
+    def where(self, condition: str) -> Session:
+        """Rows for which a condition is true: where("age >= 30 and region in ['north', 'south']"). See docs/expressions.md."""
+        return Session(self._table, self._scope.where(condition))
+
+    def select(self, *names: str, **derived: str) -> Session:
+        """Only these columns, and new ones from expressions: select("income", rate="income / hours")."""
+        if not names and not derived:
+            raise MissingParameterError("select needs columns: for example select('income', rate='income / hours').")
+        return Session(self._table, self._scope.with_columns(derived).only([*names, *derived]))
+
+    def with_columns(self, **derived: str) -> Session:
+        """All columns, and new ones from expressions: with_columns(rate="income / hours")."""
+        return Session(self._table, self._scope.with_columns(derived))
+
+    def group_by(self, *columns: str, keys: Any = None) -> Groups:
+        """The same question in every group, at the cost of one: group_by("region").median("income", epsilon=0.3, delta=1e-7).
+
+        `keys` is the public list of groups: values of the column; for several columns tuples of values, or a list for each column
+        by name, of which all combinations are taken. Left out, declared keys are taken (`protect(..., keys=...)`; a boolean
+        column has two). Where there are none, keys are chosen privately: that needs delta, and shows only groups of many rows.
+        """
+        return Groups(self._table, self._scope, columns, keys)
+
+    def describe(self) -> Card:
+        """What is public: columns, types, whom the table protects, the budget and what is left of it."""
+        table, scope = self._table, self._scope
+        rows = scope.condition_text()
+        return Card(
+            f"{shown(table.name)}, a protected table",
+            (
+                ("protects", table.protection.describe()),
+                ("budget", str(table.account.budget)),
+                ("left", str(self.remaining)),
+                *((("only rows", rows),) if rows else ()),
+                *((shown(name), self._column_text(name)) for name in scope.columns),
+            ),
+        )
+
+    def plan(
+        self, statistic: str, column: str | None = None, *parameters: object, n: Any = PLANNED_ROWS, **keywords: Any
+    ) -> Plan:
+        """What to expect of a question before it is asked: plan("median", "income", epsilon=0.2). Reads nothing, costs nothing.
+
+        How many rows there are is private, so the plan shows a few sizes; `n` names others. See dpstats.plan.
+        """
+        asked = {name: value for name, value in keywords.items() if name not in _OF_PLANS}
+        question = self._table.priced(self._scope, find_statistic(statistic), column, parameters, asked)
+        row = self._table.protection.row_question(question, narrowed=self._scope.is_narrowed)
+        price = {"epsilon": row.epsilon, "delta": row.delta, "neighbors": row.neighbors, "method": row.method.name}
+        found = plan(statistic, *parameters, n=n, **{**keywords, **price})
+        if row.epsilon == question.epsilon:
+            return found
+        return replace(
+            found, question=f"{self._scope.text_of(question)}: {question.cost} for a {question.cost.unit}; {found.question}"
+        )
+
+    def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
+        rng, asked = keywords["rng"], {name: value for name, value in keywords.items() if name != "rng"}
+        question = self._table.priced(self._scope, statistic, column, positional, asked)
+        row_question = self._table.protection.row_question(question, narrowed=self._scope.is_narrowed)
+        request = Request(question, self._scope.text_of(question), self._scope.to_dict(column), question.cost)
+
+        def answer() -> Release | NoReply:
+            reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, column), rng)
+            return relabelled(reply, request, row_question)
+
+        return serve(self._table, request, answer, archived=rng is None)
+
+    def _column_text(self, name: str) -> str:
+        kind = self._scope.columns[name].value
+        keys = self._table.public_keys.get(name)
+        derived = self._scope.view.derived.get(name)
+        return f"{kind}{f' = {derived}' if derived else ''}{f', one of {value_text(list(keys))}' if keys else ''}"
+
+    def __repr__(self) -> str:
+        rows = f" where {text}" if (text := self._scope.condition_text()) else ""
+        return f"Session({shown(self.name)}{rows}: {len(self._scope.columns)} columns, left {self.remaining})"
