@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import dpstats as dp
+from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.session import Session
 from dpstats.engines.stores.memory import MemoryStore
 from dpstats.engines.stores.store import Batch, LocalStore
@@ -54,7 +56,13 @@ def table() -> dict[str, Any]:
 
 
 def session(columns: Any = None, **changes: Any) -> Session:
-    settings: dict[str, Any] = {"unit": "row", "budget": dp.Budget(epsilon=10**6, delta=0.01), "ledger": ":memory:", **changes}
+    settings: dict[str, Any] = {
+        "unit": "row",
+        "budget": dp.Budget(epsilon=10**6, delta=0.01),
+        "ledger": ":memory:",
+        "allow_seeded": True,
+        **changes,
+    }
     return dp.protect(table() if columns is None else columns, **settings)
 
 
@@ -429,8 +437,87 @@ def test_an_answer_that_cannot_be_archived_is_handed_out_and_says_so(monkeypatch
     def refuse(*_: object) -> None:
         raise dp.LedgerError("the disk is full.")
 
-    monkeypatch.setattr(survey.ledger, "record", refuse)
+    monkeypatch.setattr(Account, "record", refuse)
     release = survey.median("income", epsilon=1)
     assert "will cost again" in dict(release.notes)["archive"]
     survey.median("income", epsilon=1)
     assert survey.ledger.spent.epsilon == 2
+
+
+def test_nobody_brings_noise_of_their_own() -> None:
+    class Silent:
+        private = True
+
+        def octets(self, count: int) -> bytes:
+            return bytes(count)
+
+    survey = session(allow_seeded=False)
+    for rng, words in ((Silent(), "must come from"), (dp.testing.seeded(1), "secret noise only")):
+        with pytest.raises(dp.InvalidParameterError, match=words):
+            survey.count(epsilon=1, rng=rng)
+        with pytest.raises(dp.InvalidParameterError, match=words):
+            survey.group_by("employed").count(epsilon=1, rng=rng)
+    with pytest.raises(dp.InvalidParameterError, match="must come from"):
+        session().count(epsilon=1, rng=Silent())
+    assert survey.ledger.spent.epsilon == 0
+
+
+def test_numbers_with_methods_of_their_own_cost_what_they_are() -> None:
+    class Cheap(int):
+        numerator = 0
+
+        def __mul__(self, other: int) -> int:
+            return 0
+
+    survey = session(budget=dp.Budget(epsilon=1))
+    with pytest.raises(dp.BudgetError):
+        survey.count(epsilon=Cheap(1000))
+    survey.count(epsilon=Cheap(1))
+    assert survey.ledger.spent.epsilon == 1
+
+
+def test_an_analyst_cannot_write_to_the_ledger_through_the_session() -> None:
+    survey = session()
+    assert not hasattr(survey.ledger, "debit")
+    assert not hasattr(survey.ledger, "record")
+
+
+def test_a_column_read_as_another_type_is_another_question(tmp_path: Path) -> None:
+    values = {"x": ["1", "2", "x", "4"] * 100}
+    counts = [
+        session(values, name="t", ledger=tmp_path / "a.ledger", types={"x": kind}).count("x", epsilon=HUGE).value
+        for kind in ("text", "number")
+    ]
+    assert counts == [400, 300]
+
+
+def test_files_of_one_name_in_two_folders_are_two_tables(tmp_path: Path) -> None:
+    medians = []
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "survey.csv").write_text("x\n" + f"{number}\n" * 500, encoding="utf-8")
+        survey = session(folder / "survey.csv", ledger=tmp_path / "a.ledger")
+        medians.append(survey.median("x", epsilon=1).value)
+    assert medians == [1, 2]
+    assert survey.ledger.spent.epsilon == 2
+
+
+def test_keys_that_are_dates_may_be_written_in_any_way() -> None:
+    days = np.array(["2024-02-29", "2024-03-01"] * 500, dtype="M8[D]")
+    times = days.astype("M8[us]") + np.timedelta64(1_500_000, "us")
+    survey = session({"day": days, "time": times})
+    keys = [date(2024, 2, 29), datetime(2024, 2, 29), "2024-02-29", "2024-02-29T00:00:00", "20240229"]
+    for key in keys:
+        assert survey.group_by("day", keys=[key]).count(epsilon=HUGE).values_by_key == {"2024-02-29": 500}
+    for key in (datetime(2024, 2, 29, 0, 0, 1, 500_000), "2024-02-29 00:00:01.500000"):
+        assert survey.group_by("time", keys=[key]).count(epsilon=HUGE).values_by_key == {"2024-02-29T00:00:01.5": 500}
+    with pytest.raises(dp.DataTypeError, match="must be a date such as"):
+        survey.group_by("day", keys=["yesterday"])
+
+
+def test_an_epsilon_too_small_to_share_is_refused_before_it_is_spent() -> None:
+    survey = session()
+    with pytest.raises(dp.InvalidParameterError, match="at least 1e-9"):
+        survey.group_by("region").median("income", epsilon="3e-9", delta=1e-6)
+    assert survey.ledger.spent.epsilon == 0

@@ -7,6 +7,7 @@ import random
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.engines import bitmaps, contributions
+from dpstats.engines import bitmaps, contenders, contributions
 from dpstats.engines.bitmaps import Bitmap
 from dpstats.engines.cells import ColumnType, present_cells
-from dpstats.engines.contenders import Contenders, thinned
+from dpstats.engines.contenders import Contenders, crowded, few_of_each, thinned
 from dpstats.engines.contributions import Bound, BoundedStore, MissingUnit, row_marks, unit_marks
+from dpstats.engines.siphash import Words
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
@@ -203,7 +205,45 @@ def test_nothing_is_read_before_the_first_batch_and_the_search_is_done_once() ->
     assert BoundedStore(ListedStore([], in_memory=True), bound()).in_memory
     for _ in range(2):
         list(store.batches(["value"]))
-    assert inner.passes == [["unit", "value"], ["value"], ["value"]]
+    assert inner.passes == [["unit"], ["unit", "value"], ["value"], ["value"]]
+
+
+SEARCHES: list[tuple[str, Mapping[Any, int], MissingUnit, list[list[str]]]] = [
+    ("no unit has too many", {"a": 2, "b": 1, "c": 2}, MissingUnit.DROP, [["unit"]]),
+    ("one has too many", {"a": 3, "b": 1}, MissingUnit.DROP, [["unit"], ["unit", "value"]]),
+    ("no id, and they go", {"a": 2, None: 9}, MissingUnit.DROP, [["unit"]]),
+    ("no id, and they stay", {"a": 2, None: 9}, MissingUnit.EACH, [["unit"]]),
+    ("no id, and they are one", {"a": 2, None: 9}, MissingUnit.TOGETHER, [["unit"], ["unit", "value"]]),
+    ("no id, and few", {"a": 2, None: 2}, MissingUnit.TOGETHER, [["unit"]]),
+    ("no rows", {}, MissingUnit.DROP, [["unit"]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sizes", "policy", "search"), [case[1:] for case in SEARCHES], ids=[case[0] for case in SEARCHES])
+def test_other_columns_than_the_ids_are_read_only_if_a_unit_has_too_many_rows(
+    sizes: Mapping[Any, int], policy: MissingUnit, search: list[list[str]]
+) -> None:
+    inner = ListedStore(table(sizes), [2, 3])
+    found = by_unit(kept(inner, bound(2, missing=policy)))
+    assert inner.passes == [*search, ["value"]]
+    assert {unit: len(values) for unit, values in found.items()} == {
+        unit: size if unit is None and policy is MissingUnit.EACH else min(2, size)
+        for unit, size in sizes.items()
+        if unit is not None or policy is not MissingUnit.DROP
+    }
+
+
+def test_only_the_rows_of_units_that_have_too_many_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    marked: list[Any] = []
+
+    def watched(batch: Batch, how: Bound) -> Words:
+        marked.extend(values_of(batch))
+        return row_marks(batch, how)
+
+    monkeypatch.setattr(contributions, "row_marks", watched)
+    rows = table({"heavy": 7, "other": 3, **{f"unit {number}": 1 + number % 2 for number in range(500)}})
+    kept(ListedStore(rows, [100] * 4), bound(2))
+    assert marked == [value for unit, value in rows if unit in ("heavy", "other")]
 
 
 class CountRows:
@@ -229,25 +269,146 @@ def test_a_small_room_takes_more_passes_and_changes_nothing(policy: MissingUnit,
     monkeypatch.setattr(contributions, "ROOM_BYTES", 32 * 40)
     monkeypatch.setattr(bitmaps, "_BLOCK", 64)
     held: list[int] = []
+    words: list[int] = []
 
     def counting(parts: Sequence[Contenders], how_many: int, dropped: Bitmap) -> Contenders:
         held.append(sum(map(len, parts)))
         return thinned(parts, how_many, dropped)
 
+    def counting_words(parts: Sequence[Words], most: int) -> Words:
+        words.append(sum(part.size for part in parts))
+        return few_of_each(parts, most)
+
     monkeypatch.setattr(contributions, "thinned", counting)
+    monkeypatch.setattr(contributions, "few_of_each", counting_words)
     inner = ListedStore(rows, [10] * 60)
     assert kept(inner, how) == truth
-    assert len(inner.passes) > 5
+    assert inner.passes.count(["unit"]) > 2
+    assert inner.passes.count(["unit", "value"]) > 2
     assert max(held) <= 2 * 40 + 10
+    assert max(words) <= 2 * 80 + 10
     monkeypatch.setattr(contributions, "ROOM_BYTES", 1)
     assert kept(ListedStore(rows[:30], [4] * 9), how) == few
 
 
-def test_one_heavy_unit_needs_one_pass_and_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_heavy_unit_needs_little_room_and_no_pass_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contributions, "ROOM_BYTES", 32 * 100)
     inner = ListedStore(table({"heavy": 3000}), [50] * 60)
     assert len(kept(inner, bound())) == 2
-    assert len(inner.passes) == 2  # one to search, one to read
+    assert inner.passes == [["unit"], ["unit", "value"], ["value"]]
+
+
+def test_a_table_in_one_batch_is_searched_in_two_passes_whatever_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contributions, "ROOM_BYTES", 1)
+    inner = ListedStore(table(dict.fromkeys(range(50), 3)))
+    list(BoundedStore(OneBatch(inner), bound()).batches(["value"]))
+    assert inner.passes == [["unit"], ["unit", "value"], ["value"]]
+
+
+class OneBatch(LocalStore):
+    """The first batch of a store that has all rows."""
+
+    def __init__(self, inner: ListedStore) -> None:
+        self.columns = inner.columns
+        self._inner = inner
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        yield next(self._inner.batches(columns))
+
+
+FULL = 2**64 - 1
+MASKS = st.sampled_from([FULL, FULL, 0, 1, 3 << 62, 1 << 63 | 1, 1 << 40 | 1 << 39, 1 << 24 | 1 << 23])
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "d", 7, None]), max_size=40), st.lists(st.integers(0, 9), max_size=8),
+    st.integers(1, 4), st.sampled_from(MissingUnit), st.tuples(MASKS, MASKS, MASKS), st.sampled_from([1, 100, 1000, 1 << 28]),
+    st.sampled_from([1, 3, 24]),
+)  # fmt: skip
+@settings(max_examples=400, deadline=None)
+def test_the_rows_that_stay_are_those_of_a_slow_search_whatever_the_room_and_the_marks(
+    units: list[Any], lengths: list[int], k: int, policy: MissingUnit, masks: tuple[int, int, int], room: int, bits: int
+) -> None:
+    """Marks of which only a few bits are left fall together often, in the one word or the other."""
+    first, second, third = map(np.uint64, masks)
+    rows = [(unit, value) for value, unit in enumerate(units)]
+    how = bound(k, missing=policy)
+    pairs, firsts = contributions.mark_pairs, contributions.mark_firsts
+
+    def few_pairs(*given: Any) -> tuple[Words, Words]:
+        raw_first, raw_second = pairs(*given)
+        return raw_first & first, raw_second & second
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contributions, "mark_pairs", few_pairs)
+        patch.setattr(contributions, "mark_firsts", lambda *given: firsts(*given) & first)
+        patch.setattr(contributions, "row_marks", lambda *given: row_marks(*given) & third)
+        patch.setattr(contributions, "ROOM_BYTES", room)
+        patch.setattr(contenders, "_SIEVE_BITS", bits)
+        found = kept(ListedStore(rows, lengths), how)
+        assert found == slowly_kept(rows, how)
+    if second == third == np.uint64(FULL):
+        assert found == kept(ListedStore(rows), how)  # the second word alone tells units apart
+
+
+def slowly_kept(rows: Sequence[Row], how: Bound) -> list[Row]:
+    """One row after the other: the first k of each unit by mark and place."""
+    batch = Batch({"unit": [unit for unit, _ in rows], "value": [value for _, value in rows]}, len(rows))
+    firsts, seconds, without = (words.tolist() for words in unit_marks(batch, how))
+    marks = contributions.row_marks(batch, how).tolist()
+    rivals: dict[Any, list[tuple[int, int]]] = defaultdict(list)
+    for place in range(len(rows)):
+        if not without[place] or how.missing is MissingUnit.TOGETHER:
+            rivals[firsts[place], seconds[place]].append((marks[place], place))
+        elif how.missing is MissingUnit.EACH:
+            rivals[place].append((0, place))
+    stay = {place for of_unit in rivals.values() for _, place in sorted(of_unit)[: how.rows]}
+    return [row for place, row in enumerate(rows) if place in stay]
+
+
+@pytest.mark.parametrize("shift", [0, 22, 23, 38, 39, 61])
+def test_contenders_are_compared_by_all_their_bits(shift: int) -> None:
+    """Words that differ in three bits only, wherever they stand, against a comparison one by one."""
+    chance = np.random.default_rng(shift)
+    for size, alike in product((0, 1, 5, 30, 200) * 2, (None, 0, 1, 2)):
+        words = chance.integers(0, 8, (3, size)).astype(np.uint64) << np.uint64(shift)
+        if alike is not None:
+            words[alike] = 0  # one of the words tells nothing
+        units, seconds, marks = words
+        places = np.sort(chance.choice(1000, size, replace=False))
+        rows = int(chance.integers(1, 6))
+        rivals: dict[Any, list[Any]] = defaultdict(list)
+        for unit, second, mark, place in zip(*(part.tolist() for part in (units, seconds, marks, places)), strict=True):
+            rivals[unit, second].append((mark, place))
+        truth = {place for of_unit in rivals.values() for _, place in sorted(of_unit)[:rows]}
+        whole, dropped = Contenders(units, seconds, marks, places), Bitmap()
+        middle = size // 2
+        parts = [whole.at(np.arange(middle)), whole.at(np.arange(middle, size))]
+        assert set(thinned(parts, rows, dropped).raw_places.tolist()) == truth
+        assert set(thinned([whole], rows, Bitmap()).raw_places.tolist()) == truth
+        gone = dropped.marked(0, 1000)
+        assert set(np.flatnonzero(gone).tolist() if gone is not None else []) == set(places.tolist()) - truth
+
+
+@given(st.lists(st.lists(st.integers(0, 5), max_size=12), max_size=4), st.integers(1, 4))
+@settings(max_examples=100, deadline=None)
+def test_words_that_stand_too_often_are_found(parts: list[list[int]], rows: int) -> None:
+    times = Counter(word for part in parts for word in part)
+    few = few_of_each([np.array(part, dtype=np.uint64) for part in parts], rows + 1)
+    assert few.tolist() == sorted(word for word in times for _ in range(min(times[word], rows + 1)))
+    assert crowded(few, rows).tolist() == sorted(word for word in times if times[word] > rows)
+
+
+def test_the_first_word_alone_is_the_first_of_the_two() -> None:
+    for _, make, kind, units in CONTAINERS:
+        batch = Batch({"unit": make(units)}, len(units))
+        cells = batch.identities("unit", kind)
+        assert contributions.mark_firsts(cells, KEY, 0).tolist() == unit_marks(batch, bound(kind=kind))[0].tolist()
+
+
+def test_more_rows_than_any_table_has_may_stay() -> None:
+    rows = table({"a": 5, "b": 1})
+    assert kept(ListedStore(rows, [2]), bound(10**30)) == rows
 
 
 def test_rows_of_the_same_content_are_interchangeable_but_no_more_than_k_of_them_stay() -> None:
@@ -285,7 +446,8 @@ def test_threads_share_one_search() -> None:
     for thread in threads:
         thread.join()
     assert found == [100] * 8
-    assert inner.passes.count(["unit", "value"]) == 1
+    assert inner.passes[:2] == [["unit"], ["unit", "value"]]
+    assert inner.passes.count(["unit"]) == inner.passes.count(["unit", "value"]) == 1
 
 
 def test_a_bound_can_be_shipped_and_does_not_show_its_key() -> None:

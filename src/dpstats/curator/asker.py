@@ -17,7 +17,7 @@ _HELP = {
     "epsilon": "the privacy that the answer spends, for the unit that the session protects; required, for example 0.2",
     "delta": "for methods and private group keys that need it, for example 1e-7",
     "method": "the method by name; 'auto' takes the first one listed below",
-    "rng": "dpstats.testing.seeded(7) repeats itself and marks the answer NOT PRIVATE; it is charged all the same",
+    "rng": "dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE",
 }
 
 
@@ -55,7 +55,7 @@ def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
             raise InvalidParameterError(f"{word} was fixed when the table was protected: leave it out.")
         if column is None and not statistic.only_counts:
             raise MissingParameterError(f"{statistic.name} needs a column: for example {statistic.name}('income', epsilon=0.2).")
-        if column is not None and not isinstance(column, str):
+        if column is not None and type(column) is not str:
             raise InvalidParameterError(
                 f"{statistic.name} takes the name of a column, such as 'income', and then its parameters."
             )

@@ -21,8 +21,9 @@ from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.passes import open_column
 from dpstats.engines.stores.store import Store
-from dpstats.foundations.errors import LedgerError
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
 from dpstats.foundations.registry import Question, Statistic, ask
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
@@ -43,6 +44,10 @@ class ProtectedTable:
     """For some columns the list of values, where that is public."""
     edition: str
     """Names the state of the rows; a question about another edition is another question."""
+    source: str
+    """Tells tables of one name apart, without saying where they are."""
+    allow_seeded: bool = False
+    """Whether answers may be drawn from a seeded source, which protects nobody."""
 
     def priced(
         self, scope: Scope, statistic: Statistic, column: str | None, positional: Sequence[object], keywords: Mapping[str, Any]
@@ -52,6 +57,19 @@ class ProtectedTable:
         question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=column or "", **keywords)
         scope.check(statistic, column)
         return question
+
+    def source_of_noise(self, rng: object) -> RandomSource:
+        """Where noise comes from: the operating system, or a seed where the data holder allows that. Nobody brings their own."""
+        if rng is None:
+            return SystemSource()
+        if type(rng) is not SeededSource:
+            raise InvalidParameterError("rng must come from dpstats.testing.seeded, or be left out.")
+        if not self.allow_seeded:
+            raise InvalidParameterError(
+                "this table answers with secret noise only: leave rng out. (Tests of invented tables may protect them with "
+                "allow_seeded=True.)"
+            )
+        return rng
 
 
 @dataclass(frozen=True)
@@ -88,6 +106,7 @@ def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
     question, cost = request.question, request.cost
     return {
         "edition": table.edition,
+        "source": table.source,
         "method": f"{question.statistic.name}_{question.method.name}/{question.method.version}",
         "column": question.column,
         "arguments": {name: _canonical(value) for name, value in question.arguments.items()},

@@ -12,6 +12,7 @@ from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.lookups import canonical_label
+from dpstats.engines.moments import moment_text
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 
 MOST_KEYS = 1_000_000
@@ -80,8 +81,26 @@ def _label(name: str, kind: ColumnType, value: Any) -> Any:
         return bool(value)
     if kind.is_numeric and isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value:
         return canonical_label(value)
-    if kind is ColumnType.MOMENT and isinstance(value, (datetime.date, datetime.datetime)):
-        return value.isoformat()
-    if kind in (ColumnType.TEXT, ColumnType.MOMENT, ColumnType.UNDECLARED) and isinstance(value, str):
-        return value
+    if kind is ColumnType.MOMENT and isinstance(value, (datetime.date, str)):
+        return _moment_label(name, value)
+    if kind in (ColumnType.TEXT, ColumnType.UNDECLARED) and isinstance(value, str):
+        return str.__str__(value)
     raise DataTypeError(f"a key of column {shown(name)} must be of its type, {kind.value}; got {type(value).__name__}.")
+
+
+def _moment_label(name: str, value: datetime.date | str) -> str:
+    """The label of a date or time, which is written in one way only: midnight as its date, and times with a zone in UTC."""
+    try:
+        moment = value if isinstance(value, datetime.date) else _parsed(value)
+        text = moment_text(moment)
+        assert text is not None
+        return text.removesuffix("T00:00:00")
+    except (ValueError, AssertionError, OverflowError):
+        raise DataTypeError(
+            f"a key of column {shown(name)} must be a date such as '2024-01-31', or a time in ISO form."
+        ) from None
+
+
+def _parsed(text: str) -> datetime.date:
+    moment = datetime.datetime.fromisoformat(text)
+    return moment.date() if len(text) <= len("2024-01-31") else moment

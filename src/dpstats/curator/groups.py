@@ -24,8 +24,8 @@ from dpstats.engines.groups import GroupKeys, answer_groups, count_keys
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
-from dpstats.foundations.privacy import PrivacyCost, spendable_delta
-from dpstats.foundations.randomness import RandomSource, branches, source_or_system
+from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.randomness import RandomSource, branches
 from dpstats.foundations.registry import COULD_NOT, Question, Statistic
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.summaries import Column
@@ -51,6 +51,7 @@ class Groups(Asker):
         self._keys = listed_keys(scope, columns, keys, table.public_keys)
 
     def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
+        source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
         delta = spendable_delta(asked["delta"])
         if self._keys is None:
@@ -65,7 +66,7 @@ class Groups(Asker):
         cost = question.cost if self._keys is not None else replace_delta(question.cost, delta)
         request = Request(question, self._scope.text_of(question, self._by), self._canonical(column), cost)
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
-        source = source_or_system(keywords["rng"])
+        spendable_epsilon(row_question.epsilon * KEYS_SHARE)
 
         def answer() -> GroupedRelease | NoReply:
             try:

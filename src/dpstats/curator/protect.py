@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import secrets
 from collections.abc import Mapping
@@ -40,6 +41,7 @@ def protect(
     keys: Mapping[str, Any] | None = None,
     name: str | None = None,
     edition: str | None = None,
+    allow_seeded: bool = False,
 ) -> Session:
     """A session on a protected table: every statistic as a method, and a ledger that keeps count.
 
@@ -58,6 +60,7 @@ def protect(
       keys               the values of columns where those are public, for group_by: {"region": ["north", "south"]}
       name               the table's name in the ledger; a file has its own
       edition            names the state of the rows; change it when they change, and questions are answered anew
+      allow_seeded       for tests of invented tables: answers may repeat (rng=dp.testing.seeded(7)), and are NOT PRIVATE
 
     Nothing is read but names and types. What is asked is debited before a row is read, and never refunded.
     """
@@ -87,6 +90,8 @@ def protect(
             account=account,
             public_keys=public_keys,
             edition=_edition(edition, named=bool(called)),
+            source=_fingerprint(table),
+            allow_seeded=allow_seeded is True,
         ),
         Scope(schema, View(schema)),
     )
@@ -136,6 +141,18 @@ def _name_of(table: object) -> str:
     text = str(table)
     stem = text.rpartition("#")[2] if "://" in text else Path(text).name.partition(".")[0]
     return stem if stem.strip("*") and stem.isprintable() else ""
+
+
+def _fingerprint(table: object) -> str:
+    """What tells files of one name in different places apart, without saying where they are; empty for what has no place."""
+    if isinstance(table, (str, PurePath)):
+        text = str(table)
+        place = text.rpartition("@")[2] if "://" in text else str(Path(text).absolute())
+    elif isinstance(table, (list, tuple)):
+        place = "\n".join(str(Path(str(each)).absolute()) for each in table)
+    else:
+        return ""
+    return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _edition(edition: object, *, named: bool) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpstats.curator.ledger.ledger import Account
+from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.foundations.registry import ask
 
 
 class Remaining:
     """What is left of an account. It looks into the ledger when it is asked, so it counts what others have spent by then."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: AccountReader) -> None:
         self._account = account
 
     @property

@@ -50,7 +50,7 @@ class Scope:
 
     def kind_of(self, name: object) -> ColumnType:
         """The type of a column; an error where there is none of that name."""
-        if not isinstance(name, str):
+        if type(name) is not str:
             raise InvalidParameterError(f"a column is named by its text, such as 'income', got {type(name).__name__}.")
         check_column_name(name, tuple(self.columns))
         return self.columns[name]
@@ -85,6 +85,7 @@ class Scope:
         return {
             "where": sorted({str(each) for each in self.view.conditions}),
             "derived": {name: str(self.view.derived[name]) for name in self._derived_among(names)},
+            "types": {name: self.view.schema[name].value for name in self.view.needs(names)},
         }
 
     def _derived_among(self, names: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 from dpstats.curator.asker import Asker
 from dpstats.curator.desk import ProtectedTable, Request, open_for, relabelled, serve
 from dpstats.curator.groups import Groups
-from dpstats.curator.ledger.ledger import Account
+from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan import plan
 from dpstats.curator.remaining import Remaining
@@ -49,9 +49,9 @@ class Session(Asker):
         return {name: kind.value for name, kind in self._scope.columns.items()}
 
     @property
-    def ledger(self) -> Account:
+    def ledger(self) -> AccountReader:
         """The account: what was spent, and on which questions."""
-        return self._table.account
+        return self._table.account.reader()
 
     @property
     def remaining(self) -> Remaining:
@@ -115,16 +115,17 @@ class Session(Asker):
         )
 
     def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
-        rng, asked = keywords["rng"], {name: value for name, value in keywords.items() if name != "rng"}
+        source = self._table.source_of_noise(keywords["rng"])
+        asked = {name: value for name, value in keywords.items() if name != "rng"}
         question = self._table.priced(self._scope, statistic, column, positional, asked)
         row_question = self._table.protection.row_question(question, narrowed=self._scope.is_narrowed)
         request = Request(question, self._scope.text_of(question), self._scope.to_dict(column), question.cost)
 
         def answer() -> Release | NoReply:
-            reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, column), rng)
+            reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, column), source)
             return relabelled(reply, request, row_question)
 
-        return serve(self._table, request, answer, archived=rng is None)
+        return serve(self._table, request, answer, archived=source.private)
 
     def _column_text(self, name: str) -> str:
         kind = self._scope.columns[name].value

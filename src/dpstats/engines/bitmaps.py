@@ -16,14 +16,17 @@ class Bitmap:
 
     def mark(self, raw_places: NDArray[np.int64]) -> None:
         """Mark some places; those that are marked stay so."""
-        raw_ordered = np.sort(raw_places)
-        raw_numbers = raw_ordered // _BLOCK
-        for number in np.unique(raw_numbers).tolist():
-            start, end = np.searchsorted(raw_numbers, [number, number + 1])
-            raw_flags = np.zeros(_BLOCK, dtype=np.bool_)
-            raw_flags[raw_ordered[start:end] - number * _BLOCK] = True
-            raw_bits = np.packbits(raw_flags)
-            self._raw_blocks[number] = raw_bits | self._raw_blocks[number] if number in self._raw_blocks else raw_bits
+        if not raw_places.size:
+            return
+        raw_ordered = np.sort(raw_places, kind="stable")  # which takes little where they are in order already
+        raw_numbers = range(int(raw_ordered[0]) // _BLOCK, int(raw_ordered[-1]) // _BLOCK + 1)
+        raw_starts = np.searchsorted(raw_ordered, np.array([*raw_numbers, raw_numbers.stop]) * _BLOCK)
+        for number, start, end in zip(raw_numbers, raw_starts[:-1], raw_starts[1:], strict=True):
+            if start < end:
+                raw_flags = np.zeros(_BLOCK, dtype=np.bool_)
+                raw_flags[raw_ordered[start:end] - number * _BLOCK] = True
+                raw_bits = np.packbits(raw_flags)
+                self._raw_blocks[number] = raw_bits | self._raw_blocks[number] if number in self._raw_blocks else raw_bits
 
     def marked(self, start: int, end: int) -> NDArray[np.bool_] | None:
         """Which of the places from `start` to before `end` are marked; None where none is."""

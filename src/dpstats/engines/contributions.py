@@ -3,6 +3,8 @@
 Claim      Two tables that differ by all rows of one unit differ after the bounding by at most `rows` rows, added or removed.
 Why        Of each unit those rows stay that have the smallest marks, and a row's mark is a keyed hash of its own content. So what
            stays of a unit is a function of that unit's rows alone: no row of another unit can push it out or let it in.
+           Units are counted first, by the first word of their marks, for which their ids are all that is read. The rest is read
+           only if some of them may have too many rows, and only the rows of such units are marked and compared.
 Numerics   Unit marks have 128 bits. That two of n units share one, and with it a bound, has a probability of about n**2 / 2**129,
            which no printed delta contains.
 Source     contributions.proof.md
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,14 +22,15 @@ from numpy.typing import NDArray
 
 from dpstats.engines.bitmaps import Bitmap
 from dpstats.engines.cells import Cells, ColumnType, present_cells, select_cells
-from dpstats.engines.contenders import Contenders, thinned
-from dpstats.engines.marks import combine_marks, mark_cells, mark_pairs
+from dpstats.engines.contenders import Contenders, Sieve, crowded, few_of_each, thinned
+from dpstats.engines.marks import combine_marks, mark_cells, mark_firsts, mark_pairs
 from dpstats.engines.siphash import Words
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 ROOM_BYTES = 1 << 28
-"""Memory for the marks of rows that are still in the running; more rows take more passes."""
+"""Memory for the marks of units that are being counted, and of rows that are still in the running; more take more passes."""
+_WORD_BYTES = 16  # the first word of a unit mark, and once more while they are put in order
 _ROW_BYTES = 32  # two words of unit mark, a row mark, a position
 _UNIT_SALT, _ROW_SALT, _FIRST_COLUMN_SALT = 0, 1, 2
 _END_OF_MARKS = 1 << 64
@@ -144,50 +147,89 @@ class _KeptRows:
 
 
 def _find_rows(store: LocalStore, bound: Bound) -> _KeptRows:
-    """Look for the rows that stay, in as many passes as the room asks for: each settles the units up to some mark."""
-    raw_dropped = Bitmap()
-    start, raw_rows = 0, -1
-    while start < _END_OF_MARKS:
-        start, raw_seen = _settle(store, bound, start, raw_dropped)
-        if raw_rows not in (-1, raw_seen):
-            raise _changed()
-        raw_rows = raw_seen
+    """Look for the rows that stay: count the rows of the units, and if some may have too many, let those compete."""
+    raw_dropped, sieve = Bitmap(), Sieve()
+    raw_rows = _in_passes(lambda start: _count(store, bound, start, sieve, raw_dropped))
+    if not sieve.raw_closed and raw_rows != _in_passes(lambda start: _settle(store, bound, start, sieve, raw_dropped)):
+        raise _changed()
     return _KeptRows(store, raw_dropped, raw_rows)
 
 
-def _settle(store: LocalStore, bound: Bound, start: int, raw_dropped: Bitmap) -> tuple[int, int]:
-    """One pass over the units whose first word is at least `start`: up to which word it came, and how many rows there are.
+def _in_passes(one_pass: Callable[[int], tuple[int, int]]) -> int:
+    """As many passes as the room asks for, each with the units from some first word up to another; how many rows there are."""
+    start, raw_rows = 0, -1
+    while start < _END_OF_MARKS:
+        start, raw_seen = one_pass(start)
+        if raw_rows not in (-1, raw_seen):
+            raise _changed()
+        raw_rows = raw_seen
+    return raw_rows
+
+
+def _count(store: LocalStore, bound: Bound, start: int, sieve: Sieve, raw_dropped: Bitmap) -> tuple[int, int]:
+    """One pass over the ids of units whose first word is at least `start`: up to which word it came, how many rows there are.
+
+    The sieve is opened for all of these units that have more rows than may stay. Of more equal words than it takes to see this
+    only so many are kept; where that does not make room, the units with larger words wait for the next pass.
+    """
+    room = max(1, ROOM_BYTES // _WORD_BYTES)
+    held: list[Words] = []
+    end, raw_rows, limit = _END_OF_MARKS, 0, room
+    for batch in store.batches([bound.unit]):
+        if sum(part.size for part in held) > limit:
+            kept = few_of_each(held, bound.rows + 1)
+            while kept.size > room // 2 and end - start > 1:
+                end = start + (end - start) // 2
+                kept = kept[_between(kept, start, end)]
+            held, limit = [kept], max(room, 2 * kept.size)
+        raw_firsts, raw_counted = _first_words(batch.identities(bound.unit, bound.unit_kind), bound)
+        if bound.missing is MissingUnit.DROP:
+            raw_dropped.mark(raw_rows + np.flatnonzero(~raw_counted))
+        raw_counted &= _between(raw_firsts, start, end)
+        held.append(raw_firsts if raw_counted.all() else raw_firsts[raw_counted])
+        raw_rows += batch.rows
+    sieve.open_for(crowded(few_of_each(held, bound.rows + 1), bound.rows))
+    return end, raw_rows
+
+
+def _settle(store: LocalStore, bound: Bound, start: int, sieve: Sieve, raw_dropped: Bitmap) -> tuple[int, int]:
+    """One pass over the rows that the sieve lets through, of units whose first word is at least `start`; the same comes back.
 
     Where the rows in the running fill the room, those that cannot stay go at once: a row that is beaten by enough others of its
-    unit stays beaten. Where that does not help, the units are too many, and those with larger marks wait for the next pass.
+    unit stays beaten. Where that does not help, the units are too many, and those with larger words wait for the next pass.
     """
     room = max(1, ROOM_BYTES // _ROW_BYTES)
     held: list[Contenders] = []
     end, raw_rows, limit = _END_OF_MARKS, 0, room
     for batch in store.batches(bound.reads):
-        found = _contenders(batch, bound, raw_rows, raw_dropped)
-        raw_rows += batch.rows
-        held.append(found.at(_between(found.raw_units, start, end)))
         if sum(map(len, held)) > limit:
             kept = thinned(held, bound.rows, raw_dropped)
             while len(kept) > room // 2 and end - start > 1:
                 end = start + (end - start) // 2
                 kept = kept.at(_between(kept.raw_units, start, end))
             held, limit = [kept], max(room, 2 * len(kept))
+        held.append(_contenders(batch, bound, raw_rows, sieve, start, end))
+        raw_rows += batch.rows
     thinned(held, bound.rows, raw_dropped)
     return end, raw_rows
 
 
-def _contenders(batch: Batch, bound: Bound, first_place: int, raw_dropped: Bitmap) -> Contenders:
-    """The rows of a batch that have to compete; those without a unit id go, stay or compete as the bound says."""
-    raw_units, raw_seconds, raw_without = unit_marks(batch, bound)
-    raw_places = np.arange(first_place, first_place + batch.rows)
-    found = Contenders(raw_units, raw_seconds, row_marks(batch, bound), raw_places)
-    if bound.missing is MissingUnit.TOGETHER or not raw_without.any():
-        return found
-    if bound.missing is MissingUnit.DROP:
-        raw_dropped.mark(raw_places[raw_without])
-    return found.at(~raw_without)
+def _contenders(batch: Batch, bound: Bound, first_place: int, sieve: Sieve, start: int, end: int) -> Contenders:
+    """The rows of a batch that have to compete; no other rows are marked."""
+    cells = batch.identities(bound.unit, bound.unit_kind)
+    raw_firsts, raw_chosen = _first_words(cells, bound)
+    raw_chosen &= sieve.lets_through(raw_firsts)
+    raw_chosen &= _between(raw_firsts, start, end)
+    raw_units, raw_seconds = mark_pairs(select_cells(cells, raw_chosen), bound.key, _UNIT_SALT)
+    raw_marks = row_marks(BoundedBatch(batch, raw_chosen), bound)
+    return Contenders(raw_units, raw_seconds, raw_marks, first_place + np.flatnonzero(raw_chosen))
+
+
+def _first_words(cells: Cells, bound: Bound) -> tuple[Words, NDArray[np.bool_]]:
+    """The first word of each row's unit, and which rows count towards a bound: under TOGETHER also those without an id."""
+    raw_present = present_cells(cells)
+    raw_counted = np.ones_like(raw_present) if bound.missing is MissingUnit.TOGETHER else raw_present.copy()
+    return mark_firsts(cells, bound.key, _UNIT_SALT), raw_counted
 
 
 def _between(raw_words: Words, start: int, end: int) -> NDArray[np.bool_]:

@@ -34,7 +34,7 @@ def exact_rational(value: object, name: str) -> Fraction:
 
     Takes integers, floats, `Fraction`, `Decimal`, numpy scalars and text such as "0.1" or "1/3".
     """
-    value = _without_numpy(value)
+    value = _plain(_without_numpy(value))
     if isinstance(value, bool):
         raise InvalidParameterError(f"{name} must be a number, got {value}.")
     if isinstance(value, (int, Fraction)):
@@ -144,6 +144,23 @@ def cumulative(values: Sequence[int]) -> list[int]:
         total += value
         totals.append(total)
     return totals
+
+
+def _plain(value: object) -> object:
+    """A number or text of Python's own type: a subclass may have put anything into its methods."""
+    if type(value) in (bool, int, float, str, Fraction, Decimal):
+        return value
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Decimal):
+        return Decimal(Decimal.__str__(value))
+    if isinstance(value, Fraction):
+        return Fraction(Fraction.__str__(value))
+    return value
 
 
 def _without_numpy(value: object) -> object:

@@ -70,7 +70,7 @@ def checked_points(value: object) -> int:
     """The number of points, a whole number."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) <= MOST_QUANTILES:
         raise InvalidParameterError(f"points must be a whole number from 1 to {MOST_QUANTILES}, such as 31.")
-    return operator.index(value)
+    return int.__int__(operator.index(value))
 
 
 CDF = register(

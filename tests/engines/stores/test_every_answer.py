@@ -107,7 +107,13 @@ def asked(shelf: Shelf, request: pytest.FixtureRequest, tmp_path_factory: pytest
 def session(store: Store, **changes: Any) -> Session:
     types = {name: UGLY[name].type.value if name in UGLY else "integer" for name in ASKED}
     undeclared = {name: types[name] for name, kind in store.columns.items() if kind is ColumnType.UNDECLARED}
-    settings = {"unit": "row", "budget": dp.Budget(epsilon=10**6, delta=0.01), "ledger": ":memory:", **changes}
+    settings = {
+        "unit": "row",
+        "budget": dp.Budget(epsilon=10**6, delta=0.01),
+        "ledger": ":memory:",
+        "allow_seeded": True,
+        **changes,
+    }
     return dp.protect(store, types=undeclared, **settings)
 
 

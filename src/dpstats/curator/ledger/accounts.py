@@ -32,8 +32,8 @@ class Receipt:
     """What the data set has spent, this debit included."""
 
 
-class Account:
-    """One data set of a ledger. Its total only ever grows: there is nothing here that gives back."""
+class AccountReader:
+    """One data set of a ledger, to be looked at."""
 
     def __init__(self, writer: Writer, dataset: str, terms: Terms) -> None:
         self.dataset = dataset
@@ -94,6 +94,25 @@ class Account:
         answers = self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, _checked_key(key)))
         return archived_document(answers[0]) if answers else None
 
+    def _last_debit(self) -> Entry | None:
+        return self._writer.read(lambda table: table.latest(self.dataset, DEBIT))
+
+    def _own(self, cost: PrivacyCost) -> PrivacyCost:
+        if (cost.neighbors, cost.unit) != (self.terms.neighbors, self.terms.unit):
+            raise InvalidParameterError(
+                f"{self.dataset} is charged per {self.terms.unit} under {self.terms.neighbors.value}; "
+                f"this cost is per {cost.unit} under {cost.neighbors.value}."
+            )
+        return cost
+
+
+class Account(AccountReader):
+    """One data set of a ledger, to be written to. Its total only ever grows: there is nothing here that gives back."""
+
+    def reader(self) -> AccountReader:
+        """The same data set, only to be looked at."""
+        return AccountReader(self._writer, self.dataset, self.terms)
+
     def debit(self, key: str, question: str, cost: PrivacyCost, details: Mapping[str, object] | None = None) -> Receipt:
         """Spend a cost; it is on the disk when this returns. Raises `BudgetError`, and spends nothing, where it does not fit.
 
@@ -137,17 +156,6 @@ class Account:
             page.append(self.dataset, ANSWER, receipt.key, content)
 
         self._writer.write(archive)
-
-    def _last_debit(self) -> Entry | None:
-        return self._writer.read(lambda table: table.latest(self.dataset, DEBIT))
-
-    def _own(self, cost: PrivacyCost) -> PrivacyCost:
-        if (cost.neighbors, cost.unit) != (self.terms.neighbors, self.terms.unit):
-            raise InvalidParameterError(
-                f"{self.dataset} is charged per {self.terms.unit} under {self.terms.neighbors.value}; "
-                f"this cost is per {cost.unit} under {cost.neighbors.value}."
-            )
-        return cost
 
     def _refusal(self, charge: Total, total: Total) -> str:
         return (

@@ -1,0 +1,28 @@
+"""Every example runs, as whoever reads it would run it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(name: str, folder: Path) -> str:
+    return subprocess.run(
+        [sys.executable, ROOT / "examples" / name], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_every_example_is_tried_here() -> None:
+    assert {path.name for path in (ROOT / "examples").glob("*")} == {"protect.py"}
+
+
+def test_protect_runs_out_of_budget_and_a_second_process_finds_the_ledger_as_it_was(tmp_path: Path) -> None:
+    first, second = (run("protect.py", tmp_path) for _ in range(2))
+    assert first.splitlines()[0] == "Spent before this process: epsilon = 0"
+    assert second.splitlines()[0] == "Spent before this process: epsilon = 1.7, delta = 0.000001"
+    assert first.splitlines()[1:] == second.splitlines()[1:]  # the archive answers, and noise is not drawn again
+    assert "Estrava" in first
+    assert "there is epsilon = 0.3 left. Nothing was spent." in first
