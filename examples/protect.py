@@ -7,10 +7,10 @@ import polars
 import dpstats as dp
 from dpstats.data import survey
 
-if not Path("survey.parquet").exists():
-    polars.DataFrame(survey()).write_parquet("survey.parquet")  # 5,000 invented persons
+if not Path("people.parquet").exists():
+    polars.DataFrame(survey()).write_parquet("people.parquet")  # 5,000 invented persons
 
-people = dp.protect("survey.parquet", unit="person", budget=dp.Budget(epsilon=2, delta=1e-6), ledger="survey.ledger")
+people = dp.protect("people.parquet", unit="person", budget=dp.Budget(epsilon=2, delta=1e-6), ledger="people.ledger")
 print("Spent before this process:", people.ledger.spent)
 print(people.count(epsilon=0.1))
 print(people.where("age >= 30 and hours > 0").count(epsilon=0.1))

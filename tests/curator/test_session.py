@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -364,7 +366,7 @@ def test_mistakes_are_told_before_anything_is_spent(ask: Any, error: type[Except
         ({"unit": None}, dp.MissingParameterError, "needs unit"),
         ({"unit": "persn"}, dp.UnknownNameError, "Did you mean person.*unit names the column"),
         ({"budget": None}, dp.MissingParameterError, "needs budget"),
-        ({"budget": 3}, dp.MissingParameterError, "dp.Budget"),
+        ({"budget": 3}, dp.InvalidParameterError, "must be a dp.Budget"),
         ({"ledger": None}, dp.MissingParameterError, "needs ledger"),
         ({"max_rows_per_unit": 3}, dp.InvalidParameterError, "a unit has one row"),
         ({"unit": "person", "max_rows_per_unit": 0}, dp.InvalidParameterError, "whole number from 1"),
@@ -521,3 +523,98 @@ def test_an_epsilon_too_small_to_share_is_refused_before_it_is_spent() -> None:
     with pytest.raises(dp.InvalidParameterError, match="at least 1e-9"):
         survey.group_by("region").median("income", epsilon="3e-9", delta=1e-6)
     assert survey.ledger.spent.epsilon == 0
+
+
+def test_every_answer_says_whose_rows_it_used() -> None:
+    survey = session(unit="person", max_rows_per_unit=2)
+    count = survey.count(epsilon=1)
+    assert dict(count.notes)["rows used"] == "at most 2 of each person"
+    assert count.interval.covers.endswith("for the rows that are used: at most 2 of each person")
+    assert dict(survey.group_by("employed").median("income", epsilon=1)[True].notes)["rows used"] == "at most 2 of each person"
+
+
+def test_what_could_not_be_computed_is_not_archived() -> None:
+    store = WatchedStore(table())
+    survey = session(store)
+    store.failure = RuntimeError("the disk was busy")
+    assert isinstance(survey.median("income", epsilon=1), dp.NoReply)
+    assert isinstance(survey.group_by("employed").median("income", epsilon=1), dp.NoReply)
+    store.failure = None
+    assert isinstance(survey.median("income", epsilon=1), dp.Release)
+    assert survey.group_by("employed").median("income", epsilon=1)[True]
+    assert survey.ledger.spent.epsilon == 4
+
+
+def test_a_refusal_of_a_test_is_an_answer_and_is_archived() -> None:
+    survey = session({"x": [1.0, 2.0, 3.0]})
+    first = survey.iqr("x", epsilon=0.1, delta=1e-6, method="ptr")
+    again = survey.iqr("x", epsilon=0.1, delta=1e-6, method="ptr")
+    assert isinstance(first, dp.NoReply)
+    assert "answered before" in again.advice
+    assert survey.ledger.spent.epsilon == Fraction(1, 10)
+
+
+def test_a_file_that_was_written_anew_is_asked_anew(tmp_path: Path) -> None:
+    file = tmp_path / "survey.csv"
+    for number in (1, 2):
+        file.write_text("x\n" + f"{number}\n" * 500 * number, encoding="utf-8")
+        survey = session(file, ledger=tmp_path / "a.ledger")
+        assert survey.median("x", epsilon=1).value == number
+    assert survey.ledger.spent.epsilon == 2
+
+
+def test_folders_and_patterns_are_named_after_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    (folder / "a.csv").write_text("x\n1\n", encoding="utf-8")
+    assert {session(folder / pattern).name for pattern in ("*.csv", "?.csv", "[a]*.csv")} == {"visits"}
+    assert session(folder / "a.csv").name == "a"
+
+
+def test_private_keys_of_booleans_are_booleans() -> None:
+    survey = session({**table(), "region": ["north"] * ROWS})
+    groups = survey.group_by("region", "employed").count(epsilon=1, delta=1e-6)
+    assert [type(key[1]) for key in groups] == [bool, bool]
+
+
+def test_columns_of_groups_may_come_in_a_list() -> None:
+    survey = session(keys={"region": ["north"]})
+    assert list(survey.group_by(["region", "employed"]).count(epsilon=1)) == [("north", False), ("north", True)]
+
+
+def test_sessions_and_groups_show_themselves() -> None:
+    survey = session()
+    assert "<table>" in survey._repr_html_()
+    assert repr(survey.group_by("region")) == "Groups(table by region: keys chosen privately)"
+    assert repr(survey.where("age > 30")).startswith("Session(table where age > 30: 6 columns")
+
+
+def test_no_group_to_show_is_said() -> None:
+    survey = session({"g": [str(index) for index in range(100)]})
+    assert "no group to show; chosen privately" in str(survey.group_by("g").count(epsilon=1, delta=1e-6))
+
+
+def test_sessions_on_one_ledger_use_the_same_rows_and_those_on_another_do_not(tmp_path: Path) -> None:
+    columns = {"person": np.arange(3000) // 3, "x": np.arange(3000.0)}
+    counts = [
+        session(columns, unit="person", name="t", ledger=tmp_path / name, allow_seeded=False)
+        .where("x % 3 == 1")
+        .count(epsilon=epsilon)
+        .value
+        for name, epsilon in (("a.ledger", HUGE), ("a.ledger", HUGE + 1), ("b.ledger", HUGE), ("c.ledger", HUGE))
+    ]
+    assert counts[0] == counts[1]
+    assert len(set(counts)) > 1
+
+
+def test_a_damaged_ledger_opens_no_session(tmp_path: Path) -> None:
+    ledger = tmp_path / "a.ledger"
+    survey = session(ledger=ledger, name="t")
+    for epsilon in (1, 2, 3):
+        survey.count(epsilon=epsilon)
+    with contextlib.closing(sqlite3.connect(ledger)) as connection:
+        connection.execute("DROP TRIGGER dpstats_ledger_no_UPDATE")
+        connection.execute("UPDATE dpstats_ledger SET body = replace(body, '\"2\"', '\"1\"') WHERE sequence = 4")
+        connection.commit()
+    with pytest.raises(dp.LedgerError, match=r"not sound: entry 4.*dpstats ledger verify"):
+        session(ledger=ledger, name="t")

@@ -13,6 +13,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, Statistic, find_statistic, statistic_names
 
 _FIXED = ("neighbors", "unit")
+_OTHER_NAMES = {"filter": "where", "query": "where", "mean": "trimmed_mean", "average": "trimmed_mean", "groupby": "group_by"}
 _HELP = {
     "epsilon": "the privacy that the answer spends, for the unit that the session protects; required, for example 0.2",
     "delta": "for methods and private group keys that need it, for example 1e-7",
@@ -30,8 +31,8 @@ class Asker:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in statistic_names():
-            near = get_close_matches(name, dir(self), n=1)
-            hint = f"did you mean {near[0]}?" if near else "dir() lists what there is."
+            near = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, dir(self), n=1)), None)
+            hint = f"did you mean {near}?" if near else "dir() lists what there is."
             raise AttributeError(f"a {type(self).__name__} has no {name!r}; {hint}")
         return _method(self, find_statistic(name))
 

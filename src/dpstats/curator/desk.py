@@ -22,9 +22,10 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.passes import open_column
 from dpstats.engines.stores.store import Store
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
+from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
-from dpstats.foundations.registry import Question, Statistic, ask
+from dpstats.foundations.registry import COULD_NOT, Question, Statistic, ask
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column
@@ -93,12 +94,18 @@ def serve(table: ProtectedTable, request: Request, answer: Callable[[], Result],
         return noted(result_of(document, request.question.statistic), FROM_ARCHIVE)
     receipt = account.debit(key, request.text, request.cost, details)
     result = answer()
-    if archived:
+    if archived and not has_failed(result):
         try:
             account.record(receipt, document_of(result))
         except LedgerError:  # it was paid for, so it is handed out all the same
             return noted(result, NOT_ARCHIVED)
     return result
+
+
+def has_failed(result: Result) -> bool:
+    """Whether an answer, or a part of it, could not be computed at all; that is not archived, and may be asked again."""
+    replies = result.values() if isinstance(result, GroupedRelease) else [result]
+    return any(isinstance(reply, NoReply) and reply.reason == COULD_NOT.reason for reply in replies)
 
 
 def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
@@ -142,13 +149,21 @@ class RowsOf:
         raise AttributeError(f"rows have no {name}.")
 
 
-def relabelled(reply: Release | NoReply, request: Request, row_question: Question) -> Release | NoReply:
-    """A reply that was made at the price of a row, as the unit's: with the question as it was asked and what it cost."""
+def relabelled(reply: Release | NoReply, request: Request, row_question: Question, protection: Protection) -> Release | NoReply:
+    """A reply that was made at the price of a row, as the unit's: as it was asked, what it cost, and whose rows count."""
     reply = replace(reply, question=request.text, cost=request.cost)
-    if isinstance(reply, NoReply) or row_question.cost == request.cost:
+    if isinstance(reply, NoReply):
         return reply
-    row = f"epsilon = {decimal_text(row_question.epsilon)} for one row, which makes {request.cost} for a {request.cost.unit}"
-    return replace(reply, notes=(*reply.notes, ("price of a row", row)))
+    notes: list[tuple[str, str]] = []
+    interval = reply.interval
+    if not protection.is_by_row:
+        notes.append(("rows used", protection.rows_used()))
+        if interval is not None:
+            interval = replace(interval, covers=f"{interval.covers}, for the rows that are used: {protection.rows_used()}")
+    if row_question.epsilon != request.cost.epsilon:
+        row = f"epsilon = {decimal_text(row_question.epsilon)} for one row, which makes {request.cost} for a {request.cost.unit}"
+        notes.append(("price of a row", row))
+    return replace(reply, interval=interval, notes=(*reply.notes, *notes))
 
 
 def _canonical(value: object) -> object:

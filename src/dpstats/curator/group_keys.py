@@ -85,6 +85,11 @@ def _label(name: str, kind: ColumnType, value: Any) -> Any:
         return _moment_label(name, value)
     if kind in (ColumnType.TEXT, ColumnType.UNDECLARED) and isinstance(value, str):
         return str.__str__(value)
+    if kind is ColumnType.UNDECLARED:
+        raise DataTypeError(
+            f"column {shown(name)} has no declared type, so that its keys are texts; got {type(value).__name__}. Declare it: "
+            f"protect(..., types={{{name!r}: 'number'}}), or 'integer', 'boolean' or 'date'."
+        )
     raise DataTypeError(f"a key of column {shown(name)} must be of its type, {kind.value}; got {type(value).__name__}.")
 
 

@@ -39,15 +39,17 @@ KEYS_SHARE = Fraction(1, 4)
 class Groups(Asker):
     """A protected table in groups. Made by `Session.group_by`."""
 
-    def __init__(self, table: ProtectedTable, scope: Scope, columns: Sequence[str], keys: Any) -> None:
+    def __init__(self, table: ProtectedTable, scope: Scope, columns: Sequence[Any], keys: Any) -> None:
+        if len(columns) == 1 and isinstance(columns[0], (list, tuple)):
+            columns = columns[0]
         if not columns:
             raise MissingParameterError("group_by needs a column: for example group_by('region').")
-        if len(set(columns)) < len(columns):
-            raise InvalidParameterError("group_by takes each column once.")
         self._table = table
         self._scope = scope
-        self._by = tuple(columns)
         self._kinds = tuple(_key_kind(scope.kind_of(name)) for name in columns)
+        self._by = tuple(columns)
+        if len(set(self._by)) < len(self._by):
+            raise InvalidParameterError("group_by takes each column once.")
         self._keys = listed_keys(scope, columns, keys, table.public_keys)
 
     def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
@@ -81,6 +83,10 @@ class Groups(Asker):
                 return NoReply(request.text, cost, question.method.name, COULD_NOT.reason, COULD_NOT.advice, source.private)
 
         return serve(self._table, request, answer, archived=source.private)
+
+    def __repr__(self) -> str:
+        keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"
+        return f"Groups({self._table.name} by {', '.join(self._by)}: {keys})"
 
     def _canonical(self, column: str | None) -> dict[str, object]:
         keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
@@ -142,12 +148,14 @@ class _Answering:
         )
 
     def _grouped(self, replies: Mapping[Key, Release | NoReply], question: Question, note: tuple[str, str]) -> GroupedRelease:
-        named = {
-            key[0] if len(self.by) == 1 else key: relabelled(
-                reply, replace(self.request, text=f"{self.request.text}: {value_text(list(key))}"), question
+        named = {}
+        for key, reply in replies.items():
+            labels = tuple(
+                bool(label) if kind is ColumnType.BOOLEAN else label for label, kind in zip(key, self.kinds, strict=True)
             )
-            for key, reply in replies.items()
-        }
+            request = replace(self.request, text=f"{self.request.text}: {value_text(list(labels))}")
+            shown_key = labels[0] if len(labels) == 1 else labels
+            named[shown_key] = relabelled(reply, request, question, self.table.protection)
         return GroupedRelease(self.request.text, self.by, named, self.request.cost, (note,), self.source.private)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.desk import ProtectedTable
 from dpstats.curator.group_keys import checked_values
-from dpstats.curator.ledger.ledger import open_ledger
+from dpstats.curator.ledger.ledger import Account, open_ledger
 from dpstats.curator.protection import ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
@@ -20,6 +20,7 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.contributions import MissingUnit
 from dpstats.engines.stores.opening import open_store
+from dpstats.engines.stores.store import Store
 from dpstats.engines.views import View
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
@@ -65,10 +66,12 @@ def protect(
     Nothing is read but names and types. What is asked is debited before a row is read, and never refunded.
     """
     protection = _checked_protection(unit, max_rows_per_unit, missing_unit, neighbors)
-    if not isinstance(budget, Budget):
+    if budget is None:
         raise MissingParameterError(
             "protect needs budget, how much all questions may spend: for example budget=dp.Budget(epsilon=3)."
         )
+    if not isinstance(budget, Budget):
+        raise InvalidParameterError(f"budget must be a dp.Budget, such as dp.Budget(epsilon=3), got {type(budget).__name__}.")
     if ledger is None:
         raise MissingParameterError(
             "protect needs ledger, where to keep count of what was spent: for example ledger='survey.ledger', "
@@ -78,9 +81,11 @@ def protect(
     if not protection.is_by_row:
         _check_unit(protection.unit, schema)
     public_keys = {column: _checked_keys(column, values, schema) for column, values in (keys or {}).items()}
-    called = _checked_name(name) if name is not None else _name_of(table)
-    account = open_ledger(ledger).account(called or UNNAMED, protection.terms(budget))
-    bound = protection.bound(schema, secrets.token_bytes(32))
+    called = _checked_name(name) if name is not None else _name_of(table, store)
+    book = open_ledger(ledger)
+    book.check()
+    account = book.account(called or UNNAMED, protection.terms(budget))
+    bound = protection.bound(schema, _bounding_key(account, repeats=allow_seeded is True))
     return Session(
         ProtectedTable(
             name=called or UNNAMED,
@@ -90,7 +95,7 @@ def protect(
             account=account,
             public_keys=public_keys,
             edition=_edition(edition, named=bool(called)),
-            source=_fingerprint(table),
+            source=_fingerprint(table, store),
             allow_seeded=allow_seeded is True,
         ),
         Scope(schema, View(schema)),
@@ -134,25 +139,32 @@ def _checked_name(name: object) -> str:
     return name
 
 
-def _name_of(table: object) -> str:
-    """The name that a file or a database table brings along; empty for what lies in memory."""
+def _name_of(table: object, store: Store) -> str:
+    """The name that a file, a folder of files or a database table brings along; empty for what lies in memory."""
+    if own := getattr(store, "name", ""):
+        return str(own)
     if not isinstance(table, (str, PurePath)):
         return ""
-    text = str(table)
-    stem = text.rpartition("#")[2] if "://" in text else Path(text).name.partition(".")[0]
-    return stem if stem.strip("*") and stem.isprintable() else ""
+    path = Path(table)
+    while any(sign in path.name for sign in "*?["):  # a pattern is named after its folder
+        path = path.parent
+    stem = path.absolute().name.partition(".")[0]
+    return stem if stem.strip() and stem.isprintable() else ""
 
 
-def _fingerprint(table: object) -> str:
-    """What tells files of one name in different places apart, without saying where they are; empty for what has no place."""
+def _bounding_key(account: Account, *, repeats: bool) -> bytes:
+    """What decides which rows of a unit are used: the same in all sessions on an account, and unknown before it was opened."""
+    secret = "" if repeats else account.opening
+    return hashlib.sha256(f"rows per unit\n{secret}".encode()).digest()
+
+
+def _fingerprint(table: object, store: Store) -> str:
+    """What tells tables of one name apart, and states of one file, without saying where or how large they are."""
+    place = ""
     if isinstance(table, (str, PurePath)):
-        text = str(table)
-        place = text.rpartition("@")[2] if "://" in text else str(Path(text).absolute())
-    elif isinstance(table, (list, tuple)):
-        place = "\n".join(str(Path(str(each)).absolute()) for each in table)
-    else:
-        return ""
-    return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        place = str(table).rpartition("@")[2] if "://" in str(table) else str(Path(table).absolute())
+    state = f"{place}\n{getattr(store, 'state', '')}"
+    return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:16] if state.strip() else ""
 
 
 def _edition(edition: object, *, named: bool) -> str:

@@ -53,6 +53,10 @@ class Protection:
         amount = row_cost(question.epsilon, question.delta, steps_between(self.neighbors, self.rows_per_unit))
         return replace(question, cost=PrivacyCost(spendable_epsilon(amount.epsilon), amount.delta, Neighbors.ADD_REMOVE, ROW))
 
+    def rows_used(self) -> str:
+        """How many rows of a unit are used, in words."""
+        return f"at most {self.rows_per_unit:,} of each {self.unit}"
+
     def describe(self) -> str:
         """Whom it protects, in words."""
         if self.is_by_row:

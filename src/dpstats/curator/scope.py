@@ -61,10 +61,9 @@ class Scope:
             return
         kind = self.kind_of(column)
         if statistic.numeric and kind not in _NUMERIC:
-            texts = f" If its texts are numbers, protect the table with types={{{column!r}: 'number'}}." * (
-                kind is ColumnType.TEXT
+            raise DataTypeError(
+                f"{statistic.name} needs numbers, and column {shown(column)} is of type {kind.value}.{_way_on(column, kind)}"
             )
-            raise DataTypeError(f"{statistic.name} needs numbers, and column {shown(column)} is of type {kind.value}.{texts}")
         if kind is ColumnType.OTHER and not statistic.only_counts:
             raise DataTypeError(f"{statistic.name} cannot read column {shown(column)}: its type is nested or binary.")
 
@@ -95,3 +94,10 @@ class Scope:
             if name in wanted:
                 wanted |= {each for each, _ in expression.columns}
         return sorted(wanted & self.view.derived.keys())
+
+
+def _way_on(column: str, kind: ColumnType) -> str:
+    """What to do about a column that has no numbers."""
+    if kind is ColumnType.TEXT:
+        return f" If its texts are numbers, protect the table with types={{{column!r}: 'number'}}."
+    return " Derive a number first, such as with_columns(year='year(born)')." if kind is ColumnType.MOMENT else ""

@@ -9,7 +9,7 @@ Column names, types and declared facts are public; nothing else is. Every statis
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +72,7 @@ class Session(Asker):
         """All columns, and new ones from expressions: with_columns(rate="income / hours")."""
         return Session(self._table, self._scope.with_columns(derived))
 
-    def group_by(self, *columns: str, keys: Any = None) -> Groups:
+    def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Groups:
         """The same question in every group, at the cost of one: group_by("region").median("income", epsilon=0.3, delta=1e-7).
 
         `keys` is the public list of groups: values of the column; for several columns tuples of values, or a list for each column
@@ -123,7 +123,7 @@ class Session(Asker):
 
         def answer() -> Release | NoReply:
             reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, column), source)
-            return relabelled(reply, request, row_question)
+            return relabelled(reply, request, row_question, self._table.protection)
 
         return serve(self._table, request, answer, archived=source.private)
 
@@ -132,6 +132,9 @@ class Session(Asker):
         keys = self._table.public_keys.get(name)
         derived = self._scope.view.derived.get(name)
         return f"{kind}{f' = {derived}' if derived else ''}{f', one of {value_text(list(keys))}' if keys else ''}"
+
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()
 
     def __repr__(self) -> str:
         rows = f" where {text}" if (text := self._scope.condition_text()) else ""

@@ -143,8 +143,13 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         return any(isinstance(reply, Release) and reply.interval for reply in self.values())
 
     def _foot(self) -> list[str]:
-        more = [f"... {len(self):,} groups in all"] if len(self) > MOST_SHOWN else []
-        return [*more, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
+        notes = [reply.notes for reply in self.values() if isinstance(reply, Release)]
+        reliable = dict.fromkeys(text.partition(";")[0] for each in notes for heading, text in each if heading == "reliable from")
+        lines = [f"... {len(self):,} groups in all"] if len(self) > MOST_SHOWN else []
+        lines += [f"no group to show; {text}" for heading, text in self.notes if heading == "groups" and not self.replies]
+        lines += [f"reliable from {text}, in each group" for text in reliable]
+        lines += [text for heading, text in self.notes if heading == "archive"]
+        return [*lines, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
 
 
 def _html_row(tag: str, cells: Sequence[str], columns: int = 1) -> str:

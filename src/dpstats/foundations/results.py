@@ -109,7 +109,8 @@ class Release:
     def __str__(self) -> str:
         within = f", interval {self.interval}" if self.interval else ""
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
-        return f"{self.question} = {_short_text(self.value)}{within}, cost {self.cost}{mark}"
+        again = " (from the archive)" if any(heading == "archive" for heading, _ in self.notes) else ""
+        return f"{self.question} = {_short_text(self.value)}{within}, cost {self.cost}{again}{mark}"
 
     def __repr__(self) -> str:
         return f"Release({self})"

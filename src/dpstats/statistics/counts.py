@@ -34,7 +34,7 @@ def count_laplace(column: Column, question: Question, rng: RandomSource) -> Answ
     """The count with discrete Laplace noise."""
     noisy_count = max(0, column.count() + int(sample_discrete_laplace(1 / question.epsilon, 1, rng)[0]))
     reach = noise_reach(float(question.epsilon), INTERVAL_LEVEL)
-    covers = "the noise, which is all the error there is in the count of this table"
+    covers = "the noise, which is all the error there is in this count"
     return Answer(
         noisy_count,
         Interval(max(0, noisy_count - reach), noisy_count + reach, INTERVAL_LEVEL, covers),

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpstats.accounting.accountants import Accountant, Total, read_exact
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry, digest
+from dpstats.curator.ledger.entries import ANSWER, DEBIT, OPEN, Entry, digest
 from dpstats.curator.ledger.stores import PAGE, EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.writer import Page, Writer
@@ -81,6 +81,13 @@ class AccountReader:
         """What is left, in words: "epsilon = 1.4" or "rho = 0.08"."""
         return self.budget.remaining(self.total)
 
+    @property
+    def opening(self) -> str:
+        """The hash of the entry that opened the data set; no other data set has it."""
+        entry = self._writer.read(lambda table: table.latest(self.dataset, OPEN))
+        assert entry is not None
+        return entry.hash
+
     def how_many(self, cost: PrivacyCost) -> int:
         """How many more questions of this cost fit."""
         return self.budget.how_many(self._own(cost), self.total)
@@ -109,6 +116,9 @@ class AccountReader:
 class Account(AccountReader):
     """One data set of a ledger, to be written to. Its total only ever grows: there is nothing here that gives back."""
 
+    _seen: tuple[Entry | None, Total] = (None, Total())
+    """Some debit, and the total in it: most often the next one to be built on, which then need not be read again."""
+
     def reader(self) -> AccountReader:
         """The same data set, only to be looked at."""
         return AccountReader(self._writer, self.dataset, self.terms)
@@ -123,10 +133,10 @@ class Account(AccountReader):
         charge = self.accountant.charge(self._own(cost))
 
         def spend(page: Page) -> Receipt:
-            before = total_after(page.latest(self.dataset, DEBIT), self.accountant)
-            if not self.accountant.fits(before, charge, self.budget.limit):
-                raise BudgetError(self._refusal(charge, before))
+            before = self._total_after(page.latest(self.dataset, DEBIT))
             total = self.accountant.add(before, charge)
+            if not total <= self.budget.limit:
+                raise BudgetError(self._refusal(charge, before))
             content = {
                 "question": question,
                 "cost": {"epsilon": str(cost.epsilon), "delta": str(cost.delta)},
@@ -134,6 +144,7 @@ class Account(AccountReader):
                 "details": dict(details or {}),
             }
             entry = page.append(self.dataset, DEBIT, key, content)
+            self._seen = entry, total
             return Receipt(self.dataset, entry.sequence, key, entry.hash, total)
 
         return self._writer.write(spend)
@@ -156,6 +167,10 @@ class Account(AccountReader):
             page.append(self.dataset, ANSWER, receipt.key, content)
 
         self._writer.write(archive)
+
+    def _total_after(self, debit: Entry | None) -> Total:
+        seen, total = self._seen
+        return total if debit == seen else total_after(debit, self.accountant)
 
     def _refusal(self, charge: Total, total: Total) -> str:
         return (

@@ -21,6 +21,8 @@ OPEN, DEBIT, ANSWER = "open", "debit", "answer"
 VERSION = 1
 BEFORE_THE_FIRST = "0" * 64
 _TYPES = [int, int, *[str] * 7]
+_AS_IT_IS = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)
+_SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 class Entry(NamedTuple):
@@ -76,7 +78,7 @@ def chained(last: Entry | None, dataset: str, kind: str, key: str, content: Mapp
 
 def hash_of(*fields: object) -> str:
     """The hash of an entry of version 1, from its other fields in order."""
-    return digest(json.dumps(fields, separators=(",", ":"), ensure_ascii=True))
+    return digest(_AS_IT_IS.encode(fields))
 
 
 def digest(text: str) -> str:
@@ -87,7 +89,7 @@ def digest(text: str) -> str:
 def canonical_json(value: object) -> str:
     """Plain values as the one JSON text that they have: keys sorted, ASCII, no spaces, no floats."""
     try:
-        return json.dumps(exact(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return _SORTED.encode(exact(value))
     except (ValueError, RecursionError):  # a number of too many digits, or values nested too deeply
         raise InvalidParameterError("what goes into a ledger must be plain values of ordinary size.") from None
 
@@ -100,7 +102,7 @@ def exact(value: object) -> object:
         return str(value)
     if isinstance(value, float):
         return repr(value)
-    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+    if isinstance(value, (dict, Mapping)) and all(isinstance(name, str) for name in value):
         return {name: exact(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return [exact(item) for item in value]

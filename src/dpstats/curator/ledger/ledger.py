@@ -19,6 +19,8 @@ from dpstats.foundations.errors import InvalidParameterError, LedgerError
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
 
 LONGEST_NAME = 200
+MOST_CHECKED = 100_000
+"""Entries up to which a ledger is verified whenever a session opens it; that takes some seconds."""
 
 
 class Ledger:
@@ -71,6 +73,18 @@ class Ledger:
         with self._writer.turn():
             damages = self._writer.store.damages()
         return verify_entries(self.entries(), head=head, damages=damages)
+
+    def check(self) -> None:
+        """Raise unless the ledger is sound. A very long one is only looked at where it is written to, and takes `verify`."""
+        last = self._writer.read(lambda table: table.last())
+        if last is None or not isinstance(last.sequence, int) or last.sequence > MOST_CHECKED:
+            return
+        found = self.verify()
+        if not found.sound:
+            raise LedgerError(
+                f"the ledger {self.address} is not sound: {found.complaints[0]}. Nothing can be asked; "
+                "`dpstats ledger verify` says all that is wrong. Restore a copy, or begin another ledger."
+            )
 
     def close(self) -> None:
         """Let go of the file or the connection. A ledger in memory is kept until nothing refers to it."""

@@ -1,8 +1,9 @@
 """Ledgers in Postgres: for writers on several machines.
 
 All writers take turns at one row (SELECT ... FOR UPDATE), so that what a transaction reads at the end of the chain is the end
-until it is done, and a transaction counts only when the server has it on disk (synchronous_commit). The server's messages are
-not passed on, and neither is the password in a URL.
+until it is done, and a transaction counts only when the server has it on disk (synchronous_commit). The server is asked as seldom
+as can be while others wait: one message takes the turn and brings the end of the chain, one more inserts and commits. The
+server's messages are not passed on, and neither is the password in a URL.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, EntryTable
+from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, INSERT, LAST, VALUES, EntryTable
 from dpstats.foundations.errors import LedgerError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -36,7 +38,35 @@ _LOOK = """\
 SELECT EXISTS (
     SELECT FROM pg_catalog.pg_tables WHERE tablename = 'dpstats_ledger' AND schemaname = ANY (current_schemas(false))
 )"""
-_TAKE_TURN = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT only_row FROM dpstats_ledger_turn FOR UPDATE"
+# Each statement sees what was committed before it began, so the last one sees the end of the chain as it is in our turn.
+_TAKE_TURN = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT only_row FROM dpstats_ledger_turn FOR UPDATE; {LAST}".encode()
+_ROW = VALUES.replace("?", "%s")
+
+
+class _Turn(EntryTable):
+    """The entries in a transaction that has the turn. What is inserted goes to the server together with the commit."""
+
+    def __init__(self, connection: psycopg.Connection[Any], last: Sequence[Any] | None) -> None:
+        super().__init__(lambda statement, parameters: _run(connection, statement, parameters))
+        self.connection = connection
+        self._last = Entry(*last) if last else None
+        self._inserted: list[Entry] = []
+
+    def last(self) -> Entry | None:
+        """The end of the chain, which came with the turn."""
+        return self._last
+
+    def insert(self, entries: Sequence[Entry]) -> None:
+        """Add entries at the end."""
+        self._inserted += entries
+
+    def ending(self) -> bytes:
+        """Everything that is left to be said to the server, as one message."""
+        if not self._inserted:
+            return b"COMMIT"
+        cursor = _driver().ClientCursor(self.connection)
+        rows = [cursor.mogrify(_ROW, entry) for entry in self._inserted]
+        return f"{INSERT}{', '.join(rows)}; COMMIT".encode()
 
 
 class PostgresStore:
@@ -59,32 +89,19 @@ class PostgresStore:
         if self._read_only:
             raise LedgerError(f"the ledger {self.address} was opened for reading only.")
         with self._our_words():
-            connection = self._with_turn()
+            table = self._with_turn()
             try:
-                yield _table(connection)
+                yield table
+                self._commit(table)
             except BaseException:
-                self._give_up(connection)
+                self._give_up(table.connection)
                 raise
-            try:
-                connection.execute("COMMIT")
-            except _driver().Error:
-                self.disconnect()
-                raise LedgerError(
-                    f"the connection to the ledger {self.address} broke while it was writing. Whether the cost was debited, "
-                    "`dpstats ledger show` says; nothing was answered."
-                ) from None
 
     @contextmanager
     def reading(self) -> Iterator[EntryTable]:
         """The entries as they are now."""
         with self._our_words():
-            connection = self._connected()
-            try:
-                connection.execute("SELECT 1")
-            except _driver().OperationalError:
-                self.disconnect()
-                connection = self._connected()
-            yield _table(connection)
+            yield EntryTable(self._run_or_reconnect)
 
     def damages(self) -> list[str]:
         """Nothing: the server looks after its tables."""
@@ -101,7 +118,7 @@ class PostgresStore:
         """Close the connection."""
         self.disconnect()
 
-    def _with_turn(self) -> psycopg.Connection[Any]:
+    def _with_turn(self) -> _Turn:
         """A connection whose transaction has the turn. One that broke while it was idle is made anew: nothing is lost by that."""
         was_connected = self._connection is not None
         try:
@@ -111,14 +128,38 @@ class PostgresStore:
                 raise
         return self._take_turn()
 
-    def _take_turn(self) -> psycopg.Connection[Any]:
+    def _take_turn(self) -> _Turn:
         connection = self._connected()
         try:
-            connection.execute(_TAKE_TURN)
+            cursor = connection.execute(_TAKE_TURN)
+            while cursor.nextset():
+                pass
+            return _Turn(connection, cursor.fetchone())
         except BaseException:
             self.disconnect()  # a transaction that failed at its first step must not stay open
             raise
-        return connection
+
+    def _commit(self, table: _Turn) -> None:
+        try:
+            table.connection.execute(table.ending())
+        except _driver().Error:
+            if not table.connection.closed:
+                raise  # the server has refused, and so has committed nothing
+            raise LedgerError(
+                f"the connection to the ledger {self.address} broke while it was writing. Whether the cost was debited, "
+                "`dpstats ledger show` says; nothing was answered."
+            ) from None
+
+    def _run_or_reconnect(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
+        """Run a statement that only reads. A connection that broke while it was idle is made anew."""
+        connection = self._connected()
+        try:
+            return _run(connection, statement, parameters)
+        except _driver().OperationalError:
+            if not connection.closed:
+                raise
+        self.disconnect()
+        return _run(self._connected(), statement, parameters)
 
     def _give_up(self, connection: psycopg.Connection[Any]) -> None:
         try:
@@ -132,9 +173,9 @@ class PostgresStore:
         return self._connection
 
     def _connect(self) -> psycopg.Connection[Any]:
-        timeout = {} if "connect_timeout=" in self._url else {"connect_timeout": PATIENCE}
+        options: dict[str, Any] = {} if "connect_timeout=" in self._url else {"connect_timeout": PATIENCE}
         try:
-            connection: psycopg.Connection[Any] = _driver().connect(self._url, autocommit=True, **timeout)
+            connection: psycopg.Connection[Any] = _driver().connect(self._url, autocommit=True, client_encoding="UTF8", **options)
         except _driver().Error:
             raise LedgerError(
                 f"nobody answers at {self.address}, or not to this user: check address, user and password, and whether it runs."
@@ -179,12 +220,8 @@ def shown_url(url: str) -> str:
         return "postgresql://..."
 
 
-def _table(connection: psycopg.Connection[Any]) -> EntryTable:
-    def run(statement: str, parameters: Sequence[Any]) -> list[Any]:
-        cursor = connection.execute(statement.replace("?", "%s").encode(), parameters)
-        return cursor.fetchall() if cursor.description else []
-
-    return EntryTable(run)
+def _run(connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any]) -> list[Any]:
+    return connection.execute(statement.replace("?", "%s").encode(), parameters).fetchall()
 
 
 def _has_ledger(connection: psycopg.Connection[Any]) -> bool:

@@ -63,8 +63,8 @@ class SqliteStore:
         with self._our_words():
             connection = self._connected()
             run = _patient(connection)
-            run("BEGIN IMMEDIATE", ())
             try:
+                run("BEGIN IMMEDIATE", ())
                 yield EntryTable(run)
                 run("COMMIT", ())
             except BaseException:

@@ -36,8 +36,9 @@ _AT_ONCE = 50
 _FIRST = -(2**63)
 _COLUMNS = ", ".join(Entry._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM dpstats_ledger"
-_INSERT = f"INSERT INTO dpstats_ledger ({_COLUMNS}) VALUES "
-_VALUES = f"({', '.join('?' * len(Entry._fields))})"
+LAST = f"{_SELECT} ORDER BY sequence DESC LIMIT 1"
+INSERT = f"INSERT INTO dpstats_ledger ({_COLUMNS}) VALUES "
+VALUES = f"({', '.join('?' * len(Entry._fields))})"
 
 
 class EntryTable:
@@ -48,7 +49,7 @@ class EntryTable:
 
     def last(self) -> Entry | None:
         """The end of the chain."""
-        return self._first(f"{_SELECT} ORDER BY sequence DESC LIMIT 1", ())
+        return self._first(LAST, ())
 
     def latest(self, dataset: str, kind: str) -> Entry | None:
         """The last entry of one kind about one data set."""
@@ -67,7 +68,7 @@ class EntryTable:
         """Add entries at the end, in as few statements as the stores take."""
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]
-            self._run(_INSERT + ", ".join([_VALUES] * len(some)), [field for entry in some for field in entry])
+            self._run(INSERT + ", ".join([VALUES] * len(some)), [field for entry in some for field in entry])
 
     def _first(self, statement: str, parameters: Sequence[Any]) -> Entry | None:
         return next(iter(self._all(statement, parameters)), None)

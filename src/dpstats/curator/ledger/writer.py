@@ -1,8 +1,9 @@
 """The writer: brings what the threads of a process want to write into few transactions.
 
-A thread queues its request and waits for its turn. Whoever has the turn writes everything that is queued in one transaction, and
-nobody is told that a request was written before that transaction is durable. So many threads share one wait for the disk, and a
-single one waits for nobody.
+A thread queues its request. Whoever finds that no other has the turn takes it and writes everything that is queued in one
+transaction; who comes meanwhile waits to be called: either the request was written, or it is up to this thread to write. Nobody
+is told that a request was written before its transaction is durable. So many threads share one wait for the disk, and a single
+one waits for nobody.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Generic, TypeVar, cast
 
 from dpstats.curator.ledger.entries import Entry, chained
 from dpstats.curator.ledger.stores import EntryTable, Store
@@ -34,7 +36,8 @@ class Page:
     def latest(self, dataset: str, kind: str) -> Entry | None:
         """The last entry of one kind about one data set."""
         if (dataset, kind) not in self._latest:
-            self._latest[dataset, kind] = self._sound(self._table.latest(dataset, kind))
+            is_last = self._last is not None and (self._last.dataset, self._last.kind) == (dataset, kind)
+            self._latest[dataset, kind] = self._last if is_last else self._sound(self._table.latest(dataset, kind))
         return self._latest[dataset, kind]
 
     def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
@@ -67,6 +70,22 @@ class _Request(Generic[T]):
         self.finished = False
         self.result: T | None = None
         self.error: BaseException | None = None
+        self._called = threading.Lock()  # a bare lock: an interruption leaves it whole
+        self._called.acquire()
+
+    def wait(self) -> None:
+        """Wait to be called, or for a while."""
+        self._called.acquire(timeout=_LONGEST_WAIT)
+
+    def call(self) -> None:
+        """Let the thread that waits, or is about to, look what is up."""
+        with suppress(RuntimeError):  # it was called already
+            self._called.release()
+
+    def finish(self) -> None:
+        """Let the thread that waits go its way."""
+        self.finished = True
+        self.call()
 
     def run(self, page: Page) -> None:
         """Do the work, or note why it cannot be done; work that fails has appended nothing."""
@@ -88,32 +107,65 @@ class Writer:
 
     def write(self, work: Callable[[Page], T]) -> T:
         """Run `work` on the end of the chain; what it appended is durable when this returns."""
-        request = _Request(work)
-        self._queue.append(request)  # type: ignore[arg-type]
-        with self._turn:
-            if not request.finished:
-                self._write_all()
+        request: _Request[Any] = _Request(work)
+        self._queue.append(request)
+        try:
+            while not request.finished:
+                if self._turn.locked():
+                    request.wait()
+                else:
+                    self._see_to(request)
+        except BaseException:
+            self._forget(request)
+            raise
         if request.error is not None:
             raise request.error
-        return request.result  # type: ignore[return-value]
+        return cast(T, request.result)
 
     def read(self, look: Callable[[EntryTable], T]) -> T:
         """What `look` finds in the entries as they are now."""
-        with self._turn, self.store.reading() as table:
+        with self.turn(), self.store.reading() as table:
             return look(table)
 
-    def turn(self) -> threading.Lock:
-        """Held while the store is used."""
-        return self._turn
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Held while the store is used; whoever is the first to wait then is called."""
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._call_first()
 
     def close(self) -> None:
         """Let go of the connection."""
-        with self._turn:
+        with self.turn():
             self.store.disconnect()
 
+    def _see_to(self, request: _Request[Any]) -> None:
+        """Write everything that is queued, unless another thread was faster."""
+        with self.turn():
+            if not request.finished:
+                self._write_all()
+            if not request.finished:  # somebody took it from the queue, and was stopped before saying what became of it
+                request.error = LedgerError(_INTERRUPTED)
+                request.finish()
+
+    def _forget(self, request: _Request[Any]) -> None:
+        """An interrupted thread no longer waits; what was not yet begun is not written."""
+        with suppress(ValueError):
+            self._queue.remove(request)
+        self._call_first()
+
+    def _call_first(self) -> None:
+        with suppress(IndexError):
+            self._queue[0].call()
+
     def _write_all(self) -> None:
-        requests = [self._queue.popleft() for _ in range(len(self._queue))]
+        requests: list[_Request[object]] = []
         try:
+            with suppress(IndexError):  # until none is left
+                while True:
+                    requests.append(self._queue.popleft())
             with self.store.writing() as table:
                 page = Page(table, self.store.address)
                 for request in requests:
@@ -127,9 +179,11 @@ class Writer:
                 raise
         finally:
             for request in requests:
-                request.finished = True
+                request.finish()
 
 
+_LONGEST_WAIT = 0.5
+"""Seconds after which a thread looks by itself, should the one that was to call it have been interrupted just then."""
 _INTERRUPTED = "writing to the ledger was interrupted. Whether the cost was debited, `dpstats ledger show` says."
 _WRITERS: weakref.WeakSet[Writer] = weakref.WeakSet()
 _FORKING = threading.Lock()
@@ -147,7 +201,9 @@ def _before_fork() -> None:
 
 def _after_fork() -> None:
     while _held:
-        _held.pop()._turn.release()
+        writer = _held.pop()
+        writer._turn.release()
+        writer._call_first()
     _FORKING.release()
 
 

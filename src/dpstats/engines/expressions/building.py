@@ -27,7 +27,7 @@ from dpstats.engines.expressions.language import (
 )
 from dpstats.engines.expressions.numbers import HIGHEST_POWER
 from dpstats.engines.expressions.parsing import has_a_dot, is_bitwise, is_none, is_whole_text, quoted, source_of
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 
 MOST_ITEMS = 1_000
 _ARITHMETIC: dict[type[ast.operator], str] = {
@@ -99,7 +99,10 @@ class Builder:
         return self._column(name)
 
     def _column(self, name: str) -> Column:
-        check_column_name(name, list(self._schema))
+        try:
+            check_column_name(name, list(self._schema))
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{error} A text goes in quotes: {name!r}.") from None
         return Column(name, self._schema[name])
 
     def _unary(self, tree: ast.UnaryOp) -> Node:

@@ -33,6 +33,11 @@ class CsvStore(LocalStore):
             version.check()
         self.columns: Mapping[str, ColumnType] = dict.fromkeys(self._names, ColumnType.UNDECLARED)
 
+    @property
+    def state(self) -> str:
+        """Tells one state of the files from another."""
+        return "\n".join(map(str, self._versions))
+
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in the order of the files, and of the lines in them; fails where a file has changed on the way."""
         is_empty = True

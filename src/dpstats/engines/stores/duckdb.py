@@ -45,7 +45,9 @@ class DuckDBStore(LocalStore):
         _require()
         self._batch_rows = batch_rows
         with one_error_for(
-            "the DuckDB relation", "could not be opened: check that its connection is open and its table is there"
+            "the DuckDB relation",
+            "could not be opened: check that its connection is open, that its table is there, and that no result of it "
+            "is left to be fetched",
         ):
             names, types = relation.columns, relation.types
             _check_names(names)

@@ -38,6 +38,11 @@ class ParquetStore(LocalStore):
         self._check_versions()
         self.columns: Mapping[str, ColumnType] = types_of_schema(self._schema)
 
+    @property
+    def state(self) -> str:
+        """Tells one state of the files from another."""
+        return "\n".join(map(str, self._versions))
+
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in the order of the files; fails at the end where a file has changed on the way."""
         self._check_versions()

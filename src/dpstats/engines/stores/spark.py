@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Summary = TypeVar("Summary")
 
 _BATCH_ROWS = 1 << 17
+_TASKS_PER_WORKER = 2  # a shuffle makes hundreds of partitions, however few its rows are, and each costs a start
 _TYPES = {  # by the names of Spark's types
     **dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), ColumnType.INTEGER),
     **dict.fromkeys(("FloatType", "DoubleType", "DecimalType", "NullType"), ColumnType.NUMBER),
@@ -92,7 +93,10 @@ class SparkStore:
         from dpstats.engines.stores.spark_bounds import keep_bounded
 
         bounded = copy(self)
-        bounded._frame = keep_bounded(self._frame, self._places, bound).persist(StorageLevel.MEMORY_AND_DISK)
+        kept = keep_bounded(self._frame, self._places, bound)
+        with suppress(Exception):  # Spark Connect does not tell how many workers there are
+            kept = kept.coalesce(_TASKS_PER_WORKER * self._frame.sparkSession.sparkContext.defaultParallelism)
+        bounded._frame = kept.persist(StorageLevel.MEMORY_AND_DISK)
         weakref.finalize(bounded, _free, bounded._frame).atexit = False
         return bounded
 
