@@ -24,6 +24,7 @@ from dpstats.engines.contenders import Contenders, crowded, few_of_each, thinned
 from dpstats.engines.contributions import Bound, BoundedStore, MissingUnit, row_marks, unit_marks
 from dpstats.engines.siphash import Words
 from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.unit_ids import UnitIds
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 KEY = bytes(range(32))
@@ -105,7 +106,7 @@ def test_the_rows_that_stay_keep_their_order_and_their_other_columns() -> None:
     assert sum(batch.rows for batch in store.batches([])) == len(seen)
 
 
-UNITS = st.sampled_from(["a", "b", "c", 7, None])
+UNITS = st.sampled_from(["a", "b", "c", 7, None, 1j])  # a complex number is no id that can be read
 
 
 @given(st.lists(UNITS, max_size=25), st.lists(st.integers(0, 6), max_size=6), st.integers(1, 3), st.data())
@@ -155,6 +156,16 @@ def test_rows_without_a_unit_go_or_stay_each_or_share_one_bound() -> None:
         for policy in MissingUnit
     }
     assert sizes == {MissingUnit.DROP: {"a": 2}, MissingUnit.EACH: {None: 9, "a": 2}, MissingUnit.TOGETHER: {None: 2, "a": 2}}
+
+
+@pytest.mark.parametrize("policy", MissingUnit)
+def test_rows_whose_id_cannot_be_read_go_whatever_becomes_of_those_without(policy: MissingUnit) -> None:
+    rows = table({None: 3, "a": 3, ("ward", 9): 3, 1j: 3})
+    readable = [row for row in rows if row[0] in (None, "a")]
+    assert kept(ListedStore(rows, [2, 5]), bound(missing=policy)) == kept(ListedStore(readable), bound(missing=policy))
+    inner = ListedStore(table({"a": 2, 1j: 9}))
+    assert {unit for unit, _ in kept(inner, bound(missing=policy))} == {"a"}
+    assert inner.passes == [["unit"], ["value"]]  # they crowd no unit
 
 
 CONTAINERS: list[tuple[str, Any, ColumnType, list[Any]]] = [
@@ -321,7 +332,7 @@ MASKS = st.sampled_from([FULL, FULL, 0, 1, 3 << 62, 1 << 63 | 1, 1 << 40 | 1 << 
 
 
 @given(
-    st.lists(st.sampled_from(["a", "b", "c", "d", 7, None]), max_size=40), st.lists(st.integers(0, 9), max_size=8),
+    st.lists(st.sampled_from(["a", "b", "c", "d", 7, None, 1j]), max_size=40), st.lists(st.integers(0, 9), max_size=8),
     st.integers(1, 4), st.sampled_from(MissingUnit), st.tuples(MASKS, MASKS, MASKS), st.sampled_from([1, 100, 1000, 1 << 28]),
     st.sampled_from([1, 3, 24]),
 )  # fmt: skip
@@ -354,10 +365,14 @@ def test_the_rows_that_stay_are_those_of_a_slow_search_whatever_the_room_and_the
 def slowly_kept(rows: Sequence[Row], how: Bound) -> list[Row]:
     """One row after the other: the first k of each unit by mark and place."""
     batch = Batch({"unit": [unit for unit, _ in rows], "value": [value for _, value in rows]}, len(rows))
-    firsts, seconds, without = (words.tolist() for words in unit_marks(batch, how))
+    ids = UnitIds.of(batch, how.unit, how.unit_kind)
+    firsts, seconds = (words.tolist() for words in unit_marks(ids, how))
+    without, unreadable = ids.raw_without.tolist(), ids.raw_unreadable.tolist()
     marks = contributions.row_marks(batch, how).tolist()
     rivals: dict[Any, list[tuple[int, int]]] = defaultdict(list)
     for place in range(len(rows)):
+        if unreadable[place]:
+            continue
         if not without[place] or how.missing is MissingUnit.TOGETHER:
             rivals[firsts[place], seconds[place]].append((marks[place], place))
         elif how.missing is MissingUnit.EACH:
@@ -402,8 +417,8 @@ def test_words_that_stand_too_often_are_found(parts: list[list[int]], rows: int)
 def test_the_first_word_alone_is_the_first_of_the_two() -> None:
     for _, make, kind, units in CONTAINERS:
         batch = Batch({"unit": make(units)}, len(units))
-        cells = batch.identities("unit", kind)
-        assert contributions.mark_firsts(cells, KEY, 0).tolist() == unit_marks(batch, bound(kind=kind))[0].tolist()
+        ids = UnitIds.of(batch, "unit", kind)
+        assert contributions.mark_firsts(ids.cells, KEY, 0).tolist() == unit_marks(ids, bound(kind=kind))[0].tolist()
 
 
 def test_more_rows_than_any_table_has_may_stay() -> None:
@@ -456,8 +471,9 @@ def test_a_bound_can_be_shipped_and_does_not_show_its_key() -> None:
     assert "key" not in repr(how)
     assert how.reads == ["unit", "value"]
     batch = Batch({"unit": ["a", None, "a"], "value": [1, 1, 2]}, 3)
-    first, second, without = unit_marks(batch, how)
-    assert without.tolist() == [False, True, False]
+    ids = UnitIds.of(batch, "unit", UNDECLARED)
+    first, second = unit_marks(ids, how)
+    assert ids.raw_without.tolist() == [False, True, False]
     assert first[0] == first[2] != first[1]
     assert second[0] == second[2] != second[1]
     assert len(set(row_marks(batch, how).tolist())) == 3

@@ -157,7 +157,7 @@ CASES = [
     Case("numbers in text", NUMBERS_IN_TEXT, pa.string(), TEXT, [*NUMBERS_IN_TEXT]),
     Case("days", DAYS, pa.date32(), MOMENT, ["2024-02-29", None, "0001-01-01", "9999-12-31", "2024-02-29"], "M8[D]"),
     Case("times", TIMES, pa.timestamp("us"), MOMENT,
-         ["2024-02-29T12:30:00", None, "1969-12-31T23:59:59.000005", "2024-02-29T00:00:00"], "M8[us]"),
+         ["2024-02-29T12:30:00", None, "1969-12-31T23:59:59.000005", "2024-02-29"], "M8[us]"),
     Case("times with a zone", ZONED, pa.timestamp("ms", "UTC"), MOMENT,
          ["2024-02-29T12:30:00+00:00", None, "1969-12-31T23:59:59.500000+00:00".replace("500000", "5")]),
     Case("clocks", [datetime.time(13, 5), None, datetime.time(0, 0, 0, 120)], pa.time64("us"), TEXT,
@@ -336,7 +336,10 @@ def whole_in(text: str | None) -> int | None:
     if bare.removeprefix("-").isdigit():
         whole = int(bare.lstrip("0") or "0")
         return whole if -(2**63) <= whole < 2**63 else None
-    return int(number) if abs(number) < 2**53 and number == int(number) else None
+    try:
+        return int(number) if abs(number) < 2**53 and Decimal(bare) == int(number) else None
+    except ArithmeticError:
+        return None
 
 
 def truth_in(text: str | None) -> int | None:
@@ -663,7 +666,7 @@ def test_ids_that_are_equal_stay_together() -> None:
     assert len(set(plain(read_identities([2**60, float(2**60), str(2**60), Decimal(2**60)], NUMBER)))) == 1
     assert len(set(plain(read_identities([0.1, "0.1", ".10", "1e-1"], NUMBER)))) == 1
     assert len(set(plain(read_identities([0, -0.0, "0", "-0", "0e9", False], NUMBER)))) == 1
-    assert plain(read_identities(["1e9999999999999999999", "inf", "1e5001"], NUMBER)) == ["inf", "inf", "1E5001"]
+    assert plain(read_identities(["1e9999999999999999999", "inf", "1e5001"], NUMBER)) == [None, "inf", "1E5001"]
     assert plain(read_identities([10**5000, 10**5000 + 1, None], TEXT))[0].startswith("1000")
 
 

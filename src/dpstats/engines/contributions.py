@@ -2,7 +2,8 @@
 
 Claim      Two tables that differ by all rows of one unit differ after the bounding by at most `rows` rows, added or removed.
 Why        Of each unit those rows stay that have the smallest marks, and a row's mark is a keyed hash of its own content. So what
-           stays of a unit is a function of that unit's rows alone: no row of another unit can push it out or let it in.
+           stays of a unit is a function of that unit's rows alone: no row of another unit can push it out or let it in. A row
+           whose id cannot be read, so that it might be anybody's, never stays, which is a function of the row itself.
            Units are counted first, by the first word of their marks, for which their ids are all that is read. The rest is read
            only if some of them may have too many rows, and only the rows of such units are marked and compared.
 Numerics   Unit marks have 128 bits. That two of n units share one, and with it a bound, has a probability of about n**2 / 2**129,
@@ -21,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.bitmaps import Bitmap
-from dpstats.engines.cells import Cells, ColumnType, present_cells, select_cells
+from dpstats.engines.cells import Cells, ColumnType, select_cells
 from dpstats.engines.contenders import Contenders, Sieve, crowded, few_of_each, thinned
 from dpstats.engines.marks import combine_marks, mark_cells, mark_firsts, mark_pairs
 from dpstats.engines.siphash import Words
 from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.unit_ids import UnitIds
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 ROOM_BYTES = 1 << 28
@@ -37,7 +39,7 @@ _END_OF_MARKS = 1 << 64
 
 
 class MissingUnit(enum.Enum):
-    """What rows without a unit id are."""
+    """What rows without a unit id are. Those whose id cannot be read have one, and are left out whatever this says."""
 
     DROP = "drop"
     """They are left out."""
@@ -76,10 +78,9 @@ class Bound:
         return sorted({self.unit, *(name for name, _ in self.columns)})
 
 
-def unit_marks(batch: Batch, bound: Bound) -> tuple[Words, Words, NDArray[np.bool_]]:
-    """Each row's unit as two words, equal where the ids are, and which rows have no unit id (their words are equal too)."""
-    cells = batch.identities(bound.unit, bound.unit_kind)
-    return *mark_pairs(cells, bound.key, _UNIT_SALT), ~present_cells(cells)
+def unit_marks(ids: UnitIds, bound: Bound) -> tuple[Words, Words]:
+    """Each row's unit as two words, equal where the ids are. Rows without an id, or with an unreadable one, share theirs."""
+    return mark_pairs(ids.cells, bound.key, _UNIT_SALT)
 
 
 def row_marks(batch: Batch, bound: Bound) -> Words:
@@ -182,10 +183,10 @@ def _count(store: LocalStore, bound: Bound, start: int, sieve: Sieve, raw_droppe
                 end = start + (end - start) // 2
                 kept = kept[_between(kept, start, end)]
             held, limit = [kept], max(room, 2 * kept.size)
-        raw_firsts, raw_counted = _first_words(batch.identities(bound.unit, bound.unit_kind), bound)
-        if bound.missing is MissingUnit.DROP:
-            raw_dropped.mark(raw_rows + np.flatnonzero(~raw_counted))
-        raw_counted &= _between(raw_firsts, start, end)
+        ids = UnitIds.of(batch, bound.unit, bound.unit_kind)
+        raw_dropped.mark(raw_rows + np.flatnonzero(_leaving(ids, bound)))
+        raw_firsts = mark_firsts(ids.cells, bound.key, _UNIT_SALT)
+        raw_counted = _competing(ids, bound) & _between(raw_firsts, start, end)
         held.append(raw_firsts if raw_counted.all() else raw_firsts[raw_counted])
         raw_rows += batch.rows
     sieve.open_for(crowded(few_of_each(held, bound.rows + 1), bound.rows))
@@ -216,20 +217,23 @@ def _settle(store: LocalStore, bound: Bound, start: int, sieve: Sieve, raw_dropp
 
 def _contenders(batch: Batch, bound: Bound, first_place: int, sieve: Sieve, start: int, end: int) -> Contenders:
     """The rows of a batch that have to compete; no other rows are marked."""
-    cells = batch.identities(bound.unit, bound.unit_kind)
-    raw_firsts, raw_chosen = _first_words(cells, bound)
-    raw_chosen &= sieve.lets_through(raw_firsts)
-    raw_chosen &= _between(raw_firsts, start, end)
-    raw_units, raw_seconds = mark_pairs(select_cells(cells, raw_chosen), bound.key, _UNIT_SALT)
+    ids = UnitIds.of(batch, bound.unit, bound.unit_kind)
+    raw_firsts = mark_firsts(ids.cells, bound.key, _UNIT_SALT)
+    raw_chosen = _competing(ids, bound) & sieve.lets_through(raw_firsts) & _between(raw_firsts, start, end)
+    raw_units, raw_seconds = mark_pairs(select_cells(ids.cells, raw_chosen), bound.key, _UNIT_SALT)
     raw_marks = row_marks(BoundedBatch(batch, raw_chosen), bound)
     return Contenders(raw_units, raw_seconds, raw_marks, first_place + np.flatnonzero(raw_chosen))
 
 
-def _first_words(cells: Cells, bound: Bound) -> tuple[Words, NDArray[np.bool_]]:
-    """The first word of each row's unit, and which rows count towards a bound: under TOGETHER also those without an id."""
-    raw_present = present_cells(cells)
-    raw_counted = np.ones_like(raw_present) if bound.missing is MissingUnit.TOGETHER else raw_present.copy()
-    return mark_firsts(cells, bound.key, _UNIT_SALT), raw_counted
+def _competing(ids: UnitIds, bound: Bound) -> NDArray[np.bool_]:
+    """Which rows count towards a bound: those with an id, and under TOGETHER also those without."""
+    raw_not = ids.raw_unreadable if bound.missing is MissingUnit.TOGETHER else ids.raw_unreadable | ids.raw_without
+    return ~raw_not
+
+
+def _leaving(ids: UnitIds, bound: Bound) -> NDArray[np.bool_]:
+    """Which rows do not stay, whatever the others are: those whose id cannot be read, and under DROP also those without one."""
+    return ids.raw_unreadable | ids.raw_without if bound.missing is MissingUnit.DROP else ids.raw_unreadable
 
 
 def _between(raw_words: Words, start: int, end: int) -> NDArray[np.bool_]:

@@ -20,19 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque
+from dpstats.engines.columns.instants import have_seconds
 from dpstats.engines.siphash import Words, siphash
 from dpstats.engines.wholes import are_exact
 
 _TWO_TO_53 = np.uint64(1 << 53)
 _SECONDS = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
-_LARGEST_COUNT = 1 << 40  # years or months; more have no seconds of 64 bits, and are marked as this many
+_UNITS = ["Y", "M", *_SECONDS, *_PARTS]
 
 
 def mark_cells(cells: Cells, key: bytes, salt: int) -> Words:
     """One mark for each cell. The key has up to 64 bytes; another salt gives marks that have nothing to do with these.
 
-    7, 7.0 and True are one number, and a day is the same as its midnight. Missing cells have a mark of their own.
+    7, 7.0 and True are one number, and a day is the same as its midnight (as long as 64 bits can count its seconds). Missing
+    cells have a mark of their own.
     """
     return _marks(cells, [_Keys(key, salt, 0)])[0]
 
@@ -145,16 +147,29 @@ def _no_float_equals(raw_values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _moment_marks(raw_times: NDArray[np.datetime64], keys: _Keys) -> Words:
-    """The marks of dates and times by their second and what is left of it, so that the unit that holds them does not matter."""
+    """The marks of dates and times by their second and what is left of it, so that the unit that holds them does not matter.
+
+    Those without a second of 64 bits are marked by their unit and their count of it.
+    """
+    raw_near = have_seconds(raw_times)
+    if raw_near.all():
+        return _near_marks(raw_times, keys)
+    raw_marks = np.empty(raw_times.size, dtype=np.uint64)
+    raw_marks[raw_near] = _near_marks(raw_times[raw_near], keys)
+    raw_counts = raw_times[~raw_near].view(np.uint64)
+    unit = np.full_like(raw_counts, _UNITS.index(np.datetime_data(raw_times.dtype)[0]))
+    raw_marks[~raw_near] = siphash([raw_counts, unit], keys.derived(b"far"))
+    return raw_marks
+
+
+def _near_marks(raw_times: NDArray[np.datetime64], keys: _Keys) -> Words:
     unit, _ = np.datetime_data(raw_times.dtype)
     if unit in ("Y", "M"):
-        raw_counts = np.clip(raw_times.view(np.int64), -_LARGEST_COUNT, _LARGEST_COUNT)
-        raw_times, unit = raw_counts.view(f"M8[{unit}]").astype("M8[D]"), "D"
+        raw_times, unit = raw_times.astype("M8[D]"), "D"
     raw_ticks = raw_times.view(np.int64)
-    with np.errstate(all="ignore"):
-        if unit in _PARTS:
-            raw_seconds, raw_rest = np.divmod(raw_ticks, _PARTS[unit])
-            raw_rest = raw_rest * (_PARTS["as"] // _PARTS[unit])
-        else:
-            raw_seconds, raw_rest = raw_ticks * _SECONDS.get(unit, 1), np.zeros_like(raw_ticks)
+    if unit in _PARTS:
+        raw_seconds, raw_rest = np.divmod(raw_ticks, _PARTS[unit])
+        raw_rest = raw_rest * (_PARTS["as"] // _PARTS[unit])
+    else:
+        raw_seconds, raw_rest = raw_ticks * _SECONDS[unit], np.zeros_like(raw_ticks)
     return siphash([raw_seconds.view(np.uint64), raw_rest.view(np.uint64)], keys.derived(b"moment"))

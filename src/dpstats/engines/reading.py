@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.engines.cells import Cells, ColumnType, Opaque
+from dpstats.engines.cells import Cells, ColumnType, Labels, Opaque
 from dpstats.engines.columns.arrays import array_column
 from dpstats.engines.columns.distinct import labels_of
 from dpstats.engines.columns.elements import ElementColumn
@@ -23,6 +23,7 @@ from dpstats.engines.columns.numerals import NumeralColumn
 from dpstats.engines.columns.texts import identity_of_text, parsed_moments, parsed_truths
 from dpstats.foundations.errors import DataTypeError
 
+_MENDED = "\ufffd"
 _OPEN = (ColumnType.TEXT, ColumnType.UNDECLARED)
 _NUMBER_TYPES: dict[ColumnType, type[np.generic]] = {
     ColumnType.NUMBER: np.float64,
@@ -55,19 +56,12 @@ def read_cells(data: Any, kind: ColumnType) -> Cells:
 def read_identities(data: Any, kind: ColumnType) -> Cells:
     """A native column as cells that are equal only if the rows are: for the ids of units, which must never fall together.
 
-    Where `read_cells` rounds (decimals, whole numbers beyond 2**53 among untyped elements or as labels), these are texts in full.
-    Texts that are read as dates are cut to microseconds all the same, and Python's fractions become the nearest float64.
+    Where `read_cells` rounds (decimals, whole numbers beyond 2**53 among untyped elements or as labels) or mends (bytes that are
+    no UTF-8), these are texts in full. What cannot be told apart is missing: numbers that would be rounded, texts that are dates
+    finer than microseconds, and texts in which somebody has put U+FFFD for what it was.
     """
     try:
-        column = native_column(data)
-        if kind in _OPEN:
-            return column.labels(exact=True)
-        if kind.is_numeric and column.type.is_numeric and not column.is_exact:
-            return column.labels(exact=True)
-        if kind is ColumnType.NUMBER and column.type in _OPEN:
-            cells = column.labels(exact=True)
-            return labels_of(cells.raw_codes, [identity_of_text(text) for text in cells.raw_labels])
-        return _read(column, kind)
+        return _identities(native_column(data), kind)
     except DataTypeError:
         raise
     except Exception:
@@ -129,6 +123,26 @@ def _read(column: NativeColumn, kind: ColumnType) -> Cells:
     if column.type not in _OPEN:
         return no_numbers(len(column), _NUMBER_TYPES[kind])
     return parsed_truths(column.labels()) if kind is ColumnType.BOOLEAN else column.parsed(whole=kind is ColumnType.INTEGER)
+
+
+def _identities(column: NativeColumn, kind: ColumnType) -> Cells:
+    if kind.is_numeric and column.type.is_numeric and not column.is_exact:
+        return column.labels(exact=True)
+    if kind is ColumnType.OTHER or (kind not in _OPEN and column.type not in _OPEN) or kind is ColumnType.INTEGER:
+        return _read(column, kind)
+    cells = column.labels(exact=True)
+    if kind is ColumnType.NUMBER:
+        return labels_of(cells.raw_codes, [identity_of_text(text) for text in cells.raw_labels])
+    if kind is ColumnType.BOOLEAN:
+        return parsed_truths(cells)
+    return parsed_moments(cells, exact=True) if kind is ColumnType.MOMENT else _unmended(cells)
+
+
+def _unmended(cells: Labels) -> Labels:
+    """The same texts but for those that were mended on the way here: different ones may have become the same."""
+    if not any(_MENDED in text for text in cells.raw_labels):
+        return cells
+    return labels_of(cells.raw_codes, [None if _MENDED in text else text for text in cells.raw_labels])
 
 
 def _unreadable(kind: ColumnType) -> DataTypeError:

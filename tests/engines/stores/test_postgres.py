@@ -17,6 +17,7 @@ from dpstats.engines.stores import postgres as home
 from dpstats.engines.stores import postgres_server
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.postgres import PostgresStore
+from dpstats.engines.unit_ids import UnitIds
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError, MissingExtraError, UnknownNameError
 from tests.engines.stores.makers import MAKERS
 from tests.engines.stores.makers_postgres import postgres_view
@@ -173,9 +174,9 @@ def test_strings_too_long_for_the_server_are_fetched_in_halves(people: Database,
     assert len(expected) == 34
     ask = home._ask
 
-    def ask_little(connection: Any, statement: str, **options: Any) -> Any:
-        answer = ask(connection, statement, **options)
-        if "EXPLAIN" not in statement and answer[0][0] > 3:
+    def ask_little(connection: Any, statement: str, encoding: str) -> Any:
+        answer = ask(connection, statement, encoding)
+        if answer[0][0] > 3:
             connection.execute("SELECT repeat('x', 1073741824)")  # the server's own refusal, which ends a transaction
         return answer
 
@@ -252,10 +253,33 @@ def test_texts_of_other_encodings_are_decoded_here(postgres_url: str) -> None:
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0".encode())
     url = postgres_url.replace("/postgres?", f"/{name}?")
-    Database(url).run("CREATE TABLE words AS SELECT x FROM (VALUES (chr(233)), (NULL), (chr(255))) words(x)")
-    store = PostgresStore(url, "words")
-    assert cells(store, "x", TEXT) == ["é", None, "ÿ"]
+    with psycopg.connect(url, client_encoding="UTF8") as connection:
+        made = 'CREATE TABLE "Wörter" AS SELECT x AS "ö" FROM (VALUES (chr(233)), (NULL), (chr(255))) words(x)'
+        connection.execute(made.encode())
+    store = PostgresStore(url, '"Wörter"')
+    assert cells(store, "ö", TEXT) == ["é", None, "ÿ"]
     store.close()
+
+
+def test_texts_of_no_encoding_are_mended_one_by_one(postgres_url: str) -> None:
+    name = "anything"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0".encode())
+    url = postgres_url.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(url, client_encoding="SQL_ASCII") as connection:
+        connection.execute('CREATE TABLE "Wörter" ("ö" text, amount numeric)'.encode())
+        rows = rb"(E'\xff', 1), (E'\\xff', 2), ('a', 3), (NULL, 4), (E'\xc3\xa9', NULL), (E'\xfe', 'NaN')"
+        connection.execute('INSERT INTO "Wörter" VALUES '.encode() + rows)
+        connection.execute('CREATE VIEW seen AS SELECT * FROM "Wörter"'.encode())
+    for table in ('"Wörter"', "seen"):
+        store = PostgresStore(url, table)
+        assert cells(store, "ö", TEXT) == ["\ufffd", r"\xff", "a", None, "é", "\ufffd"]
+        assert cells(store, "amount", NUMBER) == [1.0, 2.0, 3.0, 4.0, None, None]
+        [batch] = store.batches(["ö"])
+        ids = UnitIds.of(batch, "ö", TEXT)
+        assert plain_cells(ids.cells) == [None, r"\xff", "a", None, "é", None]
+        assert ids.raw_unreadable.tolist() == [True, False, False, False, False, True]
+        store.close()
 
 
 @pytest.mark.parametrize("table", ["persons", "nowhere.people", "a.b.c.d", "", "people; drop table people", '"', "People\x00"])

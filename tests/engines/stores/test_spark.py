@@ -176,6 +176,20 @@ def test_the_rows_that_are_kept_are_those_that_every_store_keeps(spark: Any, mis
     store.close()
 
 
+@pytest.mark.parametrize("missing", list(MissingUnit))
+def test_rows_whose_unit_cannot_be_read_are_left_out_as_everywhere(spark: Any, missing: MissingUnit) -> None:
+    kinds = (("person", INTEGER), ("cost", NUMBER))
+    bound = Bound("person", INTEGER, 2, kinds, missing, KEY)
+    persons = [None, None, None, *["A12"] * 9, *["nan"] * 9, str(2**64), "7", "7", "7", "8"]
+    frame = pl.DataFrame({"person": persons, "cost": [float(row) for row in range(len(persons))]})
+    local: Any = open_store(frame)[0]
+    store = SparkStore(spark_table(spark, frame)).bounded(bound)
+    expected = BoundedStore(local, bound).run(Collect(kinds), ["person", "cost"])
+    assert store.run(Collect(kinds), ["person", "cost"]) == expected
+    assert expected.total() == {MissingUnit.DROP: 3, MissingUnit.EACH: 6, MissingUnit.TOGETHER: 5}[missing]
+    store.close()
+
+
 def test_a_bounded_table_is_kept_after_the_first_pass_and_not_before(spark: Any) -> None:
     bound = Bound("id", INTEGER, 1, (("id", INTEGER),), MissingUnit.DROP, KEY)
     failing = SparkStore(spark.range(9).selectExpr(f"CAST(concat('{SECRET}', id) AS INT) AS id")).bounded(bound)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers, present_cells
 from dpstats.engines.columns.distinct import moment_labels, number_labels, tick_labels
 from dpstats.engines.columns.elements import ElementColumn
+from dpstats.engines.columns.instants import have_seconds
 from dpstats.engines.columns.native import NativeColumn, no_labels, no_moments, no_numbers, numbers_of
 from dpstats.engines.columns.texts import parsed_labels
 from dpstats.engines.moments import moment_texts
@@ -40,14 +41,13 @@ def array_column(array: NDArray[Any], zoned: bool = False) -> NativeColumn:
 class ArrayColumn:
     """A numpy array whose type says what it holds, and which of its rows are missing."""
 
-    is_exact = True
-
     def __init__(self, array: NDArray[Any], raw_missing: NDArray[np.bool_] | None = None, zoned: bool = False) -> None:
         self._raw_array = array
         self._raw_missing = raw_missing
         self._zoned = zoned
         dated_by = np.datetime_data(array.dtype)[0] if array.dtype.kind in "mM" else ""
         has_type = array.ndim == 1 and dated_by != "generic"
+        self.is_exact = array.dtype.kind != "f" or array.dtype.itemsize <= 8
         self.type = _TYPES.get(array.dtype.kind, ColumnType.OTHER) if has_type else ColumnType.OTHER
 
     def __len__(self) -> int:
@@ -74,19 +74,37 @@ class ArrayColumn:
     def labels(self, exact: bool = False) -> Labels:
         """The rows by their text."""
         if self.type.is_numeric:
-            return number_labels(self.numbers(), exact)
+            return number_labels(self._unrounded_numbers() if exact else self.numbers(), exact)
         if self.type is ColumnType.MOMENT:
-            return moment_labels(self.moments())
+            raw_ticks = self._ticks()
+            return moment_labels(Moments(_within_seconds(raw_ticks) if exact else raw_ticks, self._zoned))
         return tick_labels(self._ticks(), moment_texts) if self.type is ColumnType.TEXT else no_labels(len(self))
 
     def parsed(self, whole: bool) -> Numbers:
         """Durations as numbers: there are none."""
         return parsed_labels(self.labels(), whole) if self.type is ColumnType.TEXT else no_numbers(len(self), np.float64)
 
+    def _unrounded_numbers(self) -> Numbers:
+        """The rows that their cells equal; those of a longer type than float64 may have been rounded."""
+        cells = self.numbers()
+        if self.is_exact:
+            return cells
+        with np.errstate(all="ignore"):
+            return numbers_of(cells.raw_values, present_cells(cells) & (cells.raw_values == self._raw_array))
+
     def _ticks(self) -> NDArray[Any]:
-        """Dates, times or durations in native byte order and a unit of one, NaT where missing."""
-        if self._raw_array.dtype.kind not in "mM":
+        """Dates, times or durations in native byte order and a unit of one, NaT where missing or beyond that unit."""
+        declared = self._raw_array.dtype
+        if declared.kind not in "mM":
             return no_moments(len(self)).raw_values
-        unit = np.datetime_data(self._raw_array.dtype)[0]
-        raw_ticks = np.ascontiguousarray(self._raw_array.astype(f"{self._raw_array.dtype.kind}8[{unit}]", copy=False))
+        unit, step = np.datetime_data(declared)
+        raw_ticks = np.ascontiguousarray(self._raw_array.astype(declared.newbyteorder("="), copy=False))
+        if step > 1:
+            raw_ticks = _within_seconds(raw_ticks).astype(f"{declared.kind}8[{unit}]")
         return raw_ticks if self._raw_missing is None else np.where(self._raw_missing, raw_ticks.dtype.type("NaT"), raw_ticks)
+
+
+def _within_seconds(raw_ticks: NDArray[Any]) -> NDArray[Any]:
+    """The same dates, NaT where numpy would wrap around when it converts them."""
+    raw_near = have_seconds(raw_ticks)
+    return raw_ticks if raw_near.all() else np.where(raw_near, raw_ticks, raw_ticks.dtype.type("NaT"))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
 from dpstats.engines.columns.distinct import joined_labels, labels_of, moment_labels, number_labels, texts_at, tick_labels
 from dpstats.engines.columns.native import NOT_A_TIME, no_labels, no_moments, no_numbers, numbers_of
-from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, identity_of_text, parsed_labels
+from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
 from dpstats.engines.moments import clock_texts, moment_texts
 from dpstats.engines.tallies import label_text
 
@@ -42,8 +42,8 @@ class ArrowColumn:
         if self.type.is_numeric:
             raw_present = self.numbers().raw_present
             return np.ones(len(self), dtype=np.bool_) if raw_present is None else raw_present
-        if pa.types.is_dictionary(self._stored) and self.type is ColumnType.TEXT:
-            return self.labels().raw_codes >= 0
+        if pa.types.is_dictionary(self._stored):
+            return np.concatenate([_present_categories(chunk) for chunk in self._raw_chunks])
         return np.concatenate([_valid(chunk) for chunk in self._raw_chunks])
 
     def numbers(self) -> Numbers:
@@ -79,20 +79,21 @@ class ArrowColumn:
         if self.type is ColumnType.MOMENT:
             return moment_labels(self.moments())
         if pa.types.is_time(self._stored):
-            return tick_labels(self._ticks(f"M8[{self._stored.unit}]"), clock_texts)
+            raw_clocks = self._ticks(f"M8[{self._stored.unit}]")
+            return tick_labels(_within_a_day(raw_clocks) if exact else raw_clocks, clock_texts)
         if pa.types.is_duration(self._stored):
             return tick_labels(self._ticks(f"m8[{self._stored.unit}]"), moment_texts)
         if pa.types.is_dictionary(self._stored):
             return joined_labels([_dictionary_labels(chunk, exact) for chunk in self._raw_chunks])
         if _is_written(self._stored):
-            return joined_labels([self._written_labels(chunk) for chunk in self._raw_chunks])
+            return joined_labels([self._written_labels(chunk, exact) for chunk in self._raw_chunks])
         return no_labels(len(self))
 
     def parsed(self, whole: bool) -> Numbers:
         """The texts as numbers."""
         if _is_text(self._stored):
             return _joined([_parsed_texts(chunk, whole) for chunk in self._raw_chunks])
-        return parsed_labels(self.labels(), whole)
+        return parsed_labels(self.labels(exact=whole), whole)
 
     def _declared(self) -> ColumnType:
         import pyarrow as pa
@@ -129,7 +130,7 @@ class ArrowColumn:
         raw_wholes = [chunk.view(whole).cast(pa.int64()).fill_null(NOT_A_TIME).to_numpy() for chunk in self._raw_chunks]
         return np.concatenate(raw_wholes).view(dtype)
 
-    def _written_labels(self, chunk: Any) -> Labels:
+    def _written_labels(self, chunk: Any, exact: bool = False) -> Labels:
         """Texts or bytes, by a dictionary of their bytes: no text is decoded more than once."""
         import pyarrow as pa
 
@@ -137,7 +138,8 @@ class ArrowColumn:
         raw_distinct = encoded.dictionary.to_pylist()
         if self._extension == _UUID:
             return labels_of(_places(encoded.indices), [str(uuid.UUID(bytes=octets)) for octets in raw_distinct])
-        return labels_of(_places(encoded.indices), [label_text(octets) for octets in raw_distinct])
+        read = exact_label if exact else label_text
+        return labels_of(_places(encoded.indices), [read(octets) for octets in raw_distinct])
 
     def _exact_labels(self) -> Labels:
         import pyarrow as pa
@@ -191,6 +193,18 @@ def _places(indices: Any) -> NDArray[np.int64]:
 def _dictionary_labels(chunk: Any, exact: bool) -> Labels:
     """Categories by the text of their value."""
     return labels_of(_places(chunk.indices), texts_at(ArrowColumn(chunk.dictionary).labels(exact)))
+
+
+def _present_categories(chunk: Any) -> NDArray[np.bool_]:
+    """Which rows have a category that is not missing itself, be it one without a text."""
+    found: NDArray[np.bool_] = np.append(ArrowColumn(chunk.dictionary).present(), False)[_places(chunk.indices)]
+    return found
+
+
+def _within_a_day(raw_clocks: NDArray[Any]) -> NDArray[Any]:
+    """The same times of day, NaT where they are none: their text would be that of another one."""
+    raw_first_day = raw_clocks.astype("M8[D]").view(np.int64) == 0
+    return np.where(raw_first_day, raw_clocks, raw_clocks.dtype.type("NaT"))
 
 
 def _joined(parts: list[Numbers]) -> Numbers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
@@ -18,8 +19,16 @@ def number_text(number: int | float) -> str:
     return str(int(shown)) if abs(shown) <= LARGEST_EXACT and shown.is_integer() else repr(shown)
 
 
-def exact_text(number: int | float | Decimal) -> str:
-    """A number that is not NaN in full: different numbers have different texts, and equal ones the same, 7.0 and 7 alike."""
+def exact_text(number: int | float | Decimal | Fraction) -> str:
+    """A number that is not NaN in full: different numbers of a class have different texts, and 7, 7.0 and 7.00 have the same.
+
+    A float that is not whole is the shortest decimal that no other float is nearer to, a fraction that no float equals is 1/3.
+    """
+    if isinstance(number, Fraction):
+        held = _float_that_equals(number)
+        if held is None and number.denominator != 1:
+            return f"{exact_text(number.numerator)}/{exact_text(number.denominator)}"
+        number = number.numerator if held is None else held
     if isinstance(number, float):
         if not number.is_integer():
             return repr(number)  # among them the infinities
@@ -36,3 +45,11 @@ def exact_text(number: int | float | Decimal) -> str:
         return f"{'-' * sign}{kept}E{int(exponent) + len(bare) - len(kept)}"
     text = format(decimal, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _float_that_equals(number: Fraction) -> float | None:
+    try:
+        nearest = float(number)
+    except OverflowError:
+        return None
+    return nearest if nearest == number else None

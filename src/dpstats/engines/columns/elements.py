@@ -10,6 +10,7 @@ import datetime
 import uuid
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,18 @@ from numpy.typing import NDArray
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
 from dpstats.engines.columns.digits import exact_text, number_text
 from dpstats.engines.columns.distinct import labels_of
+from dpstats.engines.columns.instants import have_seconds
 from dpstats.engines.columns.native import no_moments, no_numbers, numbers_of
-from dpstats.engines.columns.texts import number_of_text, whole_of_number, whole_of_text
+from dpstats.engines.columns.texts import exact_label, number_of_text, whole_of_number, whole_of_text
 from dpstats.engines.kinds import Kind, kind_of_element
 from dpstats.engines.tallies import label_text
 from dpstats.engines.untyped import nearest_float, plain_number
 from dpstats.foundations.units import LARGEST_EXACT
 
 _COUNTABLE = {str, bytes, int, float, bool, type(None), datetime.date}
-"""Classes of Python's own whose elements are equal only if they have one text."""
+"""Classes of Python's own whose elements, if they are equal and of one class, have one text; 2**60 and 2.0**60 have two."""
 _PLAIN_NUMBERS = {int, float, bool, type(None)}
+_MIDNIGHT = "T00:00:00"
 
 
 class ElementColumn:
@@ -58,12 +61,11 @@ class ElementColumn:
     def labels(self, exact: bool = False) -> Labels:
         """Numbers, texts and dates by their text; others are missing."""
         places: dict[Any, int] = {}
-        rows: Any = self._raw_rows
-        if not self._are(_COUNTABLE):
-            rows = [element_text(row, exact) for row in rows]
-        raw_codes = np.fromiter((places.setdefault(row, len(places)) for row in rows), dtype=np.int64, count=len(self))
-        texts = [element_text(row, exact) for row in places] if rows is self._raw_rows else list(places)
-        return labels_of(raw_codes, texts)
+        rows = self._raw_rows
+        is_countable = self._are(_COUNTABLE)
+        keys = zip(map(type, rows), rows, strict=True) if is_countable else (element_text(row, exact) for row in rows)
+        raw_codes = np.fromiter((places.setdefault(key, len(places)) for key in keys), dtype=np.int64, count=len(self))
+        return labels_of(raw_codes, [element_text(row, exact) for _, row in places] if is_countable else list(places))
 
     def parsed(self, whole: bool) -> Numbers:
         """Numbers, and texts that are numbers."""
@@ -104,21 +106,44 @@ class ElementColumn:
 def element_text(row: Any, exact: bool = False) -> str | None:
     """The text of one element: a number, a text, a date, a UUID; None for everything else."""
     kind = kind_of_element(type(row))
+    if exact:
+        return _exact_text(row, kind)
     if kind is Kind.NUMBER:
-        return _number_text(row, exact)
-    if kind in (Kind.TEXT, Kind.DATE):
-        return label_text(row)
-    return uuid.UUID.__str__(row) if type(row) is uuid.UUID else None
-
-
-def _number_text(row: Any, exact: bool) -> str | None:
-    number = plain_number(row)
-    if number is None or not exact:
+        number = plain_number(row)
         return None if number is None else number_text(number)
+    text = label_text(row) if kind in (Kind.TEXT, Kind.DATE) else None
+    if kind is Kind.DATE and text is not None:
+        return text.removesuffix(_MIDNIGHT)  # as in a column of dates
+    return uuid.UUID.__str__(row) if type(row) is uuid.UUID else text
+
+
+def _exact_text(row: Any, kind: Kind) -> str | None:
+    """The text of one element in full; None where there is none that tells it apart."""
     try:
-        return exact_text(Decimal(row) if issubclass(type(row), Decimal) else number)
-    except Exception:  # an element that misbehaves is a missing row
+        if kind is Kind.NUMBER:
+            number = _exact_number(row)
+            return None if number is None else exact_text(number)
+        if kind is Kind.TEXT:
+            return str.__str__(row) if isinstance(row, str) else exact_label(bytes.__getitem__(row, slice(None)))
+        if kind is Kind.DATE and not (isinstance(row, np.datetime64) and not have_seconds(np.asarray(row).reshape(1))[0]):
+            return label_text(row)
+        return uuid.UUID.__str__(row) if type(row) is uuid.UUID else None
+    except Exception:  # an element that misbehaves cannot be told apart
         return None
+
+
+def _exact_number(row: Any) -> int | float | Decimal | Fraction | None:
+    """A plain number that equals an element of a number class; None for NaN, and where there is no such number."""
+    cls = type(row)
+    if issubclass(cls, Decimal):
+        decimal = Decimal(row)
+        return None if decimal.is_nan() else decimal
+    if issubclass(cls, Fraction):
+        return Fraction(*Fraction.as_integer_ratio(row))
+    if issubclass(cls, np.floating) and not issubclass(cls, float):
+        number = float(row)
+        return number if row == number else None
+    return plain_number(row)
 
 
 def _float_of(row: Any) -> float:
@@ -136,15 +161,33 @@ def _whole_of(row: Any) -> int | None:
     kind = kind_of_element(type(row))
     if kind is Kind.NUMBER:
         number = plain_number(row)
-        return None if number is None else whole_of_number(number)
+        whole = None if number is None else whole_of_number(number)
+        return whole if whole is not None and _equals(row, whole) else None
     text = label_text(row) if kind is Kind.TEXT else None
     return None if text is None else whole_of_text(text)
 
 
+def _equals(row: Any, whole: int) -> bool:
+    """Whether an element of a number class is that whole number, and was not rounded to it."""
+    try:
+        return bool(_exact_number(row) == whole)
+    except Exception:
+        return False
+
+
 def _is_present(row: Any) -> bool:
+    """Whether an element is something, be it something that has no text: only None, NaN, NaT and the like are nothing."""
     kind = kind_of_element(type(row))
-    if kind is Kind.NUMBER:
-        return plain_number(row) is not None
-    if kind is Kind.DATE:
-        return label_text(row) is not None
-    return kind is not Kind.MISSING
+    try:
+        if kind is Kind.NUMBER:
+            return not _is_nan(row)
+        return not (np.isnat(row) if isinstance(row, (np.datetime64, np.timedelta64)) else kind is Kind.MISSING)
+    except Exception:  # an element that misbehaves is there
+        return True
+
+
+def _is_nan(row: Any) -> bool:
+    cls = type(row)
+    if issubclass(cls, float):
+        return float.__ne__(row, row)
+    return Decimal(row).is_nan() if issubclass(cls, Decimal) else issubclass(cls, np.floating) and bool(np.isnan(row))

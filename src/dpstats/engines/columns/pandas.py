@@ -28,9 +28,11 @@ def pandas_column(series: Any) -> NativeColumn:
     if isinstance(dtype, pd.StringDtype):
         return ElementColumn(series.tolist(), ColumnType.TEXT)
     if isinstance(dtype, pd.CategoricalDtype):
-        labels = pandas_column(pd.Series(dtype.categories)).labels
+        categories = pandas_column(pd.Series(dtype.categories))
         codes = series.cat.codes.to_numpy()
-        return LabelledColumn(labels_of(codes, texts_at(labels())), labels_of(codes, texts_at(labels(exact=True))))
+        raw_present = np.append(categories.present(), False)[codes]  # the code of missing rows is -1
+        exact = labels_of(codes, texts_at(categories.labels(exact=True)))
+        return LabelledColumn(labels_of(codes, texts_at(categories.labels())), exact, raw_present)
     if isinstance(dtype, pd.DatetimeTZDtype):
         return array_column(series.dt.tz_convert(None).to_numpy(), zoned=True)
     if isinstance(dtype, pd.SparseDtype):
@@ -46,16 +48,18 @@ class LabelledColumn:
     type = ColumnType.TEXT
     is_exact = False
 
-    def __init__(self, labels: Labels, exact: Labels) -> None:
+    def __init__(self, labels: Labels, exact: Labels, raw_present: NDArray[np.bool_]) -> None:
+        """`raw_present` says which rows have a category, be it one without a text."""
         self._labels = labels
         self._exact = exact
+        self._raw_present = raw_present
 
     def __len__(self) -> int:
         return len(self._labels)
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows have a category."""
-        return self._labels.raw_codes >= 0
+        return self._raw_present
 
     def numbers(self) -> Numbers:
         """Nothing: categories are texts."""
@@ -71,4 +75,4 @@ class LabelledColumn:
 
     def parsed(self, whole: bool) -> Numbers:
         """The categories whose texts are numbers."""
-        return parsed_labels(self._labels, whole)
+        return parsed_labels(self.labels(exact=whole), whole)

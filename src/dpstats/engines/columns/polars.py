@@ -11,7 +11,7 @@ from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
 from dpstats.engines.columns.distinct import labels_of, moment_labels, number_labels, tick_labels
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.native import NOT_A_TIME, NativeColumn, no_labels, no_numbers, numbers_of
-from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, identity_of_text, parsed_labels
+from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
 from dpstats.engines.moments import clock_texts, moment_texts
 from dpstats.engines.tallies import label_text
 from dpstats.engines.untyped import nearest_float
@@ -88,8 +88,8 @@ class PolarsColumn:
         if self._name == "Duration":
             return tick_labels(self._ticks(f"m8[{self._raw_series.dtype.time_unit}]"), moment_texts)  # type: ignore[attr-defined]
         if self.type is ColumnType.TEXT:
-            return _labels(self._raw_series, pl.String)
-        return _labels(self._raw_series, pl.Binary) if self._name == "Binary" else no_labels(len(self))
+            return _labels(self._raw_series, pl.String, exact)
+        return _labels(self._raw_series, pl.Binary, exact) if self._name == "Binary" else no_labels(len(self))
 
     def parsed(self, whole: bool) -> Numbers:
         """The texts as numbers."""
@@ -124,16 +124,20 @@ def _name_of(series: polars.Series) -> str:
     return series.dtype.base_type().__name__
 
 
-def _labels(series: polars.Series, written: Any) -> Labels:
-    """Texts, bytes or categories by the first row that holds each of them."""
+def _labels(series: polars.Series, written: Any, exact: bool = False) -> Labels:
+    """Texts, bytes or categories by the first row that holds each of them.
+
+    They come as bytes, because polars panics, and prints that it does, where a text from elsewhere is no good UTF-8.
+    """
     import polars as pl
 
     first = pl.col("row").min().over("cell")
     raw_first = pl.DataFrame({"cell": series}).with_row_index("row").select(first).to_series().to_numpy()
     raw_is_first = raw_first == np.arange(raw_first.size)
     raw_codes = (np.cumsum(raw_is_first) - 1)[raw_first]
-    raw_distinct = series.filter(pl.Series(raw_is_first)).cast(written)
-    return labels_of(raw_codes, [label_text(cell) for cell in raw_distinct.to_list()])
+    raw_distinct = series.filter(pl.Series(raw_is_first)).cast(written).cast(pl.Binary)
+    read = exact_label if exact else label_text
+    return labels_of(raw_codes, [read(cell) for cell in raw_distinct.to_list()])
 
 
 def _parsed_texts(series: polars.Series, whole: bool) -> Numbers:

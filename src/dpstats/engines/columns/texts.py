@@ -2,9 +2,10 @@
 
 A text is a number when, without the spaces around it, it is written in ASCII as 12, 12., 1.5, .5 or 1e-3, with a sign or without,
 or is inf, infinity or nan in any case; nan is missing. It becomes the nearest float64, and one beyond the largest is infinite. A
-whole number is one that is written in digits and has 64 bits, or another writing (27102.0, 5e3) of one below 2**53. A truth is
-true, false, 1 or 0. A date is 2024-02-29, or 2024-02-29T12:00:00 with fractions of a second and an offset from UTC where it has
-them (Z too, and a space for the T); finer fractions than microseconds are cut off. Everything else is missing.
+whole number is one that is written in digits and has 64 bits, or another writing (27102.0, 5e3) of one below 2**53; nothing is
+rounded to a whole one. A truth is true, false, 1 or 0. A date is 2024-02-29, or 2024-02-29T12:00:00 with fractions of a second
+and an offset from UTC where it has them (Z too, and a space for the T); finer fractions than microseconds are cut off. Everything
+else is missing.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def whole_of_text(text: str) -> int | None:
     if _WHOLE.fullmatch(stripped):
         return whole_of_number(int(stripped)) if len(stripped) <= _LONGEST_WHOLE else _long_whole(stripped)
     number = number_of_text(stripped)
-    return None if number is None else whole_of_number(number)
+    whole = None if number is None else whole_of_number(number)
+    return whole if whole is not None and _is_written(stripped, whole) else None
 
 
 def whole_of_number(number: int | float) -> int | None:
@@ -87,15 +89,29 @@ def microseconds_of_text(text: str) -> int | None:
     return seconds // _MICROSECOND + int(fraction[:6].ljust(6, "0"))
 
 
+def exact_microseconds_of_text(text: str) -> int | None:
+    """The same, and None where microseconds do not hold it in full."""
+    found = _MOMENT.fullmatch(text.strip(_SPACES))
+    is_finer = found is not None and (found[7] or "")[6:].strip("0")
+    return None if is_finer else microseconds_of_text(text)
+
+
 def identity_of_text(text: str) -> str | None:
-    """The number that a text is, in full, so that different numbers stay different; None where it is none."""
+    """The number that a text is, in full, so that different numbers stay different; None where it is none we can write."""
     stripped = text.strip(_SPACES)
     if not _NUMBER.fullmatch(stripped):
         return None
     try:
         return exact_text(Decimal(stripped))
     except ArithmeticError:  # an exponent beyond all decimals
-        return exact_text(float(stripped))
+        return None
+
+
+def exact_label(label: str | bytes | None) -> str | None:
+    """A text in full, and bytes as UTF-8 in which every stray byte keeps a place of its own; never two of them as one text."""
+    if label is None or isinstance(label, str):
+        return label
+    return label.decode("utf-8", "surrogateescape")
 
 
 def parsed_labels(cells: Labels, whole: bool) -> Numbers:
@@ -110,9 +126,9 @@ def parsed_truths(cells: Labels) -> Numbers:
     return _gathered(cells, truth_of_text, np.uint8)
 
 
-def parsed_moments(cells: Labels) -> Moments:
-    """Texts as dates or times, in microseconds."""
-    moments = _gathered(cells, microseconds_of_text, np.int64)
+def parsed_moments(cells: Labels, exact: bool = False) -> Moments:
+    """Texts as dates or times, in microseconds; with `exact` those that are finer are missing."""
+    moments = _gathered(cells, exact_microseconds_of_text if exact else microseconds_of_text, np.int64)
     raw_times = moments.raw_values.view("M8[us]")
     if moments.raw_present is not None:
         raw_times[~moments.raw_present] = np.datetime64("NaT")
@@ -136,6 +152,14 @@ def _gathered(cells: Labels, read: Callable[[str], Any], dtype: type[np.generic]
     raw_found = np.array([value is not None for value in raw_read] + [False], dtype=np.bool_)
     raw_distinct = np.array([0 if value is None else value for value in raw_read] + [0], dtype=dtype)
     return numbers_of(raw_distinct[cells.raw_codes], raw_found[cells.raw_codes])  # -1, the missing code, is the last place
+
+
+def _is_written(digits: str, whole: int) -> bool:
+    """Whether a text that is a number is that whole one, to the last digit."""
+    try:
+        return Decimal(digits) == whole
+    except ArithmeticError:  # an exponent beyond all decimals
+        return False
 
 
 def _long_whole(digits: str) -> int | None:

@@ -9,9 +9,11 @@ bounded per unit.
 
 from __future__ import annotations
 
+import json
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -55,7 +57,8 @@ class PostgresStore(LocalStore):
         self._url = url
         self._batch_pages = batch_pages
         self._connection: psycopg.Connection[Any] | None = None
-        self._encoding: str | None = None
+        self._encoding = "utf-8"
+        self._is_good = True
         self._lock = threading.RLock()
         with connect(url) as connection, one_error_for("the Postgres table", "could not be opened"):
             self._relation = find_relation(connection, table)
@@ -114,14 +117,14 @@ class PostgresStore(LocalStore):
                 connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 for name, value in _SETTINGS.items():
                     connection.execute("SELECT set_config(%s, %s, true)", [name, value])
-                self._encoding = encoding_of(connection)
+                self._encoding, self._is_good = encoding_of(connection)
                 self._connection = connection
                 weakref.finalize(self, connection.close)
             return self._connection
 
     def _ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
         """A plain table in ranges of pages."""
-        statement = self._aggregates(connection, columns)
+        statement = self._aggregates(columns)
         size = "SELECT pg_relation_size(%s) / current_setting('block_size')::int8"
         with self._lock:
             [(pages,)] = connection.execute(size, [self._relation.oid]).fetchall()
@@ -138,7 +141,7 @@ class PostgresStore(LocalStore):
         raw_answer = None
         try:
             with self._lock, connection.transaction():
-                [raw_answer] = _ask(connection, statement.format(_address(low), _address(high)))
+                [raw_answer] = _ask(connection, statement.format(_address(low), _address(high)), self._encoding)
         except (errors.ProgramLimitExceeded, errors.OutOfMemory):
             if high - low == 1:
                 raise
@@ -151,54 +154,55 @@ class PostgresStore(LocalStore):
 
     def _rows(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
         """A table or view row by row."""
-        selected = ", ".join(self._expressions(connection, columns)) or "NULL"
+        selected = ", ".join(self._expressions(columns)) or "NULL"
         order = "" if self._relation.kind in VIEWS else " ORDER BY tableoid, ctid"
-        statement = f"SELECT {selected} FROM {quoted(connection, self._relation.schema, self._relation.name)}{order}"
-        cursor = connection.cursor(f"dpstats_{next(_serials)}", binary=True)
+        statement = f"SELECT {selected} FROM {quoted(self._relation.schema, self._relation.name)}{order}"
+        name = f"dpstats_{next(_serials)}"  # not a cursor of psycopg's, which reads a statement in the connection's encoding
+        with self._lock:
+            connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}".encode(self._encoding))
         try:
-            with self._lock:
-                cursor.execute(statement.encode(connection.info.encoding))
             while True:
                 with self._lock:
-                    raw_rows = cursor.fetchmany(_ROWS)
+                    raw_rows = _ask(connection, f"FETCH FORWARD {_ROWS} FROM {name}", self._encoding)
                 if not raw_rows:
                     return
                 yield self._batch(columns, [b"".join(filter(None, part)) for part in zip(*raw_rows, strict=True)], len(raw_rows))
         finally:
-            with self._lock:
-                cursor.close()
+            with self._lock, suppress(Exception):  # the transaction may have failed, and then the cursor is gone
+                connection.execute(f"CLOSE {name}".encode())
 
     def _batch(self, columns: Sequence[PostgresColumn], raw_strings: Sequence[bytes | None], raw_rows: int) -> Batch:
         raw_pairs = zip(raw_strings[::2], raw_strings[1::2], strict=False)
         assembled = {
-            column.name: column.assemble(raw_values or b"", raw_marks or b"", self._encoding)
+            column.name: column.assemble(raw_values or b"", raw_marks or b"", None if self._is_good else self._encoding)
             for column, (raw_values, raw_marks) in zip(columns, raw_pairs, strict=False)
         }
         return Batch(assembled, raw_rows)
 
-    def _expressions(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> list[str]:
-        return [text for column in columns for text in column.expressions(quoted(connection, column.name))]
+    def _expressions(self, columns: Sequence[PostgresColumn]) -> list[str]:
+        return [text for column in columns for text in column.expressions(quoted(column.name))]
 
-    def _aggregates(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> str:
+    def _aggregates(self, columns: Sequence[PostgresColumn]) -> str:
         """The statement for a range of rows, with places for its ends."""
-        strings = [f"string_agg({text}, ''::bytea)" for text in self._expressions(connection, columns)]
+        strings = [f"string_agg({text}, ''::bytea)" for text in self._expressions(columns)]
         aggregates = ", ".join(["count(*)", *strings]).replace("{", "{{").replace("}", "}}")
-        table = quoted(connection, self._relation.schema, self._relation.name).replace("{", "{{").replace("}", "}}")
+        table = quoted(self._relation.schema, self._relation.name).replace("{", "{{").replace("}", "}}")
         return f"SELECT {aggregates} FROM {table} WHERE ctid >= {{}}::tid AND ctid < {{}}::tid"
 
     def _comes_in_ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> bool:
         """Whether the server goes from row to row as they lie, straight into the aggregates; it says so before it reads any."""
-        statement = self._aggregates(connection, columns).format(_address(0), _address(self._batch_pages * _TUPLES))
-        with self._lock:
-            [(explained,)] = _ask(connection, f"EXPLAIN (FORMAT JSON) {statement}", binary=False)
-        plan = explained[0]["Plan"]
+        statement = self._aggregates(columns).format(_address(0), _address(self._batch_pages * _TUPLES))
+        with self._lock, connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode(self._encoding))
+            explained = cursor.pgresult.get_value(0, 0) if cursor.pgresult else None  # psycopg would read it as UTF-8
+        plan = json.loads((explained or b"").decode(self._encoding, errors="replace"))[0]["Plan"]
         sources = [part["Node Type"] for part in plan.get("Plans", ()) if part.get("Parent Relationship") == "Outer"]
         return plan["Node Type"] == "Aggregate" and sources == ["Tid Range Scan"]
 
 
-def _ask(connection: psycopg.Connection[Any], statement: str, *, binary: bool = True) -> list[tuple[Any, ...]]:
-    with connection.cursor(binary=binary) as cursor:
-        return cursor.execute(statement.encode(connection.info.encoding)).fetchall()
+def _ask(connection: psycopg.Connection[Any], statement: str, encoding: str) -> list[tuple[Any, ...]]:
+    with connection.cursor(binary=True) as cursor:
+        return cursor.execute(statement.encode(encoding)).fetchall()
 
 
 def _address(place: int) -> str:

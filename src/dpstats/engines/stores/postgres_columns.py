@@ -2,9 +2,9 @@
 
 Of some rows, each column is sent as two strings of bytes: its values that are not null, one after another, and a mark for each
 row that says whether it is null or how many bytes its text has. So a column of fixed width is an array as it arrives, a text is
-found by adding up lengths, and nothing is parsed but numerics, which come as texts because they can have any size. Infinite
-dates and times, and times that 64 bits of microseconds since 1970 cannot hold, are missing. Of nested values only their
-presence travels.
+found by adding up lengths, and nothing is parsed but numerics, which come as texts because they can have any size. Bytes that are
+no text in the database's encoding become U+FFFD, value by value. Infinite dates and times, and times that 64 bits of
+microseconds since 1970 cannot hold, are missing. Of nested values only their presence travels.
 """
 
 from __future__ import annotations
@@ -172,5 +172,5 @@ def _texts(raw_bytes: bytes, raw_lengths: NDArray[np.int64], encoding: str | Non
     if encoding is None:
         return raw_strings.view(pyarrow.large_string())
     raw_coded = raw_strings.dictionary_encode()
-    raw_texts = [label.decode(encoding, errors="backslashreplace") for label in raw_coded.dictionary.to_pylist()]
+    raw_texts = [label.decode(encoding, errors="replace") for label in raw_coded.dictionary.to_pylist()]
     return pyarrow.DictionaryArray.from_arrays(raw_coded.indices, pyarrow.array(raw_texts, pyarrow.string()))

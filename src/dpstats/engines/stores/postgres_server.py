@@ -45,22 +45,21 @@ class Relation:
     columns: list[PostgresColumn]
 
 
-def quoted(connection: psycopg.Connection[Any], *names: str) -> str:
+def quoted(*names: str) -> str:
     """A name, with its schema where it has one, as SQL writes it."""
-    from psycopg import sql
-
-    return sql.Identifier(*names).as_string(connection)
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
-def encoding_of(connection: psycopg.Connection[Any]) -> str | None:
-    """How to decode texts as the server has them; None where they are good UTF-8. The server converts nothing: that can fail."""
+def encoding_of(connection: psycopg.Connection[Any]) -> tuple[str, bool]:
+    """How texts are encoded on the connection from now on, and whether all of them are known to be good in it.
+
+    The server converts and checks nothing: one value that cannot be converted would make a whole question fail.
+    """
     server = connection.info.parameter_status("server_encoding")
     if server == "UTF8":
-        return None
-    if server == "SQL_ASCII":  # anything at all
-        return "utf-8"
+        return "utf-8", True
     connection.execute("SELECT set_config('client_encoding', current_setting('server_encoding'), false)")
-    return connection.info.encoding
+    return ("utf-8" if server == "SQL_ASCII" else connection.info.encoding), False  # SQL_ASCII is anything at all
 
 
 def find_relation(connection: psycopg.Connection[Any], table: str) -> Relation:

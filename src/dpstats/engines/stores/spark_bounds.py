@@ -1,7 +1,8 @@
 """Rows per unit in Spark: of each unit the rows with the smallest marks, found where the rows are.
 
 Tasks mark every row (`engines.contributions`), Spark brings the marks of a unit together and ranks them, and the rows beyond
-the bound are left out. The rows that are kept are the very ones that a store in this process would keep.
+the bound are left out, and those whose unit id cannot be read. The rows that are kept are the very ones that a store in this
+process would keep.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from dpstats.engines.contributions import Bound, MissingUnit, row_marks, unit_marks
 from dpstats.engines.stores.spark_quiet import map_quietly
 from dpstats.engines.stores.store import Batch
+from dpstats.engines.unit_ids import UnitIds
 
 if TYPE_CHECKING:
     import pyarrow
@@ -49,7 +51,7 @@ class Marking:
         self._bound = bound
 
     def __call__(self, raw_batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        """The batches of one partition, each with four more columns."""
+        """The batches of one partition, each with four more columns, and without the rows whose unit id cannot be read."""
         for raw_batch in raw_batches:
             raw_marked = None
             with suppress(Exception):  # whose message may carry values
@@ -63,10 +65,12 @@ class Marking:
 
         raw_columns = {name: raw_batch.column(self._places[name]) for name in self._bound.reads}
         batch = Batch(raw_columns, raw_batch.num_rows)
-        raw_high, raw_low, raw_no_unit = unit_marks(batch, self._bound)
-        raw_marks = [_signed(raw_high), _signed(raw_low), _signed(row_marks(batch, self._bound)), raw_no_unit]
+        ids = UnitIds.of(batch, self._bound.unit, self._bound.unit_kind)
+        raw_high, raw_low = unit_marks(ids, self._bound)
+        raw_marks = [_signed(raw_high), _signed(raw_low), _signed(row_marks(batch, self._bound)), ids.raw_without]
         names = [*raw_batch.schema.names, *_UNIT, _ROW, _NO_UNIT]
-        return pyarrow.RecordBatch.from_arrays([*raw_batch.columns, *map(pyarrow.array, raw_marks)], names=names)
+        raw_marked = pyarrow.RecordBatch.from_arrays([*raw_batch.columns, *map(pyarrow.array, raw_marks)], names=names)
+        return raw_marked.filter(pyarrow.array(~ids.raw_unreadable)) if ids.raw_unreadable.any() else raw_marked
 
 
 def _signed(raw_marks: NDArray[np.uint64]) -> NDArray[np.int64]:

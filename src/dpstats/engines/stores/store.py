@@ -35,7 +35,7 @@ class Batch:
         return self._read[name, kind]
 
     def identities(self, name: str, kind: ColumnType) -> Cells:
-        """One column of ids, read as that type but never rounded: different ids stay different."""
+        """One column of ids, read as that type but never rounded: different ids stay different, or are missing."""
         return read_identities(self._raw_columns[name], kind)
 
 
