@@ -20,8 +20,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.groups import GroupKeys, answer_groups
-from dpstats.engines.passes import open_column
+from dpstats.engines.groups.answers import GroupKeys, answer_groups
+from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.spark import SparkStore
 from dpstats.engines.views import View
 from dpstats.foundations.summaries import WindowRequest

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dpstats.engines import samples
+from dpstats.engines.exact import samples
 from dpstats.foundations.summaries import OrderWindow, WindowRequest
 
 INF, NAN = float("inf"), float("nan")

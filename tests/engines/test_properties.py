@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpstats.engines import arrays, blocks, selection
+from dpstats.engines import arrays
 from dpstats.engines.arrays import ArrayColumn
-from dpstats.engines.brackets import Bracket
-from dpstats.engines.piles import Pile
-from dpstats.engines.samples import Sample
-from dpstats.engines.selection import windows_by_brackets
+from dpstats.engines.exact import blocks, selection
+from dpstats.engines.exact.brackets import Bracket
+from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.samples import Sample
+from dpstats.engines.exact.selection import windows_by_brackets
 from dpstats.foundations.summaries import WindowRequest
 
 few_floats = st.sampled_from([0.0, -0.0, 1.0, 2.0, 3.0, float("inf"), -float("inf"), float("nan"), 5e-324])

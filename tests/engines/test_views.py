@@ -147,8 +147,8 @@ def test_real_expressions_and_stores_fit_a_view() -> None:
     import polars as pl
 
     from dpstats.engines.expressions.expression import condition, parse_expression
-    from dpstats.engines.groups import GroupKeys, answer_groups, count_keys
-    from dpstats.engines.passes import open_column
+    from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
+    from dpstats.engines.passes.columns import open_column
     from dpstats.engines.stores.opening import open_store
 
     frame = pl.DataFrame({"age": [20, 30, None, 50], "income": [1.0, 2.0, 3.0, float("nan")], "region": ["n", "s", "n", None]})

@@ -19,7 +19,7 @@ from dpstats.curator.ledger.ledger import Account
 from dpstats.curator.protection import Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.passes import open_column
+from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.store import Store
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.grouped import GroupedRelease

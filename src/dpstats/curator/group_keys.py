@@ -11,7 +11,7 @@ from typing import Any
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
-from dpstats.engines.lookups import canonical_label
+from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.moments import moment_text
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 

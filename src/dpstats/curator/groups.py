@@ -20,7 +20,7 @@ from dpstats.curator.desk import ProtectedTable, Request, RowsOf, relabelled, se
 from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.groups import GroupKeys, answer_groups, count_keys
+from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order

@@ -18,9 +18,9 @@ from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
-from dpstats.engines.contributions import MissingUnit
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
+from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import View
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors

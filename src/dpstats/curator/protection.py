@@ -3,9 +3,10 @@
 Claim      A question priced at (epsilon, delta) for a unit is asked of the bounded table at `row_question`'s smaller price for a
            row, and is then (epsilon, delta)-DP for the unit
 Neighbors  ADD_REMOVE or CHANGE_ONE of a unit
-Why        At most `rows_per_unit` rows of a unit are left (engines/contributions.py), so neighbouring tables are that many steps
-           apart, or twice as many when a unit is changed; accounting/groups.py turns the price around. Filters and derived
-           columns look at one row at a time, so they add no steps. Groups share no rows, so asking all of them is one question
+Why        At most `rows_per_unit` rows of a unit are left (engines/units/contributions.py), so neighbouring tables are that many
+           steps apart, or twice as many when a unit is changed; accounting/groups.py turns the price around. Filters and
+           derived columns look at one row at a time, so they add no steps. Groups share no rows, so asking all of them is
+           one question
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dpstats.accounting.budgets import Budget
 from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.curator.ledger.terms import Terms
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.contributions import Bound, MissingUnit
+from dpstats.engines.units.contributions import Bound, MissingUnit
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
 from dpstats.foundations.registry import Question
 

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import present_rows, sort_present, stored_rows
-from dpstats.engines.selection import counts_below, counts_below_of_sorted, windows_by_brackets, windows_of_sorted
-from dpstats.engines.sums import sum_between
-from dpstats.engines.tallies import common_numbers, merged_labels
+from dpstats.engines.exact.blocks import present_rows, sort_present, stored_rows
+from dpstats.engines.exact.selection import counts_below, counts_below_of_sorted, windows_by_brackets, windows_of_sorted
+from dpstats.engines.exact.sums import sum_between
+from dpstats.engines.exact.tallies import common_numbers, merged_labels
 from dpstats.engines.typed import TypedRows
 from dpstats.engines.untyped import UntypedRows
 from dpstats.foundations.errors import DataTypeError

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from dpstats.engines.arrays import as_column, as_labelled
 from dpstats.engines.complaints import check_column_name, one_error_for, require_polars, shown
 from dpstats.engines.kinds import Kind, kind_of_type
-from dpstats.engines.lines import SEPARATORS, read_blocks, read_header, split_block
+from dpstats.engines.stores.lines import SEPARATORS, read_blocks, read_header, split_block
 from dpstats.engines.stores.paths import PARQUET, check_file
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 from dpstats.foundations.summaries import Column

@@ -10,10 +10,10 @@ import narwhals
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import present_rows, sort_present
+from dpstats.engines.exact.blocks import present_rows, sort_present
+from dpstats.engines.exact.tallies import common_numbers, common_texts, tally_texts
 from dpstats.engines.kinds import Kind, kind_of_type, not_labels, not_numbers
 from dpstats.engines.moments import clock_texts, moment_texts, zoned_texts
-from dpstats.engines.tallies import common_numbers, common_texts, tally_texts
 from dpstats.engines.typed import common_moments, number_array
 from dpstats.engines.untyped import nearest_floats
 from dpstats.foundations.summaries import LabelCounts

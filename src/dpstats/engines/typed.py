@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import Chunks, sort_present, walk_blocks
+from dpstats.engines.exact.blocks import Chunks, sort_present, walk_blocks
+from dpstats.engines.exact.tallies import common_numbers, common_texts, tally_sorted, tally_texts
 from dpstats.engines.kinds import Kind, kind_of_array, not_labels, not_numbers
 from dpstats.engines.moments import moment_texts
-from dpstats.engines.tallies import common_numbers, common_texts, tally_sorted, tally_texts
 from dpstats.foundations.summaries import LabelCounts
 
 _NOT_A_TIME = np.iinfo(np.int64).min

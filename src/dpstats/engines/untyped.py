@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import sort_present
+from dpstats.engines.exact.blocks import sort_present
+from dpstats.engines.exact.tallies import common_numbers, common_texts, merged_labels, tally_texts
 from dpstats.engines.kinds import Kind, kind_of_element, not_numbers
-from dpstats.engines.tallies import common_numbers, common_texts, merged_labels, tally_texts
 from dpstats.engines.typed import number_array
 from dpstats.foundations.summaries import LabelCounts
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole

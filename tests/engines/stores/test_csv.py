@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.lines import split_block
 from dpstats.engines.stores.csv import CsvStore
+from dpstats.engines.stores.lines import split_block
 from dpstats.engines.stores.opening import open_store
 from dpstats.foundations.errors import DataFileError
 from tests.engines.stores.ugly import plain_cells

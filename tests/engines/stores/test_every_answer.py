@@ -12,8 +12,8 @@ import pytest
 import dpstats as dp
 from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.groups import GroupKeys, answer_groups, count_keys
-from dpstats.engines.passes import open_column
+from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
+from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import View

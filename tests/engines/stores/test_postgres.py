@@ -11,13 +11,13 @@ import pytest
 from psycopg import errors
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.contributions import Bound, MissingUnit
 from dpstats.engines.reading import read_identities
 from dpstats.engines.stores import postgres as home
 from dpstats.engines.stores import postgres_server
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.postgres import PostgresStore
-from dpstats.engines.unit_ids import UnitIds
+from dpstats.engines.units.contributions import Bound, MissingUnit
+from dpstats.engines.units.ids import UnitIds
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError, MissingExtraError, UnknownNameError
 from tests.engines.stores.makers import MAKERS
 from tests.engines.stores.makers_postgres import postgres_view

@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.contributions import Bound, BoundedStore, MissingUnit
 from dpstats.engines.stores import spark as home
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.spark import SparkStore
 from dpstats.engines.stores.store import Batch
+from dpstats.engines.units.contributions import Bound, BoundedStore, MissingUnit
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingExtraError, UnknownNameError
 from tests.engines.stores.makers_spark import Several, spark_table
 from tests.engines.stores.ugly import CountRows, plain_cells

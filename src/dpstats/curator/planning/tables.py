@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.uniforms import Uniforms
 from dpstats.engines.arrays import ArrayColumn
-from dpstats.engines.cuts import edge_at
-from dpstats.engines.selection import covered_ranks
+from dpstats.engines.exact.cuts import edge_at
+from dpstats.engines.exact.selection import covered_ranks
 from dpstats.foundations.summaries import LabelCounts, OrderWindow, WindowRequest
 
 _LOWEST, _HIGHEST = np.array([0.0, 1.0]).view(np.int64).tolist()

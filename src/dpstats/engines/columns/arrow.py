@@ -12,8 +12,8 @@ from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
 from dpstats.engines.columns.distinct import joined_labels, labels_of, moment_labels, number_labels, texts_at, tick_labels
 from dpstats.engines.columns.native import NOT_A_TIME, no_labels, no_moments, no_numbers, numbers_of
 from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
+from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.moments import clock_texts, moment_texts
-from dpstats.engines.tallies import label_text
 
 _MILLISECONDS_OF_DAY = 86_400_000
 _UUID, _TRUTH = "arrow.uuid", "arrow.bool8"

@@ -22,8 +22,8 @@ from dpstats.engines.columns.distinct import labels_of
 from dpstats.engines.columns.instants import have_seconds
 from dpstats.engines.columns.native import no_moments, no_numbers, numbers_of
 from dpstats.engines.columns.texts import exact_label, number_of_text, whole_of_number, whole_of_text
+from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.kinds import Kind, kind_of_element
-from dpstats.engines.tallies import label_text
 from dpstats.engines.untyped import nearest_float, plain_number
 from dpstats.foundations.units import LARGEST_EXACT
 

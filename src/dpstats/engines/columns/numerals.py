@@ -12,7 +12,7 @@ from dpstats.engines.columns.arrow import ArrowColumn
 from dpstats.engines.columns.distinct import labels_of, number_labels
 from dpstats.engines.columns.native import no_moments, numbers_of
 from dpstats.engines.columns.texts import identity_of_text
-from dpstats.engines.wholes import floats_of_wholes
+from dpstats.engines.exact.wholes import floats_of_wholes
 from dpstats.foundations.units import float_of_whole
 
 _MOST_DIGITS = 400  # whole numbers of more digits lie beyond the largest float, and Python reads no more than 4300

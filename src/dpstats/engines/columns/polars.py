@@ -12,10 +12,10 @@ from dpstats.engines.columns.distinct import labels_of, moment_labels, number_la
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.native import NOT_A_TIME, NativeColumn, no_labels, no_numbers, numbers_of
 from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
+from dpstats.engines.exact.tallies import label_text
+from dpstats.engines.exact.wholes import floats_of_wholes
 from dpstats.engines.moments import clock_texts, moment_texts
-from dpstats.engines.tallies import label_text
 from dpstats.engines.untyped import nearest_float
-from dpstats.engines.wholes import floats_of_wholes
 
 if TYPE_CHECKING:
     import polars

@@ -1,7 +1,7 @@
 """Comparisons of cells with each other and with literals, exact wherever both sides are whole numbers, texts or moments.
 
-A literal is compared in the column's own number type (see `engines/cuts.py`), so that no whole number is rounded on the way.
-Among floats a whole literal is the float that it is in a column of floats.
+A literal is compared in the column's own number type (see `engines/exact/cuts.py`), so that no whole number is rounded on the
+way. Among floats a whole literal is the float that it is in a column of floats.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Labels, Moments, Numbers
-from dpstats.engines.cuts import edge_at
+from dpstats.engines.exact.cuts import edge_at
 from dpstats.engines.expressions.dates import counted, nanoseconds_of, settled, split, unit_of
 from dpstats.engines.expressions.numbers import floats
 from dpstats.engines.expressions.texts import gathered, united

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque
+from dpstats.engines.exact.wholes import floats_of_wholes
 from dpstats.engines.expressions import comparisons, texts
 from dpstats.engines.expressions.dates import NANOSECONDS, in_unit, moment_of, settled, unit_of
 from dpstats.engines.expressions.functions import ARITHMETIC, FUNCTIONS
@@ -38,7 +39,6 @@ from dpstats.engines.expressions.language import (
 )
 from dpstats.engines.expressions.numbers import floats
 from dpstats.engines.expressions.truths import Rows, Truth, both_present, truth_of_cells, truth_where
-from dpstats.engines.wholes import floats_of_wholes
 from dpstats.foundations.units import float_of_whole
 
 Read = Callable[[str, ColumnType], Cells]

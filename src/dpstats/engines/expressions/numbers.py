@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Numbers
-from dpstats.engines.wholes import floats_of_wholes
+from dpstats.engines.exact.wholes import floats_of_wholes
 
 Floats = NDArray[np.float64]
 HIGHEST_POWER = 10

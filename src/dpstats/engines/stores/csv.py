@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require_polars, shown
-from dpstats.engines.lines import BLOCK_BYTES, SEPARATORS, count_lines, read_blocks, read_header, split_block
+from dpstats.engines.stores.lines import BLOCK_BYTES, SEPARATORS, count_lines, read_blocks, read_header, split_block
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.stores.versions import FileVersion
 from dpstats.foundations.errors import DataFileError

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpstats.engines.complaints import one_error_for, shown
-from dpstats.engines.lines import SEPARATORS
+from dpstats.engines.stores.lines import SEPARATORS
 from dpstats.foundations.errors import DataFileError
 
 PARQUET = (".parquet", ".pq")

@@ -27,7 +27,7 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 if TYPE_CHECKING:
     import psycopg
 
-    from dpstats.engines.contributions import Bound
+    from dpstats.engines.units.contributions import Bound
 
 _PAGES = 1024
 _ROWS = 1 << 17

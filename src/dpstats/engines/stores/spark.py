@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-    from dpstats.engines.contributions import Bound
+    from dpstats.engines.units.contributions import Bound
 
 Summary = TypeVar("Summary")
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.contributions import Bound, MissingUnit, row_marks, unit_marks
 from dpstats.engines.stores.spark_quiet import map_quietly
 from dpstats.engines.stores.store import Batch
-from dpstats.engines.unit_ids import UnitIds
+from dpstats.engines.units.contributions import Bound, MissingUnit, row_marks, unit_marks
+from dpstats.engines.units.ids import UnitIds
 
 if TYPE_CHECKING:
     import pyarrow

@@ -14,7 +14,7 @@ from dpstats.engines.cells import Cells, ColumnType
 from dpstats.engines.reading import read_cells, read_identities
 
 if TYPE_CHECKING:
-    from dpstats.engines.contributions import Bound
+    from dpstats.engines.units.contributions import Bound
 
 Summary = TypeVar("Summary")
 
@@ -93,6 +93,6 @@ class LocalStore:
 
     def bounded(self, bound: Bound) -> Store:
         """The same table with at most so many rows of each unit."""
-        from dpstats.engines.contributions import BoundedStore  # it is a store itself
+        from dpstats.engines.units.contributions import BoundedStore  # it is a store itself
 
         return BoundedStore(self, bound)

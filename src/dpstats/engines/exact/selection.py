@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import Chunks, block_rows, can_be_missing, present_rows, stored_rows, walk_blocks
-from dpstats.engines.brackets import Bracket
-from dpstats.engines.cuts import edge_at
-from dpstats.engines.piles import Pile
-from dpstats.engines.runs import runs_of_sorted
-from dpstats.engines.samples import Positions, Sample, random_positions
+from dpstats.engines.exact.blocks import Chunks, block_rows, can_be_missing, present_rows, stored_rows, walk_blocks
+from dpstats.engines.exact.brackets import Bracket
+from dpstats.engines.exact.cuts import edge_at
+from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.runs import runs_of_sorted
+from dpstats.engines.exact.samples import Positions, Sample, random_positions
 from dpstats.foundations.summaries import OrderWindow, WindowRequest
 
 SLACKS = (3.5, 14.0)

@@ -16,10 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.engines import groups, lockstep, thinned
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.cells import Cells, ColumnType, Numbers
-from dpstats.engines.groups import GroupKeys, Key, answer_groups, count_keys
+from dpstats.engines.exact import thinned
+from dpstats.engines.groups import answers as groups
+from dpstats.engines.groups.answers import GroupKeys, Key, answer_groups, count_keys
+from dpstats.engines.passes import lockstep
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.summaries import Column, WindowRequest

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque
-from dpstats.engines.marks import combine_marks, mark_cells, mark_pairs
 from dpstats.engines.reading import read_cells
-from dpstats.engines.siphash import siphash
+from dpstats.engines.units.marks import combine_marks, mark_cells, mark_pairs
+from dpstats.engines.units.siphash import siphash
 
 KEY = bytes(range(32))
 INF = float("inf")

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque
 from dpstats.engines.columns.instants import have_seconds
-from dpstats.engines.siphash import Words, siphash
-from dpstats.engines.wholes import are_exact
+from dpstats.engines.exact.wholes import are_exact
+from dpstats.engines.units.siphash import Words, siphash
 
 _TWO_TO_53 = np.uint64(1 << 53)
 _SECONDS = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}

@@ -17,19 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.arrays import ArrayColumn, LabelColumn
-from dpstats.engines.brackets import Bracket
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.collectors import BracketScan, CutCount, LabelTally, NumberTally, RowCount, StoredCount, SumBetween
-from dpstats.engines.cuts import edge_at
+from dpstats.engines.exact.brackets import Bracket
+from dpstats.engines.exact.cuts import edge_at
+from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.runs import Runs, runs_between
+from dpstats.engines.exact.samples import Sample
+from dpstats.engines.exact.selection import LARGEST_SHARE, UNCOUNTED_ROWS, covered_ranks
+from dpstats.engines.exact.tallies import common_runs
+from dpstats.engines.exact.thinned import IN_MEMORY, REMOTE, STREAMED, Room, ThinnedSample
 from dpstats.engines.kinds import Kind, not_labels, not_numbers
-from dpstats.engines.piles import Pile
-from dpstats.engines.runs import Runs, runs_between
-from dpstats.engines.samples import Sample
-from dpstats.engines.scans import ColumnRun, Run
-from dpstats.engines.selection import LARGEST_SHARE, UNCOUNTED_ROWS, covered_ranks
+from dpstats.engines.passes.collectors import BracketScan, CutCount, LabelTally, NumberTally, RowCount, StoredCount, SumBetween
+from dpstats.engines.passes.scans import ColumnRun, Run
 from dpstats.engines.stores.store import Store
-from dpstats.engines.tallies import common_runs
-from dpstats.engines.thinned import IN_MEMORY, REMOTE, STREAMED, Room, ThinnedSample
 from dpstats.engines.views import View
 from dpstats.foundations.summaries import Column, LabelCounts, OrderWindow, WindowRequest
 from dpstats.foundations.units import exponent_of

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from dpstats.engines.cells import Cells, ColumnType, Opaque
-from dpstats.engines.collectors import Collector, StoredCount
+from dpstats.engines.passes.collectors import Collector, StoredCount
 from dpstats.engines.stores.store import Batch, Store
 from dpstats.engines.views import View
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque, select_cells
-from dpstats.engines.lookups import Codes
+from dpstats.engines.groups.lookups import Codes
 from dpstats.engines.views import Part
 
 _DIGIT = 16  # bits; numpy sorts whole numbers of so many by counting

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from dpstats.engines.collectors import Collector
-from dpstats.engines.scans import C, Run
+from dpstats.engines.passes.collectors import Collector
+from dpstats.engines.passes.scans import C, Run
 
 T = TypeVar("T")
 

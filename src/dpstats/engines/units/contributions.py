@@ -21,13 +21,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.bitmaps import Bitmap
 from dpstats.engines.cells import Cells, ColumnType, select_cells
-from dpstats.engines.contenders import Contenders, Sieve, crowded, few_of_each, thinned
-from dpstats.engines.marks import combine_marks, mark_cells, mark_firsts, mark_pairs
-from dpstats.engines.siphash import Words
 from dpstats.engines.stores.store import Batch, LocalStore
-from dpstats.engines.unit_ids import UnitIds
+from dpstats.engines.units.bitmaps import Bitmap
+from dpstats.engines.units.contenders import Contenders, Sieve, crowded, few_of_each, thinned
+from dpstats.engines.units.ids import UnitIds
+from dpstats.engines.units.marks import combine_marks, mark_cells, mark_firsts, mark_pairs
+from dpstats.engines.units.siphash import Words
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 ROOM_BYTES = 1 << 28

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpstats.engines import arrays, blocks
+from dpstats.engines import arrays
 from dpstats.engines.arrays import ArrayColumn, as_column
-from dpstats.engines.samples import random_positions
-from dpstats.engines.selection import windows_by_brackets
+from dpstats.engines.exact import blocks
+from dpstats.engines.exact.samples import random_positions
+from dpstats.engines.exact.selection import windows_by_brackets
 from dpstats.foundations.summaries import WindowRequest
 
 LARGE = 200_001

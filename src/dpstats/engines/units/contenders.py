@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.bitmaps import Bitmap
-from dpstats.engines.siphash import Words
+from dpstats.engines.units.bitmaps import Bitmap
+from dpstats.engines.units.siphash import Words
 
 _SIEVE_BITS = 24
 _MARK_BITS = 24  # of the word by which contenders are put in order; the others are the unit's

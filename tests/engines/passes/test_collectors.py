@@ -15,11 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpstats.engines import collectors, thinned
 from dpstats.engines.arrays import ArrayColumn
-from dpstats.engines.brackets import Bracket
 from dpstats.engines.cells import Cells, Labels, Numbers
-from dpstats.engines.collectors import (
+from dpstats.engines.exact import thinned
+from dpstats.engines.exact.brackets import Bracket
+from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.samples import Sample
+from dpstats.engines.exact.thinned import Room, ThinnedSample
+from dpstats.engines.passes import collectors
+from dpstats.engines.passes.collectors import (
     BracketScan,
     Collector,
     CutCount,
@@ -29,9 +33,6 @@ from dpstats.engines.collectors import (
     StoredCount,
     SumBetween,
 )
-from dpstats.engines.piles import Pile
-from dpstats.engines.samples import Sample
-from dpstats.engines.thinned import Room, ThinnedSample
 from tests.engines.cell_stores import moments, texts
 
 

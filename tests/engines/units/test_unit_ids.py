@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.columns.instants import have_seconds
-from dpstats.engines.marks import mark_pairs
 from dpstats.engines.reading import read_cells, read_identities
 from dpstats.engines.stores.csv import CsvStore
 from dpstats.engines.stores.store import Batch
-from dpstats.engines.unit_ids import UnitIds
+from dpstats.engines.units.ids import UnitIds
+from dpstats.engines.units.marks import mark_pairs
 from tests.engines.stores.ugly import plain_cells
 
 NUMBER, INTEGER, BOOLEAN, TEXT = ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.TEXT

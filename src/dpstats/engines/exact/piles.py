@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.runs import Runs, merge_runs, runs_between, runs_of_sorted, runs_of_unsorted
+from dpstats.engines.exact.runs import Runs, merge_runs, runs_between, runs_of_sorted, runs_of_unsorted
 
 WORTH_COUNTING = 4
 """Rows per distinct value from which on (value, count) pairs replace the rows."""

@@ -15,14 +15,14 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import block_rows, walk_blocks
-from dpstats.engines.brackets import Bracket
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers
+from dpstats.engines.exact.blocks import block_rows, walk_blocks
+from dpstats.engines.exact.brackets import Bracket
+from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.runs import Runs
+from dpstats.engines.exact.sums import sum_between
+from dpstats.engines.exact.tallies import common_runs, common_texts, merged_labels, tally_texts
 from dpstats.engines.moments import label_texts
-from dpstats.engines.piles import Pile
-from dpstats.engines.runs import Runs
-from dpstats.engines.sums import sum_between
-from dpstats.engines.tallies import common_runs, common_texts, merged_labels, tally_texts
 from dpstats.foundations.summaries import LabelCounts
 
 TALLY_LIMIT = 1 << 17

@@ -14,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpstats.engines import blocks, collectors, passes, thinned
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.cells import Cells, ColumnType, Numbers
-from dpstats.engines.passes import PassColumn, open_column
-from dpstats.engines.thinned import Room
+from dpstats.engines.exact import blocks, thinned
+from dpstats.engines.exact.thinned import Room
+from dpstats.engines.passes import collectors
+from dpstats.engines.passes import columns as passes
+from dpstats.engines.passes.columns import PassColumn, open_column
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.randomness import source_or_system

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import LARGEST_BLOCK, Chunks, block_rows, walk_blocks
-from dpstats.engines.cuts import edge_at
-from dpstats.engines.wholes import are_exact, floats_of_wholes
+from dpstats.engines.exact.blocks import LARGEST_BLOCK, Chunks, block_rows, walk_blocks
+from dpstats.engines.exact.cuts import edge_at
+from dpstats.engines.exact.wholes import are_exact, floats_of_wholes
 from dpstats.foundations.units import exponent_of
 
 Floats = NDArray[np.float64]

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.engines.exact.runs import Runs, runs_of_sorted
+from dpstats.engines.exact.wholes import are_exact, floats_of_wholes
 from dpstats.engines.kinds import Kind, kind_of_element
 from dpstats.engines.moments import moment_text
-from dpstats.engines.runs import Runs, runs_of_sorted
-from dpstats.engines.wholes import are_exact, floats_of_wholes
 from dpstats.foundations.summaries import LabelCounts, label_order
 from dpstats.foundations.units import LARGEST_EXACT
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers
+from dpstats.engines.exact.tallies import number_labels
+from dpstats.engines.exact.wholes import are_exact, floats_of_wholes
 from dpstats.engines.moments import label_texts, moment_texts
-from dpstats.engines.tallies import number_labels
-from dpstats.engines.wholes import are_exact, floats_of_wholes
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 Label = int | float | str

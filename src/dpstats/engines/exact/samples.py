@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.blocks import Chunks, can_be_missing, stored_rows
+from dpstats.engines.exact.blocks import Chunks, can_be_missing, stored_rows
 from dpstats.foundations.summaries import WindowRequest
 
 SIZE_FACTOR = 1.5

@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.engines import bitmaps, contenders, contributions
-from dpstats.engines.bitmaps import Bitmap
 from dpstats.engines.cells import ColumnType, present_cells
-from dpstats.engines.contenders import Contenders, crowded, few_of_each, thinned
-from dpstats.engines.contributions import Bound, BoundedStore, MissingUnit, row_marks, unit_marks
-from dpstats.engines.siphash import Words
 from dpstats.engines.stores.store import Batch, LocalStore
-from dpstats.engines.unit_ids import UnitIds
+from dpstats.engines.units import bitmaps, contenders, contributions
+from dpstats.engines.units.bitmaps import Bitmap
+from dpstats.engines.units.contenders import Contenders, crowded, few_of_each, thinned
+from dpstats.engines.units.contributions import Bound, BoundedStore, MissingUnit, row_marks, unit_marks
+from dpstats.engines.units.ids import UnitIds
+from dpstats.engines.units.siphash import Words
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 KEY = bytes(range(32))

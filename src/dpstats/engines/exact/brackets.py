@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.piles import Pile
-from dpstats.engines.runs import Runs
-from dpstats.engines.samples import Sample
+from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.runs import Runs
+from dpstats.engines.exact.samples import Sample
 from dpstats.foundations.summaries import OrderWindow
 
 

@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpstats.engines.cells import Cells, ColumnType
-from dpstats.engines.collectors import Collector
-from dpstats.engines.keys import GroupKeys, Key, count_keys
-from dpstats.engines.lockstep import answer_in_lockstep, answer_one_by_one
-from dpstats.engines.passes import column_by, is_remote, read_as
-from dpstats.engines.scans import C, Run, feed
-from dpstats.engines.splits import GroupRows, Split
+from dpstats.engines.exact.thinned import IN_MEMORY, Room
+from dpstats.engines.groups.keys import GroupKeys, Key, count_keys
+from dpstats.engines.groups.splits import GroupRows, Split
+from dpstats.engines.passes.collectors import Collector
+from dpstats.engines.passes.columns import column_by, is_remote, read_as
+from dpstats.engines.passes.lockstep import answer_in_lockstep, answer_one_by_one
+from dpstats.engines.passes.scans import C, Run, feed
 from dpstats.engines.stores.store import Batch, Store
-from dpstats.engines.thinned import IN_MEMORY, Room
 from dpstats.engines.views import View
 from dpstats.foundations.summaries import Column
 

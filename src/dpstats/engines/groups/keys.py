@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers
-from dpstats.engines.collectors import counted_codes
+from dpstats.engines.exact.tallies import number_labels
+from dpstats.engines.groups.lookups import Codes, Label, Lookup, canonical_label
 from dpstats.engines.kinds import Kind, not_labels
-from dpstats.engines.lookups import Codes, Label, Lookup, canonical_label
 from dpstats.engines.moments import label_texts
+from dpstats.engines.passes.collectors import counted_codes
 from dpstats.engines.stores.store import Batch, Store
-from dpstats.engines.tallies import number_labels
 from dpstats.engines.views import Part, View, ViewedBatch
 from dpstats.foundations.errors import InvalidParameterError
 

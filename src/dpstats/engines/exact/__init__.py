@@ -1,0 +1,1 @@
+"""Exact summaries of rows in memory: windows of order statistics, ranks, sums, tallies."""

@@ -1,0 +1,1 @@
+"""One question in every group of rows, in few passes."""
