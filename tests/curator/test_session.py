@@ -618,3 +618,11 @@ def test_a_damaged_ledger_opens_no_session(tmp_path: Path) -> None:
         connection.commit()
     with pytest.raises(dp.LedgerError, match=r"not sound: entry 4.*dpstats ledger verify"):
         session(ledger=ledger, name="t")
+
+
+def test_a_refusal_says_whether_epsilon_or_delta_is_too_large() -> None:
+    survey = session(budget=dp.Budget(epsilon=1, delta=1e-6))
+    with pytest.raises(dp.BudgetError, match="Ask with a smaller epsilon"):
+        survey.median("income", epsilon=2)
+    with pytest.raises(dp.BudgetError, match="Ask with a smaller delta"):
+        survey.mode("region", epsilon=1, delta=1e-5)

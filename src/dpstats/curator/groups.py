@@ -68,7 +68,8 @@ class Groups(Asker):
         cost = question.cost if self._keys is not None else replace_delta(question.cost, delta)
         request = Request(question, self._scope.text_of(question, self._by), self._canonical(column), cost)
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
-        spendable_epsilon(row_question.epsilon * KEYS_SHARE)
+        if self._keys is None:
+            spendable_epsilon(row_question.epsilon * KEYS_SHARE)
 
         def answer() -> GroupedRelease | NoReply:
             try:

@@ -173,9 +173,10 @@ class Account(AccountReader):
         return total if debit == seen else total_after(debit, self.accountant)
 
     def _refusal(self, charge: Total, total: Total) -> str:
+        amount = "epsilon" if total.loss + charge.loss > self.budget.limit.loss else "delta"
         return (
             f"this question costs {self.accountant.words(charge)}, and of the budget of {self.dataset}, {self.budget}, there is "
-            f"{self.budget.remaining(total)} left. Nothing was spent. Ask with a smaller epsilon, or ask less."
+            f"{self.budget.remaining(total)} left. Nothing was spent. Ask with a smaller {amount}, or ask less."
         )
 
 

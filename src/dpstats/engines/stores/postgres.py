@@ -63,6 +63,7 @@ class PostgresStore(LocalStore):
         with connect(url) as connection, one_error_for("the Postgres table", "could not be opened"):
             self._relation = find_relation(connection, table)
         self.columns = {column.name: column.type for column in self._relation.columns}
+        self.name = f"{self._relation.schema}.{self._relation.name}"
 
     @classmethod
     def from_url(cls, url: str) -> PostgresStore:
