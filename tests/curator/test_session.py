@@ -349,6 +349,8 @@ def test_declared_keys_and_booleans_need_no_delta() -> None:
         (lambda survey: survey.group_by("age", keys="abc"), dp.InvalidParameterError, "list of values"),
         (lambda survey: survey.group_by("age", keys=["abc"]), dp.DataTypeError, "of its type"),
         (lambda survey: survey.group_by("region", "age", keys=["north"]), dp.InvalidParameterError, "2 values"),
+        (lambda survey: survey.group_by("region", "age", keys=[]), dp.InvalidParameterError, "at least one group"),
+        (lambda survey: survey.group_by("region", keys=[]), dp.InvalidParameterError, "at least one value"),
         (lambda survey: survey.select(), dp.MissingParameterError, "select needs columns"),
         (lambda survey: survey.select(income="age"), dp.InvalidParameterError, "already"),
     ],
@@ -441,7 +443,8 @@ def test_an_answer_that_cannot_be_archived_is_handed_out_and_says_so(monkeypatch
 
     monkeypatch.setattr(Account, "record", refuse)
     release = survey.median("income", epsilon=1)
-    assert "will cost again" in dict(release.notes)["archive"]
+    assert "will cost again" in dict(release.notes)["not archived"]
+    assert "from the archive" not in str(release)
     survey.median("income", epsilon=1)
     assert survey.ledger.spent.epsilon == 2
 
@@ -626,3 +629,12 @@ def test_a_refusal_says_whether_epsilon_or_delta_is_too_large() -> None:
         survey.median("income", epsilon=2)
     with pytest.raises(dp.BudgetError, match="Ask with a smaller delta"):
         survey.mode("region", epsilon=1, delta=1e-5)
+
+
+def test_the_type_of_the_unit_is_part_of_the_question(tmp_path: Path) -> None:
+    columns = {"person": ["1", "1.0", "2", "2.0"] * 10, "x": list(range(40))}
+    counts = [
+        session(columns, unit="person", name="t", ledger=tmp_path / "a.ledger", types={"person": kind}).count(epsilon=HUGE).value
+        for kind in ("text", "number")
+    ]
+    assert counts == [4, 2]

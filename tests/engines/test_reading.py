@@ -423,7 +423,7 @@ def test_dates_in_a_list_are_dates_and_other_elements_are_missing() -> None:
         np.datetime64("2024-02-29T01:02:03.5"),
         pd.Timestamp("2024-01-02"),
     ]
-    rows += ["2024-02-29", 7, None, pd.NaT, np.datetime64("NaT"), datetime.time(1, 2), object()]
+    rows += ["2024-02-29", 7, None, pd.NaT, np.datetime64("NaT", "us"), datetime.time(1, 2), object()]
     cells = read_cells(rows, MOMENT)
     assert isinstance(cells, Moments)
     days = [

@@ -20,8 +20,8 @@ from dpstats.foundations.results import Interval, NoReply, Release
 
 Result = Release | NoReply | GroupedRelease
 
-FROM_ARCHIVE = "this very question was answered before; it gets the same answer, and nothing was spent"
-NOT_ARCHIVED = "the ledger could not take this answer; the same question will cost again"
+FROM_ARCHIVE = ("archive", "this very question was answered before; it gets the same answer, and nothing was spent")
+NOT_ARCHIVED = ("not archived", "the ledger could not take this answer; the same question will cost again")
 
 
 def document_of(result: Result) -> dict[str, Any]:
@@ -69,11 +69,11 @@ def result_of(document: Mapping[str, Any], statistic: Statistic) -> Result:
     )
 
 
-def noted(result: Result, words: str) -> Result:
+def noted(result: Result, heading: str, words: str) -> Result:
     """The result with a word about the archive on its card."""
     if isinstance(result, NoReply):
         return replace(result, advice=f"{result.advice} ({words})")
-    return replace(result, notes=(*result.notes, ("archive", words)))
+    return replace(result, notes=(*result.notes, (heading, words)))
 
 
 def _plain(value: Any) -> Any:

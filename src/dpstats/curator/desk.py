@@ -59,6 +59,13 @@ class ProtectedTable:
         scope.check(statistic, column)
         return question
 
+    def rows_used(self) -> str:
+        """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""
+        if self.protection.is_by_row:
+            return ""
+        types = ", ".join(f"{name}: {kind.value}" for name, kind in sorted(self.schema.items()))
+        return hashlib.sha256(types.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
     def source_of_noise(self, rng: object) -> RandomSource:
         """Where noise comes from: the operating system, or a seed where the data holder allows that. Nobody brings their own."""
         if rng is None:
@@ -91,14 +98,14 @@ def serve(table: ProtectedTable, request: Request, answer: Callable[[], Result],
     account, details = table.account, details_of(table, request)
     key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
     if archived and (document := account.recall(key)) is not None:
-        return noted(result_of(document, request.question.statistic), FROM_ARCHIVE)
+        return noted(result_of(document, request.question.statistic), *FROM_ARCHIVE)
     receipt = account.debit(key, request.text, request.cost, details)
     result = answer()
     if archived and not has_failed(result):
         try:
             account.record(receipt, document_of(result))
         except LedgerError:  # it was paid for, so it is handed out all the same
-            return noted(result, NOT_ARCHIVED)
+            return noted(result, *NOT_ARCHIVED)
     return result
 
 
@@ -119,6 +126,7 @@ def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
         "arguments": {name: _canonical(value) for name, value in question.arguments.items()},
         "epsilon": str(cost.epsilon),
         "delta": str(cost.delta),
+        "rows": table.rows_used(),
         **request.scope,
     }
 

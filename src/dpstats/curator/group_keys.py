@@ -34,6 +34,8 @@ def listed_keys(scope: Scope, columns: Sequence[str], given: Any, declared: Mapp
     if len(columns) == 1:
         return [(value,) for value in checked_values(columns[0], scope.kind_of(columns[0]), given)]
     rows = [tuple(row) if isinstance(row, (list, tuple)) else (row,) for row in _items(given)]
+    if not rows:
+        raise InvalidParameterError("keys must name at least one group.")
     if any(len(row) != len(columns) for row in rows):
         raise InvalidParameterError(
             f"each key must have {len(columns)} values, one for each of {', '.join(map(shown, columns))}."

@@ -12,6 +12,7 @@ import pytest
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteStore
 from dpstats.curator.ledger.stores import EntryTable
+from dpstats.curator.ledger.writer import _Request
 from dpstats.foundations.errors import BudgetError, LedgerError
 from tests.curator.ledger.conftest import TERMS, cost
 
@@ -117,3 +118,35 @@ def test_an_interruption_passes_and_leaves_the_ledger_usable() -> None:
     store.failure = None
     account.debit("key", "count()", cost(1))
     assert account.spent == cost(1)
+
+
+def test_nobody_gets_a_receipt_when_the_one_who_wrote_for_all_was_interrupted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SlowStore()
+    ledger = Ledger(store)
+    account = ledger.account("survey", TERMS)
+    store.failure = KeyboardInterrupt()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Request, "accept", interrupted)
+    results: list[Any] = []
+
+    def debit(key: str) -> None:
+        try:
+            results.append(account.debit(key, "count()", cost("0.1")))
+        except (KeyboardInterrupt, LedgerError) as error:
+            results.append(error)
+
+    store.may_commit.clear()
+    store.entered.clear()
+    threads = [threading.Thread(target=debit, args=(f"key-{index}",)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    store.entered.wait()
+    store.may_commit.set()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert all(isinstance(result, (KeyboardInterrupt, LedgerError)) for result in results)
+    assert account.total.loss == 0

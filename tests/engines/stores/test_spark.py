@@ -135,6 +135,9 @@ def test_a_table_that_fails_says_nothing_about_the_rows(spark: Any, capfd: pytes
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert SECRET not in "".join(capfd.readouterr())
     root = spark.sparkContext._jvm.org.apache.logging.log4j.LogManager.getRootLogger()
+    assert root.getLevel().toString() == "OFF"  # tasks that are still on their way would tell of it
+    spark.sparkContext.setLogLevel("ERROR")
+    SparkStore(spark.range(9)).run(CountRows(), ["id"])
     assert root.getLevel().toString() == "ERROR"
 
 

@@ -205,8 +205,9 @@ def test_ids_that_cannot_be_read_are_not_missing(make: Callable[[list[Any]], Any
     assert not ids.raw_without.any()
 
 
+NAT = np.datetime64("NaT", "us")
 MISSING: list[tuple[str, Any, list[ColumnType]]] = [
-    ("list", [None, NAN, pd.NA, pd.NaT, np.ma.masked, np.datetime64("NaT"), np.float32("nan"), Decimal("sNaN")], [*KINDS[:-1]]),
+    ("list", [None, NAN, pd.NA, pd.NaT, np.ma.masked, NAT, np.float32("nan"), Decimal("sNaN")], [*KINDS[:-1]]),
     ("floats", np.array([NAN, NAN]), [NUMBER, TEXT]),
     ("long floats", np.array([np.longdouble("nan")]), [NUMBER, TEXT]),
     ("masked", np.ma.array([1, 2], mask=[True, True]), [INTEGER, TEXT]),

@@ -22,6 +22,8 @@ from dpstats.foundations.errors import DpstatsError, LedgerError
 
 T = TypeVar("T")
 
+_INTERRUPTED = "writing to the ledger was interrupted. Whether the cost was debited, `dpstats ledger show` says."
+
 
 class Page:
     """The end of the chain inside one transaction: what the store has, and what is about to be added."""
@@ -69,7 +71,8 @@ class _Request(Generic[T]):
         self.work = work
         self.finished = False
         self.result: T | None = None
-        self.error: BaseException | None = None
+        self.error: DpstatsError | None = LedgerError(_INTERRUPTED)  # whoever is stopped on the way leaves this behind
+        self._refusal: DpstatsError | None = None
         self._called = threading.Lock()  # a bare lock: an interruption leaves it whole
         self._called.acquire()
 
@@ -92,7 +95,11 @@ class _Request(Generic[T]):
         try:
             self.result = self.work(page)
         except DpstatsError as error:
-            self.error = error
+            self._refusal = error
+
+    def accept(self) -> None:
+        """What it appended is durable, or its refusal stands."""
+        self.error = self._refusal
 
 
 class Writer:
@@ -147,7 +154,6 @@ class Writer:
             if not request.finished:
                 self._write_all()
             if not request.finished:  # somebody took it from the queue, and was stopped before saying what became of it
-                request.error = LedgerError(_INTERRUPTED)
                 request.finish()
 
     def _forget(self, request: _Request[Any]) -> None:
@@ -171,12 +177,11 @@ class Writer:
                 for request in requests:
                     request.run(page)
                 table.insert(page.appended)
-        except BaseException as error:
-            said = str(error) if isinstance(error, DpstatsError) else _INTERRUPTED
             for request in requests:
-                request.error = LedgerError(said)
-            if not isinstance(error, DpstatsError):
-                raise
+                request.accept()
+        except DpstatsError as error:
+            for request in requests:
+                request.error = LedgerError(str(error))
         finally:
             for request in requests:
                 request.finish()
@@ -184,7 +189,6 @@ class Writer:
 
 _LONGEST_WAIT = 0.5
 """Seconds after which a thread looks by itself, should the one that was to call it have been interrupted just then."""
-_INTERRUPTED = "writing to the ledger was interrupted. Whether the cost was debited, `dpstats ledger show` says."
 _WRITERS: weakref.WeakSet[Writer] = weakref.WeakSet()
 _FORKING = threading.Lock()
 _held: list[Writer] = []

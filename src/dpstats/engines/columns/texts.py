@@ -131,7 +131,7 @@ def parsed_moments(cells: Labels, exact: bool = False) -> Moments:
     moments = _gathered(cells, exact_microseconds_of_text if exact else microseconds_of_text, np.int64)
     raw_times = moments.raw_values.view("M8[us]")
     if moments.raw_present is not None:
-        raw_times[~moments.raw_present] = np.datetime64("NaT")
+        raw_times[~moments.raw_present] = np.datetime64("NaT", "us")
     return Moments(raw_times)
 
 

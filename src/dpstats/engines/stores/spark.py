@@ -5,7 +5,7 @@ ship it with the session (`spark.addArtifacts` or `SparkContext.addPyFile` with 
 the one that PYSPARK_PYTHON names.
 
 A task that fails says so and nothing else: no message of Spark's or of a task's reaches the caller, because they quote data,
-and Spark's own log is silent while a job of ours runs.
+and Spark's own log is silent while a job of ours runs; after one that failed it stays so until somebody sets its level anew.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class SparkStore:
         names = list(dict.fromkeys(columns))
         chosen = [sql.col(self._places[name]) for name in names] or [sql.lit(True).alias("row")]
         raw_parts: list[Any] = [None]
-        with silenced(self._frame.sparkSession), suppress(Exception):  # whose message may carry values
+        with suppress(Exception), silenced(self._frame.sparkSession):  # an error's message may carry values
             parts = map_quietly(self._frame.select(*chosen), Scan(job, names), "part binary")
             raw_parts = [row[0] for row in parts.collect()]
         if None in raw_parts:

@@ -7,6 +7,7 @@ process would keep.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -54,7 +55,8 @@ class Marking:
         """The batches of one partition, each with four more columns, and without the rows whose unit id cannot be read."""
         for raw_batch in raw_batches:
             raw_marked = None
-            with suppress(Exception):  # whose message may carry values
+            with suppress(Exception), warnings.catch_warnings():  # whose messages may carry values
+                warnings.simplefilter("ignore")
                 raw_marked = self._marked(raw_batch)
             if raw_marked is None:
                 raise RuntimeError("a batch of rows could not be marked")

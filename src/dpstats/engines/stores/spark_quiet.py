@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")  # pyspark's, for errors with their context
+_WORDY = ("ALL", "TRACE", "DEBUG", "INFO")
 _lock = threading.Lock()
 _running = 0
 _level = ""
@@ -22,7 +23,10 @@ _level = ""
 
 @contextmanager
 def silenced(session: SparkSession) -> Iterator[None]:
-    """No log of the driver's, in Python or Java, for as long as somebody is in here."""
+    """No log of the driver's, in Python or Java, for as long as somebody is in here.
+
+    If a job fails in here, Java's log stays silent: tasks that are still on their way would tell of it afterwards.
+    """
     global _running, _level
     context = _context(session)
     with _lock:
@@ -31,6 +35,10 @@ def silenced(session: SparkSession) -> Iterator[None]:
         _running += 1
     try:
         yield
+    except BaseException:
+        with _lock:
+            _level = ""
+        raise
     finally:
         with _lock:
             _running -= 1
@@ -68,7 +76,7 @@ def _restore(context: Any, level: str) -> None:
         logger.disabled = False
     if level:
         with suppress(Exception):  # the JVM may have gone
-            context.setLogLevel(level)
+            context.setLogLevel("WARN" if level in _WORDY else level)  # the console hears less than the root, and cannot be asked
 
 
 def _loggers() -> list[logging.Logger]:

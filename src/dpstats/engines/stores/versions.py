@@ -11,19 +11,20 @@ from dpstats.foundations.errors import DataFileError
 
 @dataclass(frozen=True)
 class FileVersion:
-    """A file as it was: its place on the disk, its size, and when it was last written."""
+    """A file as it was: its place on the disk, its size, and when it was last written or touched in any way."""
 
     file: Path
     inode: int
     size: int
     written: int
+    touched: int
 
     @classmethod
     def of(cls, file: Path) -> FileVersion:
         """The version that is there now."""
         with one_error_for(file, "is not there any more, or may not be read any more"):
             status = file.stat()
-        return cls(file, status.st_ino, status.st_size, status.st_mtime_ns)
+        return cls(file, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def check(self) -> None:
         """Raise unless the file is the same: answers from two versions of a table must not be mixed."""
