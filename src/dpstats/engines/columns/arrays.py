@@ -11,7 +11,7 @@ from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers, present_
 from dpstats.engines.columns.distinct import moment_labels, number_labels, tick_labels
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.instants import have_seconds
-from dpstats.engines.columns.native import NativeColumn, no_labels, no_moments, no_numbers, numbers_of
+from dpstats.engines.columns.native import NativeColumn, no_labels, no_moments, no_numbers, numbers_of, times_where
 from dpstats.engines.columns.texts import parsed_labels
 from dpstats.engines.moments import moment_texts
 
@@ -101,10 +101,10 @@ class ArrayColumn:
         raw_ticks = np.ascontiguousarray(self._raw_array.astype(declared.newbyteorder("="), copy=False))
         if step > 1:
             raw_ticks = _within_seconds(raw_ticks).astype(f"{declared.kind}8[{unit}]")
-        return raw_ticks if self._raw_missing is None else np.where(self._raw_missing, raw_ticks.dtype.type("NaT"), raw_ticks)
+        return raw_ticks if self._raw_missing is None else times_where(~self._raw_missing, raw_ticks)
 
 
 def _within_seconds(raw_ticks: NDArray[Any]) -> NDArray[Any]:
     """The same dates, NaT where numpy would wrap around when it converts them."""
     raw_near = have_seconds(raw_ticks)
-    return raw_ticks if raw_near.all() else np.where(raw_near, raw_ticks, raw_ticks.dtype.type("NaT"))
+    return raw_ticks if raw_near.all() else times_where(raw_near, raw_ticks)

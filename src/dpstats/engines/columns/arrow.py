@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
 from dpstats.engines.columns.distinct import joined_labels, labels_of, moment_labels, number_labels, texts_at, tick_labels
-from dpstats.engines.columns.native import NOT_A_TIME, no_labels, no_moments, no_numbers, numbers_of
+from dpstats.engines.columns.native import NOT_A_TIME, no_labels, no_moments, no_numbers, numbers_of, times_where
 from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
 from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.moments import clock_texts, moment_texts
@@ -204,7 +204,7 @@ def _present_categories(chunk: Any) -> NDArray[np.bool_]:
 def _within_a_day(raw_clocks: NDArray[Any]) -> NDArray[Any]:
     """The same times of day, NaT where they are none: their text would be that of another one."""
     raw_first_day = raw_clocks.astype("M8[D]").view(np.int64) == 0
-    return np.where(raw_first_day, raw_clocks, raw_clocks.dtype.type("NaT"))
+    return times_where(raw_first_day, raw_clocks)
 
 
 def _joined(parts: list[Numbers]) -> Numbers:

@@ -73,3 +73,8 @@ def no_labels(rows: int) -> Labels:
 def no_moments(rows: int) -> Moments:
     """Missing dates."""
     return Moments(np.full(rows, "NaT", dtype="M8[us]"))
+
+
+def times_where(raw_kept: NDArray[np.bool_], raw_ticks: NDArray[Any]) -> NDArray[Any]:
+    """Dates, times or durations where they are kept, NaT elsewhere."""
+    return np.where(raw_kept, raw_ticks.view(np.int64), NOT_A_TIME).view(raw_ticks.dtype)

@@ -18,10 +18,10 @@ Wholes = NDArray[np.int64]
 NANOSECONDS = {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _SETTLED = {
     **{"Y": ("D", 367), "M": ("D", 32), "W": ("D", 7), "h": ("s", 3600), "m": ("s", 60)},
-    **dict.fromkeys(("ps", "fs", "as"), ("ns", 1)),
     **{unit: (unit, 1) for unit in NANOSECONDS},
 }
 """The unit that another is turned into, and how many of it that may take."""
+_PER_NANOSECOND = {"ps": 10**3, "fs": 10**6, "as": 10**9}
 _NOT_A_TIME = np.iinfo(np.int64).min
 _LARGEST = np.iinfo(np.int64).max
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
@@ -62,8 +62,12 @@ def settled(moments: Moments) -> Moments:
     unit, step = np.datetime_data(raw_values.dtype)
     if unit in NANOSECONDS and step == 1:
         return Moments(raw_values, moments.zoned)
-    if unit not in _SETTLED:  # numpy's times without a unit count from nowhere
+    if unit not in _SETTLED and unit not in _PER_NANOSECOND:  # numpy's times without a unit count from nowhere
         return Moments(np.full(raw_values.shape, "NaT", dtype="datetime64[s]"), moments.zoned)
+    if unit in _PER_NANOSECOND:
+        raw_near = _dropped_beyond(raw_values.view(np.int64), step)
+        raw_counts = np.where(raw_near == _NOT_A_TIME, _NOT_A_TIME, raw_near * step // _PER_NANOSECOND[unit])
+        return Moments(raw_counts.view("datetime64[ns]"), moments.zoned)
     target, factor = _SETTLED[unit]
     raw_near = _dropped_beyond(raw_values.view(np.int64), factor * step).view(raw_values.dtype)
     return Moments(raw_near.astype(f"datetime64[{target}]"), moments.zoned)
