@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def ledger(tmp_path: Path) -> Path:
 
 
 def tampered(path: Path) -> Path:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TRIGGER dpstats_ledger_no_UPDATE")
         connection.execute("UPDATE dpstats_ledger SET body = replace(body, '\"1/5\"', '\"1/9\"') WHERE sequence = 2")
     connection.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_as_it_is(tmp_path: Path) -
 
 def test_anybody_elses_database_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "other.db"
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("CREATE TABLE people (name TEXT)")
     connection.close()
     before = file.read_bytes()

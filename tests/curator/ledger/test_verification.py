@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ def edited(index: int, change: Callable[[dict[str, Any]], object]) -> list[Entry
 @pytest.fixture
 def ledger_file(tmp_path: Path) -> Path:
     path = small_ledger(tmp_path / "survey.ledger")
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for word in ("UPDATE", "DELETE"):
             connection.execute(f"DROP TRIGGER dpstats_ledger_no_{word}")
     connection.close()
@@ -81,7 +81,7 @@ def changed(path: Path, statement: str, *parameters: object) -> Path:
     """A copy of the file in which somebody ran a statement."""
     copy = path.with_name(f"changed-{random.getrandbits(64):x}.ledger")
     shutil.copyfile(path, copy)
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute(statement, parameters)
     connection.close()
     return copy
@@ -99,7 +99,7 @@ def test_a_ledger_of_version_1_still_means_what_it_meant() -> None:
 def test_a_ledger_of_version_1_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "survey.ledger"
     open_ledger(path).close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executemany(f"INSERT INTO dpstats_ledger VALUES ({', '.join('?' * 9)})", FROZEN)
     connection.close()
     with open_ledger(path) as ledger:
@@ -165,7 +165,7 @@ def test_a_ledger_that_has_grown_still_has_the_remembered_head(ledger_file: Path
 def test_entries_that_changed_places_are_noticed(ledger_file: Path, first: int, second: int) -> None:
     swap = "UPDATE dpstats_ledger SET sequence = CASE sequence WHEN ? THEN -1 WHEN ? THEN -2 ELSE sequence END"
     copy = changed(ledger_file, swap, first, second)
-    with sqlite3.connect(copy) as connection:
+    with closing(sqlite3.connect(copy)) as connection, connection:
         connection.execute(
             "UPDATE dpstats_ledger SET sequence = CASE sequence WHEN -1 THEN ? ELSE ? END WHERE sequence < 0", (second, first)
         )

@@ -200,8 +200,12 @@ def _connect(place: str) -> sqlite3.Connection:
     connection = sqlite3.connect(place, timeout=0, isolation_level=None, check_same_thread=False, uri=place.startswith("file:"))
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")  # stray bytes are a wrong hash, not a crash
     run = _patient(connection)
-    run("PRAGMA synchronous = FULL", ())
-    run("PRAGMA fullfsync = ON", ())  # where plain fsync does not reach the disk
+    try:
+        run("PRAGMA synchronous = FULL", ())
+        run("PRAGMA fullfsync = ON", ())  # where plain fsync does not reach the disk
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
