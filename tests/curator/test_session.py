@@ -148,7 +148,10 @@ def test_the_debit_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(spent_at_run) == 1
 
 
-@pytest.mark.parametrize("failure", [RuntimeError("secret 42"), MemoryError("secret 42"), BaseException("secret 42")])
+@pytest.mark.parametrize(
+    "failure",
+    [RuntimeError("secret 42"), MemoryError("secret 42"), BaseException("secret 42"), dp.DataTypeError("secret 42")],
+)
 def test_a_failing_store_is_a_charged_no_reply_without_its_words(failure: BaseException) -> None:
     store = WatchedStore(table())
     store.failure = failure

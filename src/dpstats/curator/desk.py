@@ -59,7 +59,7 @@ class ProtectedTable:
         scope.check(statistic, column)
         return question
 
-    def rows_used(self) -> str:
+    def choice_of_rows(self) -> str:
         """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""
         if self.protection.is_by_row:
             return ""
@@ -109,6 +109,11 @@ def serve(table: ProtectedTable, request: Request, answer: Callable[[], Result],
     return result
 
 
+def could_not(request: Request) -> NoReply:
+    """The one refusal for whatever goes wrong after the debit because of the data."""
+    return NoReply(request.text, request.cost, request.question.method.name, COULD_NOT.reason, COULD_NOT.advice, True)
+
+
 def has_failed(result: Result) -> bool:
     """Whether an answer, or a part of it, could not be computed at all; that is not archived, and may be asked again."""
     replies = result.values() if isinstance(result, GroupedRelease) else [result]
@@ -126,7 +131,7 @@ def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
         "arguments": {name: _canonical(value) for name, value in question.arguments.items()},
         "epsilon": str(cost.epsilon),
         "delta": str(cost.delta),
-        "rows": table.rows_used(),
+        "rows": table.choice_of_rows(),
         **request.scope,
     }
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.asker import Asker
-from dpstats.curator.desk import ProtectedTable, Request, RowsOf, relabelled, serve
+from dpstats.curator.desk import ProtectedTable, Request, RowsOf, could_not, relabelled, serve
 from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
@@ -26,7 +26,7 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
-from dpstats.foundations.registry import COULD_NOT, Question, Statistic
+from dpstats.foundations.registry import Question, Statistic
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
@@ -81,7 +81,7 @@ class Groups(Asker):
             except BaseException:  # not only Exception: a panic of a library in Rust is none
                 if not source.private:
                     raise
-                return NoReply(request.text, cost, question.method.name, COULD_NOT.reason, COULD_NOT.advice, source.private)
+                return could_not(request)
 
         return serve(self._table, request, answer, archived=source.private)
 

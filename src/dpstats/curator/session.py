@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpstats.curator.asker import Asker
-from dpstats.curator.desk import ProtectedTable, Request, open_for, relabelled, serve
+from dpstats.curator.desk import ProtectedTable, Request, could_not, open_for, relabelled, serve
 from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.planning.forecasts import Plan
@@ -22,7 +22,7 @@ from dpstats.curator.planning.plan import plan
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
 from dpstats.engines.complaints import shown
-from dpstats.foundations.errors import MissingParameterError
+from dpstats.foundations.errors import DataTypeError, MissingParameterError
 from dpstats.foundations.registry import Statistic, find_statistic
 from dpstats.foundations.results import Card, NoReply, Release, value_text
 
@@ -122,7 +122,12 @@ class Session(Asker):
         request = Request(question, self._scope.text_of(question), self._scope.to_dict(column), question.cost)
 
         def answer() -> Release | NoReply:
-            reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, column), source)
+            try:
+                reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, column), source)
+            except DataTypeError:  # types were checked before the debit, so this one is about the data
+                if not source.private:
+                    raise
+                return could_not(request)
             return relabelled(reply, request, row_question, self._table.protection)
 
         return serve(self._table, request, answer, archived=source.private)
