@@ -9,6 +9,8 @@ import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -121,6 +123,10 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def plot(self, path: str | Path) -> None:
+        """Draw it into an .svg or .png file. Needs matplotlib: pip install 'dpstats[plots]'."""
+        import_module("dpstats.pictures.releases").plot_answers(path, [self])  # above this floor, and loaded only to draw
 
     def _repr_html_(self) -> str:
         head = _html_row("th", self._headings())

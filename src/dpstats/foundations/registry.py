@@ -7,6 +7,7 @@ from its parameters alone; `Question.answer` then reads the data.
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,10 +25,25 @@ from dpstats.foundations.errors import (
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
-from dpstats.foundations.summaries import Column
+from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.summaries import Column, Table
 
 REQUIRED: Any = inspect.Parameter.empty
 AUTO = "auto"
+INTERVAL = 0.95
+"""The confidence level of intervals where the asker names none."""
+PURE_LOSS = Fraction(1, 2)
+"""rho / epsilon**2 of an epsilon-DP method of which nothing more is known."""
+
+
+class Reads(enum.Enum):
+    """What a statistic reads a column as."""
+
+    NUMBERS = "numbers"
+    LABELS = "labels"
+    """Values of any type, for their number and as labels."""
+    EITHER = "either"
+    """Numbers where the column's declared type is one of numbers, labels where not."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,8 @@ class Answer:
     value: object
     interval: Interval | None = None
     notes: tuple[tuple[str, str], ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    """One for each of several values, in their order."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +87,22 @@ class Method:
 
     name: str
     claim: str
-    run: Callable[[Column, Question, RandomSource], Answer | Refusal]
+    run: Callable[[Any, Question, RandomSource], Answer | Refusal]
+    """Takes a `Column`, or where the statistic reads several columns a `Table`."""
     needs_delta: bool = False
     version: int = 1
     """Goes up when the claim or what is released for the same question changes, so that old ledger lines keep their meaning."""
+    loss: Fraction = PURE_LOSS
+    """At most rho / epsilon**2, where rho is its cost in zero-concentrated privacy apart from delta: 1/8 for an exponential
+    mechanism, less for several steps that share an epsilon."""
 
 
 def _as_it_is(plain: Any) -> Any:
     return plain
+
+
+def _as_asked(question: Question, numeric: bool) -> Question:
+    return question
 
 
 @dataclass(frozen=True)
@@ -86,8 +112,8 @@ class Statistic:
     name: str
     summary: str
     parameters: tuple[Parameter, ...] = ()
-    numeric: bool = True
-    """Whether the column must hold numbers."""
+    reads: tuple[Reads, ...] = (Reads.NUMBERS,)
+    """Its columns, and what they are read as."""
     only_counts: bool = False
     """Whether it asks for nothing but a number of rows, so that a table without a named column has one too."""
     methods: dict[str, Method] = field(default_factory=dict)
@@ -97,10 +123,24 @@ class Statistic:
     """Why "auto" takes the first method, for the card."""
     revive: Callable[[Any], Any] = _as_it_is
     """Makes the value of a release again from the plain form in which it was archived; lists have become tuples already."""
+    prefer: Callable[[Mapping[str, Any], Fraction], str] | None = None
+    """Which method "auto" takes, by the checked arguments and the delta that may be spent; None for the first one, always."""
+    settle: Callable[[Question, bool], Question] = _as_asked
+    """For a column that is read as numbers or labels: the question as it stands when its public type is known (True: numbers).
+    The method may become another one, and the cost less, never more; raises `DataTypeError` where the question does not fit."""
+    usual_delta: Fraction | None = None
+    """The delta that the command line spends, and says so, where a question may need one and none is given."""
 
-    def method_for(self, name: object) -> Method:
-        """The method of that name; "auto" takes the preferred one."""
+    @property
+    def numeric(self) -> bool:
+        """Whether its first column must hold numbers."""
+        return self.reads[0] is Reads.NUMBERS
+
+    def method_for(self, name: object, arguments: Mapping[str, Any] | None = None, delta: Fraction = Fraction(0)) -> Method:
+        """The method of that name; "auto" takes the preferred one, where that depends on them by arguments and delta."""
         if name == AUTO:
+            if self.prefer is not None and arguments is not None:
+                return self.methods[self.prefer(arguments, delta)]
             return next(iter(self.methods.values()))
         if not isinstance(name, str) or name not in self.methods:
             known = ", ".join(repr(known) for known in (AUTO, *self.methods))
@@ -116,9 +156,17 @@ class Question:
     method: Method
     arguments: Mapping[str, Any]
     cost: PrivacyCost
-    column: str = ""
+    columns: tuple[str, ...] = ()
+    """The names of its columns; of an array without a name the empty text."""
     why: str = ""
     """Why this method was taken, where the asker left the choice to us."""
+    interval: Fraction | None = Fraction(95, 100)
+    """The confidence level of intervals; None where none is wanted, and none is paid for."""
+
+    @property
+    def column(self) -> str:
+        """Its columns in words."""
+        return ", ".join(name for name in self.columns if name)
 
     @property
     def epsilon(self) -> Fraction:
@@ -135,25 +183,38 @@ class Question:
         """The relation that the answer protects."""
         return self.cost.neighbors
 
+    def settled(self, numeric: Callable[[], bool]) -> Question:
+        """The question as it stands when it is known whether its column has numbers by its public type; it costs no more."""
+        if self.statistic.reads != (Reads.EITHER,):
+            return self
+        settled = self.statistic.settle(self, numeric())
+        if not settled.cost <= self.cost:
+            raise DpstatsError(f"{self.statistic.name} cannot cost more than it was priced at.")
+        return settled
+
     def __str__(self) -> str:
         shown = [self.column] if self.column else []
         for parameter in self.statistic.parameters:
             value = self.arguments[parameter.name]
             if parameter.default is REQUIRED or value != parameter.check(parameter.default):
                 shown.append(_argument_text(value))
+        if self.interval != _default_level():
+            shown.append(f"interval={'None' if self.interval is None else _argument_text(self.interval)}")
         if self.method is not next(iter(self.statistic.methods.values())):
             shown.append(f"method={self.method.name}")
         return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
 
-    def answer(self, open_column: Callable[[], Column], rng: RandomSource | None = None) -> Release | NoReply:
+    def answer(self, open_column: Callable[[], Column | Table], rng: RandomSource | None = None) -> Release | NoReply:
         """Open the column, read it and reply. Whatever goes wrong because of the data is one and the same charged `NoReply`.
 
         A column whose declared type does not fit is an error, because types are public. With a seeded source, which is never
         private, other errors pass through too, so that tests see them.
         """
-        source = source_or_system(rng)
+        source, asked = source_or_system(rng), self
         try:
-            outcome = self.method.run(open_column(), self, source)
+            opened = open_column()
+            asked = self.settled(lambda: getattr(opened, "dtype", None) is not None)
+            outcome = asked.method.run(opened, asked, source)
         except (DataTypeError, KeyboardInterrupt, SystemExit):
             raise
         except BaseException:  # not only Exception: a panic of a library in Rust is none
@@ -161,20 +222,42 @@ class Question:
                 raise
             outcome = COULD_NOT
         if isinstance(outcome, Refusal):
-            return NoReply(str(self), self.cost, self.method.name, outcome.reason, outcome.advice, source.private)
+            return NoReply(str(asked), asked.cost, asked.method.name, outcome.reason, outcome.advice, source.private)
         return Release(
-            question=str(self),
+            question=str(asked),
             value=outcome.value,
-            cost=self.cost,
-            method=self.method.name,
-            claim=self.method.claim,
+            cost=asked.cost,
+            method=asked.method.name,
+            claim=asked.method.claim,
             private=source.private,
             interval=outcome.interval,
-            notes=(*((("chosen because", self.why),) if self.why else ()), *outcome.notes),
+            intervals=outcome.intervals,
+            notes=(*((("chosen because", asked.why),) if asked.why else ()), *outcome.notes),
         )
 
 
 _STATISTICS: dict[str, Statistic] = {}
+
+OTHER_NAMES = {
+    "average": "mean",
+    "var": "variance",
+    "stdev": "std",
+    "cov": "covariance",
+    **dict.fromkeys(("corr", "corrcoef", "pearsonr", "spearmanr", "kendalltau"), "correlation"),
+    **dict.fromkeys(("percentile", "quantiles", "percentiles"), "quantile"),
+    "trim_mean": "trimmed_mean",
+    "winsorize": "winsorized_mean",
+    **dict.fromkeys(("ttest_1samp", "ttest_rel", "ttest"), "t_test"),
+    "ttest_ind": "two_sample_t_test",
+    "binomtest": "sign_test",
+    "chi2_contingency": "chi_square_test",
+    "chisquare": "goodness_of_fit_test",
+    **dict.fromkeys(("kstest", "ks_1samp"), "ks_test"),
+    "ks_2samp": "two_sample_ks_test",
+    "hist": "histogram",
+    "ecdf": "cdf",
+}
+"""What other libraries call a statistic, for hints."""
 
 
 def register(statistic: Statistic) -> Statistic:
@@ -186,14 +269,14 @@ def register(statistic: Statistic) -> Statistic:
 
 
 def method(
-    statistic: Statistic, name: str, *, claim: str, needs_delta: bool = False
+    statistic: Statistic, name: str, *, claim: str, needs_delta: bool = False, loss: Fraction = PURE_LOSS, version: int = 1
 ) -> Callable[[Callable[..., Answer | Refusal]], Callable[..., Answer | Refusal]]:
     """Decorator: the function below computes `statistic` by the method `name`."""
 
     def attach(run: Callable[..., Answer | Refusal]) -> Callable[..., Answer | Refusal]:
         if name in statistic.methods:
             raise DpstatsError(f"{statistic.name} has a method named {name!r} already.")
-        statistic.methods[name] = Method(name, claim, run, needs_delta)
+        statistic.methods[name] = Method(name, claim, run, needs_delta, version, loss)
         return run
 
     return attach
@@ -207,7 +290,8 @@ def statistic_names() -> list[str]:
 def find_statistic(name: str) -> Statistic:
     """The statistic of that name."""
     if name not in _STATISTICS:
-        raise UnknownNameError(f"there is no statistic {name!r}; there are {', '.join(statistic_names())}.")
+        hint = f"did you mean {OTHER_NAMES[name]}?" if name in OTHER_NAMES else f"there are {', '.join(statistic_names())}."
+        raise UnknownNameError(f"there is no statistic {name!r}; {hint}")
     return _STATISTICS[name]
 
 
@@ -218,8 +302,9 @@ def ask(
     delta: object = 0,
     neighbors: object = Neighbors.ADD_REMOVE,
     method: object = AUTO,
+    interval: object = INTERVAL,
     unit: str = "row",
-    column: str = "",
+    column: str | Sequence[str] = "",
     **keywords: object,
 ) -> Question:
     """Check and price a question. Reads no data; raises only about public things.
@@ -230,15 +315,41 @@ def ask(
     given = _named_arguments(statistic, positional, keywords)
     if epsilon is None:
         raise MissingParameterError(f"{name} needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
-    chosen = statistic.method_for(method)
-    allowed = spendable_delta(delta)
+    arguments, allowed = _checked_arguments(statistic, given), spendable_delta(delta)
+    chosen = statistic.method_for(method, arguments, allowed)
     if chosen.needs_delta and not allowed:
         raise MissingParameterError(f"{name} by method {chosen.name!r} needs delta: for example delta=1e-6.")
     if allowed and not chosen.needs_delta and method != AUTO:
         raise InvalidParameterError(f"{name} by method {chosen.name!r} is pure epsilon-DP and spends no delta: leave delta out.")
     cost = PrivacyCost(spendable_epsilon(epsilon), allowed if chosen.needs_delta else 0, neighbors, unit)
     why = statistic.why_preferred if method == AUTO else ""
-    return Question(statistic, chosen, _checked_arguments(statistic, given), cost, column, why)
+    columns = (column,) if isinstance(column, str) else tuple(column)
+    return Question(statistic, chosen, arguments, cost, columns, why, checked_level(interval))
+
+
+def may_spend_delta(name: str, positional: Sequence[object], keywords: Mapping[str, Any]) -> bool:
+    """Whether a question would spend delta if it had some to spend, as far as its parameters tell."""
+    statistic = find_statistic(name)
+    own = {word: value for word, value in keywords.items() if word not in ("epsilon", "delta", "method", "interval")}
+    method = keywords.get("method", AUTO)
+    if statistic.prefer is None or method != AUTO:
+        return statistic.method_for(method).needs_delta
+    arguments = _checked_arguments(statistic, _named_arguments(statistic, tuple(positional), own))
+    return statistic.method_for(method, arguments, Fraction(1, 10**9)).needs_delta
+
+
+def checked_level(value: object) -> Fraction | None:
+    """The confidence level of an interval, or None for no interval."""
+    if value is None:
+        return None
+    level = exact_rational(value, "interval")
+    if not Fraction(1, 2) <= level <= Fraction(999, 1000):
+        raise InvalidParameterError(f"interval must be a level from 0.5 to 0.999, such as 0.95, or None for none; got {value}.")
+    return level
+
+
+def _default_level() -> Fraction:
+    return exact_rational(INTERVAL, "interval")
 
 
 def refuse_surplus(statistic: Statistic, positional: Sequence[object], after: str) -> None:
@@ -257,7 +368,7 @@ def _named_arguments(statistic: Statistic, positional: tuple[object, ...], keywo
     """The parameters that were given, by name."""
     names = [parameter.name for parameter in statistic.parameters]
     for name in [name for name in keywords if name not in names]:
-        known = [*names, "epsilon", "delta", "neighbors", "method", "unit", "rng"]
+        known = [*names, "epsilon", "delta", "neighbors", "method", "interval", "unit", "rng"]
         near = get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}."
         raise UnknownNameError(f"{statistic.name} has no parameter {name!r}; {hint}")

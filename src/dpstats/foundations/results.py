@@ -10,6 +10,8 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -83,6 +85,8 @@ class Release:
     private: bool
     interval: Interval | None = None
     notes: tuple[tuple[str, str], ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    """Where the value holds several numbers, one for each of them."""
 
     def __float__(self) -> float:
         return float(self._single())
@@ -119,7 +123,7 @@ class Release:
         """The release's passport; of very many values it shows the first few, or with `whole` all of them."""
         lines = [
             ("value", value_text(self.value) if whole else _short_text(self.value)),
-            *([("interval", f"{self.interval}; covers {self.interval.covers}")] if self.interval else []),
+            *_interval_lines(self.interval, self.intervals if whole else self.intervals[:_FIRST_SHOWN], len(self.intervals)),
             *_common_lines(self.cost, self.method, self.private),
             ("claim", claim_text(self.claim, self.private)),
             *self.notes,
@@ -133,6 +137,7 @@ class Release:
             "reply": True,
             "value": plain_value(self.value),
             "interval": self.interval.to_dict() if self.interval else None,
+            **({"intervals": [each.to_dict() for each in self.intervals]} if self.intervals else {}),
             "cost": self.cost.to_dict(),
             "method": self.method,
             "claim": self.claim,
@@ -143,6 +148,10 @@ class Release:
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def plot(self, path: str | Path) -> None:
+        """Draw it into an .svg or .png file. Needs matplotlib: pip install 'dpstats[plots]'."""
+        import_module("dpstats.pictures.releases").plot_answers(path, [self])  # above this floor, and loaded only to draw
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
@@ -230,6 +239,15 @@ def value_text(value: object) -> str:
         return ", ".join(value_text(item) for item in value)
     text = str(value)
     return text if text.isprintable() and text.strip() else ascii(text)  # a label must not be able to write lines of a card
+
+
+def _interval_lines(single: Interval | None, several: tuple[Interval, ...], how_many: int) -> list[tuple[str, str]]:
+    """The card's lines on intervals: one, or each of several with a word on what they cover."""
+    lines = [("interval", f"{single}; covers {single.covers}")] if single else []
+    if several:
+        more = f"; {how_many:,} in all" if len(several) < how_many else ""
+        lines.append(("intervals", f"{', '.join(map(str, several))}{more}; each covers {several[0].covers}"))
+    return lines
 
 
 def claim_text(claim: str, private: bool) -> str:

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.foundations.units import in_units
+
 LabelCounts = list[tuple[int | float | str, int]]
 """Labels, each with the number of rows that hold it."""
 
@@ -35,6 +37,33 @@ class WindowRequest:
         first = max(1, int(target) - self.margin + 1)
         last = min(raw_rows, -int(-target // 1) + self.margin)
         return first, last
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A public row map to the whole numbers 0 to `steps`: in units, cut off at both ends, counted from the lower one.
+
+    `low` and `low + steps` are at most 2**52 in size and `steps` at most 2**26, so that float64 holds all of it exactly.
+    """
+
+    low: int
+    """The lower end, in units."""
+    steps: int
+    unit: Fraction
+    """A power of two."""
+
+    def place(self, value: int | float | np.number[Any]) -> int:
+        """Where a row lies; the engines' fast code must agree with this."""
+        if isinstance(value, (float, np.floating)) and np.isinf(value):
+            return self.steps if value > 0 else 0
+        return min(max(in_units(value, self.unit) - self.low, 0), self.steps)
+
+
+class Runs(NamedTuple):
+    """Every distinct number of a column, ascending, with the number of rows that have it."""
+
+    raw_values: NDArray[Any]
+    raw_counts: NDArray[np.int64]
 
 
 class Span(NamedTuple):
@@ -120,10 +149,42 @@ class Column(Protocol):
         """
         ...
 
+    def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
+        """The exact sums over all rows of clip.place(row)**k, for k = 0 (the rows themselves) to `degree`, at most 4."""
+        ...
+
+    def tally(self) -> Runs:
+        """Every distinct number with its count; holds as many numbers in memory as there are different ones."""
+        ...
+
     def most_common(self, how_many: int) -> LabelCounts:
         """The labels that most rows hold, by count descending and then by label ascending; fewer where there are fewer.
 
         Labels are plain numbers, and after them texts by code points (`label_order`): text itself, dates and times in ISO form,
         categories by their text. What a label looks like depends on its own rows alone.
         """
+        ...
+
+
+class Table(Protocol):
+    """Some columns of the same rows, known by their places. A row in which one of them is missing is left out of all of it."""
+
+    def column(self, place: int) -> Column:
+        """One column."""
+        ...
+
+    def columns_by_label(self, place: int, by: int, labels: Sequence[Any]) -> list[Column]:
+        """For each label the column at `place`, of the rows that have this label in the column at `by`."""
+        ...
+
+    def product_sums(self, clips: tuple[Clip, Clip], degree: int) -> tuple[tuple[int, ...], ...]:
+        """The exact sums of first.place(x)**i * second.place(y)**j over the rows of two columns; [i][j], up to `degree` each."""
+        ...
+
+    def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Two columns of numbers, row by row in some order, in memory; infinities and whole numbers as they are."""
+        ...
+
+    def label_pairs(self) -> dict[tuple[Any, Any], int]:
+        """Every pair of labels of two columns, with the number of rows that have it; labels as `Column.most_common` has them."""
         ...

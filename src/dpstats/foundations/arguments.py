@@ -1,0 +1,33 @@
+"""The columns among the arguments of a statistic: what they are called, and which arguments they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpstats.foundations.registry import Reads, Statistic
+
+_TWO_WORDS = {
+    (Reads.NUMBERS, Reads.LABELS): ("values", "by"),
+    (Reads.LABELS, Reads.LABELS): ("rows", "columns"),
+}
+
+
+def column_words(statistic: Statistic, single: str) -> tuple[str, ...]:
+    """What the columns of a statistic are called, where a single one is called `single`."""
+    if len(statistic.reads) == 1:
+        return (single,)
+    first, second = statistic.reads
+    return _TWO_WORDS.get((first, second), ("x", "y"))
+
+
+def take_columns(words: tuple[str, ...], given: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[list[Any], tuple[Any, ...]]:
+    """The columns, given by position or by their words, and what comes by position after them; fewer where some are left out.
+
+    Those that were given by their words are taken out of `keywords`.
+    """
+    columns = list(given[: len(words)])
+    for word in words[len(columns) :]:
+        if word not in keywords:
+            break
+        columns.append(keywords.pop(word))
+    return columns, given[len(words) :]
