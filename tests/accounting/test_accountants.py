@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
+from math import ceil
+from random import Random
 from typing import Any
 
 import pytest
@@ -30,9 +31,17 @@ DELTAS = st.fractions(min_value=0, max_value=Fraction(1, 1000))
 COSTS = st.builds(PrivacyCost, EPSILONS, DELTAS)
 
 
+FACTORS = st.sampled_from([Fraction(1, 2), Fraction(1, 8), Fraction(5, 32)])
+
+
 @pytest.fixture(params=sorted(ACCOUNTANTS))
 def accountant(request: pytest.FixtureRequest) -> Accountant:
-    return accountant_named(request.param)
+    return keeper(request.param)
+
+
+def keeper(name: str) -> Accountant:
+    """An accountant as a budget has it."""
+    return Budget(3, "1e-5", name).keeper
 
 
 def budget_of(accountant: Accountant, epsilon: object = 3, delta: object = "1e-5") -> Budget:
@@ -40,37 +49,46 @@ def budget_of(accountant: Accountant, epsilon: object = 3, delta: object = "1e-5
 
 
 @pytest.mark.parametrize("name", sorted(ACCOUNTANTS))
-@given(costs=st.lists(COSTS, max_size=8))
-def test_a_total_only_grows_and_never_falls_below_what_was_spent(name: str, costs: list[PrivacyCost]) -> None:
-    accountant, total = accountant_named(name), Total()
-    for cost in costs:
-        after = accountant.add(total, accountant.charge(cost))
-        assert total <= after
-        total = after
-    assert total.loss >= sum(accountant.loss(cost.epsilon) for cost in costs)
-    assert total.delta >= sum(cost.delta for cost in costs)
+@given(questions=st.lists(st.tuples(COSTS, FACTORS), max_size=8), order=st.randoms(use_true_random=False))
+def test_a_total_only_grows_whatever_the_order_and_never_falls_below_what_was_spent(
+    name: str, questions: list[tuple[PrivacyCost, Fraction]], order: Random
+) -> None:
+    accountant = keeper(name)
+    totals = []
+    for _ in range(2):
+        total = Total()
+        for cost, factor in questions:
+            after = accountant.add(total, accountant.charge(cost, factor))
+            assert total <= after
+            total = after
+        assert total.loss >= sum(accountant.loss(cost.epsilon, factor) for cost, factor in questions)
+        assert total.delta >= sum(cost.delta for cost, _ in questions)
+        totals.append(total)
+        order.shuffle(questions)
+    assert abs(totals[0].loss - totals[1].loss) <= Fraction(len(questions), 10**30)
 
 
 @pytest.mark.parametrize("name", sorted(ACCOUNTANTS))
-@given(cost=COSTS)
-def test_a_charge_is_rounded_up_by_less_than_10_to_the_minus_18(name: str, cost: PrivacyCost) -> None:
-    accountant = accountant_named(name)
-    charge = accountant.charge(cost)
-    for charged, due in ((charge.loss, accountant.loss(cost.epsilon)), (charge.delta, cost.delta)):
+@given(cost=COSTS, factor=FACTORS)
+def test_a_charge_is_rounded_up_by_less_than_10_to_the_minus_18(name: str, cost: PrivacyCost, factor: Fraction) -> None:
+    accountant = keeper(name)
+    charge = accountant.charge(cost, factor)
+    for charged, due in ((charge.loss, accountant.loss(cost.epsilon, factor)), (charge.delta, cost.delta)):
         assert 0 <= charged - due < Fraction(1, FINEST_CHARGE)
         assert charged.denominator <= FINEST_CHARGE
 
 
 @pytest.mark.parametrize("name", sorted(ACCOUNTANTS))
 def test_denominators_stay_short_however_many_charges_there_are(name: str) -> None:
-    accountant, total = accountant_named(name), Total()
+    accountant, total = keeper(name), Total()
     spent = Fraction(0)
     for prime in (p for p in range(10**6, 10**6 + 3000) if all(p % q for q in range(2, 1001))):
         cost = PrivacyCost(Fraction(1, prime))
         spent += accountant.charge(cost).loss
         total = accountant.add(total, accountant.charge(cost))
         assert total.loss.denominator <= LONGEST_DENOMINATOR
-    assert spent.denominator > LONGEST_DENOMINATOR  # so that something had to be rounded
+    decimal = name == "advanced"  # its charges are decimals from the start
+    assert decimal or spent.denominator > LONGEST_DENOMINATOR  # so that something had to be rounded
     assert 0 <= total.loss - spent < Fraction(1, 10**25)
 
 
@@ -82,7 +100,7 @@ def test_denominators_stay_short_however_many_charges_there_are(name: str) -> No
     start=st.fractions(min_value=0, max_value=Fraction(1, 100)),
 )
 def test_as_many_questions_fit_as_are_counted(name: str, epsilon: Fraction, delta: Fraction, start: Fraction) -> None:
-    accountant = accountant_named(name)
+    accountant = Budget(2, "1e-5", name).keeper
     limit, charge, total = (
         budget_of(accountant, 2).limit,
         accountant.charge(PrivacyCost(epsilon, delta)),
@@ -126,8 +144,8 @@ def test_a_question_that_costs_nothing_is_not_counted(accountant: Accountant) ->
 @pytest.mark.parametrize("name", sorted(ACCOUNTANTS))
 @given(spent=st.fractions(min_value=0, max_value=1), epsilon=EPSILONS)
 def test_the_largest_epsilon_fits_and_a_slightly_larger_one_does_not(name: str, spent: Fraction, epsilon: Fraction) -> None:
-    accountant = accountant_named(name)
-    budget = budget_of(accountant, epsilon)
+    budget = Budget(epsilon, "1e-5", name)
+    accountant = budget.keeper
     total = accountant.add(Total(), Total(spent * budget.limit.loss, Fraction(0)))
     if not total <= budget.limit:
         return
@@ -139,7 +157,7 @@ def test_the_largest_epsilon_fits_and_a_slightly_larger_one_does_not(name: str, 
 @pytest.mark.parametrize("name", sorted(ACCOUNTANTS))
 @given(loss=st.fractions(min_value=0), delta=st.fractions(min_value=0, max_value=1))
 def test_totals_come_back_from_their_texts(name: str, loss: Fraction, delta: Fraction) -> None:
-    accountant, total = accountant_named(name), Total(loss, delta)
+    accountant, total = keeper(name), Total(loss, delta)
     assert accountant.from_dict(accountant.to_dict(total)) == total
 
 
@@ -186,67 +204,85 @@ def test_many_small_questions_fit_zcdp_better_and_a_single_large_one_does_not() 
     assert not Budget(1, "1e-6", "zcdp").fits(PrivacyCost("0.2"))
 
 
-def randomized_response(epsilon: float) -> tuple[dict[int, float], dict[int, float]]:
-    yes = math.exp(epsilon) / (1 + math.exp(epsilon))
-    return {0: yes, 1: 1 - yes}, {0: 1 - yes, 1: yes}
+@given(epsilon=EPSILONS, factor=FACTORS)
+def test_a_smaller_factor_is_never_dearer_and_basic_does_not_look_at_it(epsilon: Fraction, factor: Fraction) -> None:
+    cost = PrivacyCost(epsilon)
+    for name in ACCOUNTANTS:
+        accountant = keeper(name)
+        assert accountant.charge(cost, factor) <= accountant.charge(cost)
+        assert accountant.weighs_methods or accountant.charge(cost, factor) == accountant.charge(cost)
+    assert keeper("zcdp").loss(epsilon, factor) == factor * epsilon**2
 
 
-def repeated(times: int, one: float) -> dict[int, float]:
-    """How many of so many answers say 1."""
-    return {count: math.comb(times, count) * one**count * (1 - one) ** (times - count) for count in range(times + 1)}
+@pytest.mark.parametrize("factor", [Fraction(0), Fraction(-1, 8), Fraction(51, 100), Fraction(1)])
+def test_what_is_no_factor_is_refused(accountant: Accountant, factor: Fraction) -> None:
+    with pytest.raises(InvalidParameterError, match="at most 1/2"):
+        accountant.charge(PrivacyCost(1), factor)
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "each"), [(1.0, 1e-6, 0.05), (2.0, 1e-3, 0.3), (0.5, 1e-2, 0.02)])
-def test_randomized_responses_up_to_the_limit_keep_the_budget_and_many_more_break_it(
-    epsilon: float, delta: float, each: float
+@given(
+    epsilon=st.fractions(min_value=Fraction(1, 10**4), max_value=200, max_denominator=10**6),
+    delta=st.fractions(Fraction(1, 10**15), Fraction(49, 100)),
+    share=st.fractions(min_value=Fraction(1, 1000), max_value=1),
+    factor=FACTORS,
+)
+def test_advanced_fits_whatever_zcdp_does(epsilon: Fraction, delta: Fraction, share: Fraction, factor: Fraction) -> None:
+    cost = PrivacyCost(Fraction(ceil(share * epsilon * 10**6), 10**6))
+    zcdp, advanced = Budget(epsilon, delta, "zcdp"), Budget(epsilon, delta, "advanced")
+    assert advanced.how_many(cost, loss=factor) >= zcdp.how_many(cost, loss=factor)
+
+
+@given(epsilon=EPSILONS, delta=st.fractions(Fraction(1, 10**12), Fraction(49, 100)), part=st.fractions(0, 1))
+def test_a_total_within_the_limit_amounts_to_no_more_than_the_budget(epsilon: Fraction, delta: Fraction, part: Fraction) -> None:
+    for name in ACCOUNTANTS:
+        budget = Budget(epsilon, delta, name)
+        assert budget.keeper.limit(epsilon, delta) == budget.limit
+        spent = Total(budget.limit.loss * part, budget.limit.delta * part)
+        amounts = budget.amounts_to(spent)
+        assert amounts[0] <= epsilon
+        assert amounts[1] <= delta
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "excess"),
+    [
+        ("0.1", "1e-6", 176),
+        (1, "1e-6", 22),
+        (3, "1e-6", Fraction(17, 2)),
+        (10, "1e-9", Fraction(17, 4)),
+        (100, "1e-3", Fraction(11, 32)),
+    ],
+)
+def test_the_order_of_a_budget_stays_what_it_was_because_ledgers_were_added_up_with_it(
+    epsilon: object, delta: object, excess: object
 ) -> None:
-    budget = Budget(epsilon, delta, "zcdp")
-    fit = budget.how_many(PrivacyCost(each))
-    left, right = randomized_response(each)
-
-    def broken(times: int) -> bool:
-        first, second = repeated(times, left[1]), repeated(times, right[1])
-        return sum(max(0.0, first[count] - math.exp(epsilon) * second[count]) for count in first) > delta
-
-    assert fit > 1
-    assert not broken(fit)
-    assert broken(8 * fit)
+    assert Budget(epsilon, delta, "advanced").keeper.excess == excess
 
 
-def adaptive_transcripts(accountant: Accountant, budget: Budget) -> Iterator[tuple[float, float]]:
-    """The two laws of every transcript of an asker who spends more after a yes, for as long as the filter lets them."""
-
-    def walk(total: Total, first: float, second: float, yes: bool) -> Iterator[tuple[float, float]]:
-        for epsilon in ("0.8", "0.3") if yes else ("0.3",):
-            cost = PrivacyCost(epsilon)
-            if accountant.fits(total, accountant.charge(cost), budget.limit):
-                left, right = randomized_response(float(cost.epsilon))
-                for answer in (0, 1):
-                    after = accountant.add(total, accountant.charge(cost))
-                    yield from walk(after, first * left[answer], second * right[answer], answer == 1)
-                return
-        yield first, second
-
-    yield from walk(Total(), 1.0, 1.0, True)
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(2, "0.01"), (3, "0.05")])
-def test_an_asker_who_chooses_costs_after_seeing_answers_stays_within_the_budget(
-    accountant: Accountant, epsilon: int, delta: str
-) -> None:
-    budget = budget_of(accountant, epsilon, delta)
-    laws = list(adaptive_transcripts(accountant, budget))
-    assert len(laws) > 2
-    assert math.isclose(sum(first for first, _ in laws), 1.0)
-    for one, other in ((0, 1), (1, 0)):
-        excess = sum(max(0.0, law[one] - math.exp(epsilon) * law[other]) for law in laws)
-        assert excess <= float(budget.delta) + 1e-12
+@pytest.mark.parametrize("epsilon", ["0.2", 3, 40])
+def test_a_long_sequence_of_questions_never_passes_the_limit(accountant: Accountant, epsilon: object) -> None:
+    """Whoever asks takes small or large questions as the last one went, and goes on after refusals."""
+    budget, chances = budget_of(accountant, epsilon), Random(7)
+    total, refused, bold = Total(), 0, True
+    while refused < 50:
+        share = Fraction(chances.randint(1, 300 if bold else 20), 1000)
+        cost = PrivacyCost(share * budget.epsilon, Fraction(chances.randint(0, 9), 10**8))
+        charge = budget.keeper.charge(cost, chances.choice([Fraction(1, 2), Fraction(1, 8)]))
+        bold = budget.keeper.fits(total, charge, budget.limit)
+        if bold:
+            total = budget.keeper.add(total, charge)
+        refused += not bold
+        assert total <= budget.limit
+        spent_epsilon, spent_delta = budget.amounts_to(total)
+        assert spent_epsilon <= budget.epsilon
+        assert spent_delta <= budget.delta
+    assert total.loss > budget.limit.loss * Fraction(9, 10)
 
 
 def test_accountants_are_found_by_name() -> None:
     assert accountant_named("basic").name == "basic"
-    for unknown in ("fancy", None, 3):
-        with pytest.raises(InvalidParameterError, match="'basic' or 'zcdp'"):
+    for unknown in ("fancy", "pld", None, 3):
+        with pytest.raises(InvalidParameterError, match="'basic', 'zcdp', 'advanced'"):
             accountant_named(unknown)
 
 

@@ -38,7 +38,8 @@ def test_a_budget_reads_as_it_was_written() -> None:
         (("much",), "must be a number"),
         ((1, 0.7), "delta must be"),
         ((1, -0.1), "delta must be"),
-        ((1, 0, "fancy"), "'basic' or 'zcdp'"),
+        ((1, 0, "fancy"), "'basic', 'zcdp', 'advanced'"),
+        ((1, 0, "advanced"), "delta above 0"),
         ((1, 0, "zcdp"), "delta above 0"),
     ],
 )

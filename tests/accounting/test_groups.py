@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.accounting.groups import MOST_NATS, Amount, delta_growth, row_cost, steps_between, unit_cost
+from dpstats.accounting.groups import MOST_NATS, Amount, delta_growth, row_cost, steps_between, unit_cost, unit_loss
 from dpstats.audit.broken_keys import evenly_shared_delta, steps_of_one_change
 from dpstats.audit.exact import hockey_stick, largest_log_ratio
 from dpstats.audit.key_laws import key_law
@@ -156,3 +156,23 @@ def test_a_unit_with_rows_in_several_groups_costs_its_steps(rows: int) -> None:
     row = row_cost(ONE, Fraction(0), steps_between(Neighbors.ADD_REMOVE, rows))
     moves = [(a, rows - a) for a in range(rows + 1)]
     assert largest_loss(row.epsilon, moves) == pytest.approx(1, rel=1e-12)
+
+
+def test_the_loss_of_a_method_is_for_a_unit_what_it_is_for_a_row_but_for_deltas_on_several_steps() -> None:
+    eighth, half = Fraction(1, 8), Fraction(1, 2)
+    assert unit_loss(eighth, Fraction(0), 7) == eighth
+    assert unit_loss(eighth, Fraction(1, 10**6), 1) == eighth
+    assert unit_loss(eighth, Fraction(1, 10**6), 2) == half
+    with pytest.raises(InvalidParameterError, match="whole number"):
+        unit_loss(eighth, Fraction(0), 0)
+
+
+@pytest.mark.parametrize(("row_epsilon", "steps"), [(0.1, 2), (0.1, 10), (0.5, 3), (1.0, 5)])
+def test_a_choice_by_scores_that_move_at_every_step_stays_within_its_loss(row_epsilon: float, steps: int) -> None:
+    """Two candidates, their scores moving apart by 2 half-sensitivities a step: an exponential mechanism at its worst."""
+    for start in range(-steps, 1):
+        chances = [1 / (1 + math.exp(-row_epsilon * place)) for place in (start, start + steps)]
+        for one, other in (chances, chances[::-1]):
+            for order in (1.01, 1.5, 2.0, 8.0, 30.0):
+                moment = one**order * other ** (1 - order) + (1 - one) ** order * (1 - other) ** (1 - order)
+                assert math.log(moment) / (order - 1) <= order * (steps * row_epsilon) ** 2 / 8 + 1e-12

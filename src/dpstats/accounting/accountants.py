@@ -1,17 +1,20 @@
 """Accountants: how the costs of many questions add up, and when the sum has reached a budget.
 
-An accountant keeps two rational numbers, a loss and a delta. `basic` adds epsilons; `zcdp` adds rho = epsilon**2 / 2, which
-lets many small questions fit where their epsilons alone would not.
+An accountant keeps two rational numbers, a loss and a delta. `basic` adds epsilons; `zcdp` adds rho, a factor times epsilon**2,
+which lets many small questions fit where their epsilons alone would not; `advanced` adds Renyi divergences at one order that
+suits the budget, and so fits whatever `zcdp` does and more. The factor belongs to the method: 1/2 for whatever is epsilon-DP,
+1/8 for an exponential mechanism.
 
 Claim      Questions that are asked one after another, each chosen after seeing all earlier answers and each
-           (epsilon_i, delta_i)-DP, are together (epsilon, delta)-DP, as long as every total fits the limit of that budget
+           (epsilon_i, delta_i)-DP, and factor_i * epsilon_i**2 zero-concentrated apart from delta_i, are together
+           (epsilon, delta)-DP, as long as every total fits the limit of that budget
 Neighbors  The relation and the unit for which the questions' own costs hold; all of them the same
 Why        With probability delta_i a question may show everything; otherwise its likelihood ratio is within e**epsilon_i.
            Ratios multiply, so epsilons add, or their Renyi divergences do; see accountants.proof.md
 Numerics   Exact rationals. A charge of more than 18 decimal digits and a total whose denominator has grown too long are rounded
-           up, the largest rho is rounded down, all of it deterministic, so that an auditor gets the same totals again
-Source     Kairouz, Oh & Viswanath 2015; Bun & Steinke 2016; costs chosen on the way: Rogers et al. 2016, Feldman & Zrnic 2021,
-           Whitehouse et al. 2023
+           up, the largest rho and divergence are rounded down, all of it deterministic, so that an auditor gets the same totals
+Source     Kairouz, Oh & Viswanath 2015; Bun & Steinke 2016; 1/8: Cesar & Rogers 2021; costs chosen on the way: Rogers et al.
+           2016, Feldman & Zrnic 2021, Whitehouse et al. 2023
 """
 
 from __future__ import annotations
@@ -21,10 +24,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, lcm
 
+from dpstats.accounting.orders import best_excess, conversion, divergence
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.privacy import LARGEST_EPSILON, PrivacyCost
+from dpstats.foundations.registry import PURE_LOSS
 from dpstats.foundations.rounding import decimal_text, log_bounds, sqrt_bounds
 
 COARSE = 10**9
@@ -53,14 +59,16 @@ class Accountant(ABC):
 
     name: str
     loss_name: str
+    weighs_methods = True
+    """Whether what a question loses depends on its method's factor, and not on epsilon alone."""
 
     @abstractmethod
-    def loss(self, epsilon: Fraction) -> Fraction:
-        """What a question of this epsilon loses."""
+    def loss(self, epsilon: Fraction, factor: Fraction = PURE_LOSS) -> Fraction:
+        """What a question of this epsilon loses, if its rho is at most factor * epsilon**2."""
 
     @abstractmethod
     def epsilon(self, loss: Fraction) -> Fraction:
-        """About the largest epsilon that loses no more than this."""
+        """About the largest epsilon that loses no more than this, whatever the method."""
 
     @abstractmethod
     def limit(self, epsilon: Fraction, delta: Fraction) -> Total:
@@ -70,9 +78,13 @@ class Accountant(ABC):
     def amounts_to(self, total: Total, delta: Fraction) -> tuple[Fraction, Fraction]:
         """The (epsilon, delta) that a total amounts to under a budget with this delta, rounded up."""
 
-    def charge(self, cost: PrivacyCost) -> Total:
-        """What a question of this cost adds to a total."""
-        return Total(_rounded_charge(self.loss(cost.epsilon)), _rounded_charge(cost.delta))
+    def for_budget(self, epsilon: Fraction, delta: Fraction) -> Accountant:
+        """The accountant that suits a budget; the same for equal budgets, always."""
+        return self
+
+    def charge(self, cost: PrivacyCost, loss: Fraction = PURE_LOSS) -> Total:
+        """What a question of this cost adds to a total; `loss` is rho / epsilon**2 of its method, at most."""
+        return Total(_rounded_charge(self.loss(cost.epsilon, checked_factor(loss))), _rounded_charge(cost.delta))
 
     def add(self, total: Total, charge: Total) -> Total:
         """The total after one more charge. There is no way back: no accountant subtracts."""
@@ -130,8 +142,9 @@ class BasicAccountant(Accountant):
 
     name = "basic"
     loss_name = "epsilon"
+    weighs_methods = False
 
-    def loss(self, epsilon: Fraction) -> Fraction:
+    def loss(self, epsilon: Fraction, factor: Fraction = PURE_LOSS) -> Fraction:
         """The epsilon itself."""
         return epsilon
 
@@ -149,16 +162,16 @@ class BasicAccountant(Accountant):
 
 
 class ZcdpAccountant(Accountant):
-    """A question is epsilon**2 / 2 zero-concentrated, apart from its delta; those add. Half of the budget's delta pays for
-    turning rho back into an epsilon, the other half for the questions' own deltas.
+    """A question is factor * epsilon**2 zero-concentrated, apart from its delta; those add. Half of the budget's delta pays
+    for turning rho back into an epsilon, the other half for the questions' own deltas.
     """
 
     name = "zcdp"
     loss_name = "rho"
 
-    def loss(self, epsilon: Fraction) -> Fraction:
-        """The rho of an epsilon-DP question."""
-        return epsilon**2 / 2
+    def loss(self, epsilon: Fraction, factor: Fraction = PURE_LOSS) -> Fraction:
+        """The rho of the question."""
+        return factor * epsilon**2
 
     def epsilon(self, loss: Fraction) -> Fraction:
         """The square root of twice rho, down to a multiple of 10**-9."""
@@ -166,8 +179,7 @@ class ZcdpAccountant(Accountant):
 
     def limit(self, epsilon: Fraction, delta: Fraction) -> Total:
         """The largest rho with rho + 2 sqrt(rho ln(2/delta)) <= epsilon, down to a multiple of 10**-30, and half of delta."""
-        if not delta:
-            raise InvalidParameterError("the accountant 'zcdp' needs a budget with a delta above 0, such as delta=1e-6.")
+        _require_delta(delta, self.name)
         log_high = log_bounds(2 / delta, _DIGITS)[1]
         roots = sqrt_bounds(log_high + epsilon, _BITS)[1] + sqrt_bounds(log_high, _BITS)[1]
         return Total(Fraction(floor((epsilon / roots) ** 2 * FINEST_TOTAL), FINEST_TOTAL), delta / 2)
@@ -180,15 +192,69 @@ class ZcdpAccountant(Accountant):
         return total.loss + 2 * root, delta / 2 + total.delta
 
 
-ACCOUNTANTS: Mapping[str, Accountant] = {each.name: each for each in (BasicAccountant(), ZcdpAccountant())}
+@dataclass(frozen=True)
+class AdvancedAccountant(Accountant):
+    """A question has a Renyi divergence at one order, apart from its delta; those add, whoever chooses the questions and when.
+
+    The order is that at which the most small questions fit the budget, and belongs to the budget for good. Half of delta pays for
+    turning the divergence back into an epsilon, the other half for the questions' own deltas.
+    """
+
+    excess: Fraction = Fraction(16)
+    """The order, less 1."""
+    name = "advanced"
+    loss_name = "divergence"
+
+    def for_budget(self, epsilon: Fraction, delta: Fraction) -> Accountant:
+        """The accountant of the best order for many small questions, which lose in proportion to it."""
+        _require_delta(delta, self.name)
+        return AdvancedAccountant(_order_for(epsilon, delta / 2))
+
+    def loss(self, epsilon: Fraction, factor: Fraction = PURE_LOSS) -> Fraction:
+        """The divergence of the question."""
+        return divergence(epsilon, self.excess, factor)
+
+    def epsilon(self, loss: Fraction) -> Fraction:
+        """By bisection, down to a multiple of 10**-9; a question never loses more than its epsilon."""
+        low, high = floor(loss * COARSE), floor(loss * COARSE) + 1
+        while self.loss(Fraction(high, COARSE)) <= loss:
+            low, high = high, 2 * high
+            if high > COARSE * LARGEST_EPSILON:
+                return LARGEST_EPSILON
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.loss(Fraction(middle, COARSE)) <= loss else (low, middle)
+        return Fraction(low, COARSE)
+
+    def limit(self, epsilon: Fraction, delta: Fraction) -> Total:
+        """What the conversion leaves of epsilon, down to a multiple of 10**-30, and half of delta."""
+        _require_delta(delta, self.name)
+        room = epsilon - conversion(self.excess, delta / 2)
+        return Total(Fraction(max(0, floor(room * FINEST_TOTAL)), FINEST_TOTAL), delta / 2)
+
+    def amounts_to(self, total: Total, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """The divergence and its conversion, and half of delta beside the questions' own."""
+        if not total.loss:
+            return Fraction(0), total.delta
+        return max(total.loss + conversion(self.excess, delta / 2), Fraction(0)), delta / 2 + total.delta
+
+
+ACCOUNTANTS: Mapping[str, Accountant] = {each.name: each for each in (BasicAccountant(), ZcdpAccountant(), AdvancedAccountant())}
 
 
 def accountant_named(name: object) -> Accountant:
     """The accountant of that name."""
     if not isinstance(name, str) or name not in ACCOUNTANTS:
-        known = " or ".join(repr(each) for each in ACCOUNTANTS)
-        raise InvalidParameterError(f"accountant must be {known}, got {name!r}.")
+        known = ", ".join(repr(each) for each in ACCOUNTANTS)
+        raise InvalidParameterError(f"accountant must be one of {known}, got {name!r}.")
     return ACCOUNTANTS[name]
+
+
+def checked_factor(factor: Fraction) -> Fraction:
+    """A method's rho / epsilon**2: above 0, and at most 1/2, which holds for every method."""
+    if not 0 < factor <= PURE_LOSS:
+        raise InvalidParameterError("the loss of a method is rho / epsilon**2: above 0, and at most 1/2.")
+    return factor
 
 
 def read_exact(text: object) -> Fraction:
@@ -199,6 +265,17 @@ def read_exact(text: object) -> Fraction:
     if str(number) != text:
         raise ValueError("not in lowest terms")
     return number
+
+
+@lru_cache(maxsize=256)
+def _order_for(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The excess at which a small question takes the smallest share of what is left of epsilon after the conversion."""
+    return best_excess(lambda excess: (conversion(excess, delta) - epsilon) / (1 + excess))
+
+
+def _require_delta(delta: Fraction, name: str) -> None:
+    if not delta:
+        raise InvalidParameterError(f"the accountant {name!r} needs a budget with a delta above 0, such as delta=1e-6.")
 
 
 def _rounded_charge(amount: Fraction) -> Fraction:

@@ -9,6 +9,7 @@ from functools import cached_property
 from dpstats.accounting.accountants import Accountant, Total, accountant_named
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.registry import PURE_LOSS
 from dpstats.foundations.rounding import decimal_text
 
 
@@ -33,23 +34,23 @@ class Budget:
         if not self.limit.loss:
             raise InvalidParameterError(f"a budget of {self} is too small for the accountant {accountant!r}: no question fits.")
 
-    @property
+    @cached_property
     def keeper(self) -> Accountant:
-        """The accountant itself."""
-        return accountant_named(self.accountant)
+        """The accountant itself, as it suits this budget."""
+        return accountant_named(self.accountant).for_budget(self.epsilon, self.delta)
 
     @cached_property
     def limit(self) -> Total:
         """The largest total that the accountant allows."""
         return self.keeper.limit(self.epsilon, self.delta)
 
-    def fits(self, cost: PrivacyCost, total: Total | None = None) -> bool:
-        """Whether one more question of this cost fits, after a total."""
-        return self.keeper.fits(total or Total(), self.keeper.charge(cost), self.limit)
+    def fits(self, cost: PrivacyCost, total: Total | None = None, loss: Fraction = PURE_LOSS) -> bool:
+        """Whether one more question of this cost fits, after a total; `loss` is rho / epsilon**2 of its method."""
+        return self.keeper.fits(total or Total(), self.keeper.charge(cost, loss), self.limit)
 
-    def how_many(self, cost: PrivacyCost, total: Total | None = None) -> int:
-        """How many more questions of this cost fit, after a total."""
-        return self.keeper.how_many(total or Total(), self.keeper.charge(cost), self.limit)
+    def how_many(self, cost: PrivacyCost, total: Total | None = None, loss: Fraction = PURE_LOSS) -> int:
+        """How many more questions of this cost fit, after a total; `loss` is rho / epsilon**2 of their method."""
+        return self.keeper.how_many(total or Total(), self.keeper.charge(cost, loss), self.limit)
 
     def remaining(self, total: Total | None = None) -> str:
         """What is left after a total, in words: "epsilon = 1.4" or "rho = 0.08"."""

@@ -4,7 +4,8 @@ A unit (a person, a household) has at most k rows in the table. Statistics make 
 path of such steps leads from a table to any of its neighbours, and the claim is paid once for each step.
 
 Claim      A release that is (epsilon, delta)-DP for one row added or removed is unit_cost(epsilon, delta, steps)-DP for
-           tables that many steps apart; `row_cost` asks the other way round: which row-level claim keeps a wanted one
+           tables that many steps apart; `row_cost` asks the other way round: which row-level claim keeps a wanted one.
+           Without a delta, rho / epsilon**2 is for the unit what it is for a row (`unit_loss`)
 Neighbors  ADD_REMOVE or CHANGE_ONE of a unit (`steps_between`), by way of ADD_REMOVE of rows
 Why        P0 <= e^epsilon P1 + delta, and the same again for P1: k steps give e^(k epsilon), and the deltas on the way grow by
            1, e^epsilon, ... e^((k-1) epsilon). Groups of rows with public keys count once in all: a row lies in one of them.
@@ -20,6 +21,7 @@ from typing import NamedTuple
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.registry import PURE_LOSS
 from dpstats.foundations.rounding import decimal_text, exp_bounds
 
 MOST_NATS = 500
@@ -62,6 +64,14 @@ def unit_cost(row_epsilon: Fraction, row_delta: Fraction, steps: int) -> Amount:
         return Amount(unit_epsilon, row_delta)
     growth = delta_growth(row_epsilon, steps)
     return Amount(unit_epsilon, Fraction(1) if growth is None else min(row_delta * growth, Fraction(1)))
+
+
+def unit_loss(row_loss: Fraction, delta: Fraction, steps: int) -> Fraction:
+    """rho / epsilon**2 for tables `steps` rows apart, of a method whose loss for one row is given: the same, because rho and
+    epsilon**2 both grow by steps**2; but 1/2 where there is a delta on more than one step.
+    """
+    _check_steps(steps, "steps")
+    return row_loss if steps == 1 or not delta else PURE_LOSS
 
 
 def steps_between(neighbors: Neighbors, rows_per_unit: int) -> int:

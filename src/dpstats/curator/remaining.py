@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.foundations.registry import ask
 
@@ -28,17 +29,18 @@ class Remaining:
     def more(self, statistic: str, *parameters: object, epsilon: object = None, delta: object = 0, **keywords: Any) -> int:
         """How many more questions like this one fit: more("median", epsilon=0.1)."""
         terms = self._account.terms
-        cost = ask(
+        question = ask(
             statistic, *parameters, epsilon=epsilon, delta=delta, unit=terms.unit, neighbors=terms.neighbors, **keywords
-        ).cost
-        return self._account.how_many(cost)
+        )
+        steps = steps_between(terms.neighbors, terms.max_rows_per_unit)
+        return self._account.how_many(question.cost, unit_loss(question.method.loss, question.delta, steps))
 
     def __str__(self) -> str:
         last = self._account.last_question
         if last is None:
             return f"{self._account.remaining}, all of it"
-        question, cost = last
-        count = self._account.how_many(cost)
+        question, cost, loss = last
+        count = self._account.how_many(cost, loss)
         more = f"about {count:,} more question{'s' * (count != 1)}" if count else "too little for one more question"
         return f"{self._account.remaining}, {more} such as {question} at {cost}"
 

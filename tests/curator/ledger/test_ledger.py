@@ -33,7 +33,7 @@ def test_debits_add_up_exactly(account: Account) -> None:
     assert account.spent == cost(1, "1e-7")
     assert receipt.total.loss == 1
     assert account.remaining == "epsilon = 2, delta = 9e-7"
-    assert account.last_question == ("median(income)", cost("0.1", "1e-8"))
+    assert account.last_question == ("median(income)", cost("0.1", "1e-8"), Fraction(1, 2))
     assert account.how_many(cost("0.3")) == 6
     assert account.largest_epsilon == 2
     assert account.left.delta == Fraction(9, 10**7)
@@ -165,10 +165,28 @@ def test_a_zcdp_account_takes_many_small_questions(account: Account) -> None:
     assert ledger.verify().sound
 
 
+@pytest.mark.parametrize(("accountant", "pure", "exponential"), [("zcdp", 37, 148), ("advanced", 54, 203), ("basic", 33, 33)])
+def test_an_account_takes_as_many_questions_as_their_method_allows(accountant: str, pure: int, exponential: int) -> None:
+    ledger = open_ledger(":memory:")
+    terms = Terms(Budget(1, 1e-6, accountant), unit="person")
+    for name, loss, fit in (("laplace", Fraction(1, 2), pure), ("exponential", Fraction(1, 8), exponential)):
+        account = ledger.account(name, terms)
+        assert account.how_many(cost("0.03"), loss) == fit
+        for index in range(fit):
+            account.debit(f"key-{index}", "median(income)", cost("0.03"), None, loss)
+        with pytest.raises(BudgetError, match="Nothing was spent"):
+            account.debit("last", "median(income)", cost("0.03"), None, loss)
+        assert account.last_question == ("median(income)", cost("0.03"), loss if accountant != "basic" else Fraction(1, 2))
+        assert account.spent.epsilon <= 1
+        with pytest.raises(InvalidParameterError, match="at most 1/2"):
+            account.debit("wrong", "median(income)", cost("1e-9"), None, Fraction(1))
+    assert ledger.verify().sound
+
+
 def test_an_amount_of_many_digits_is_kept_exactly(account: Account) -> None:
     odd = cost(Fraction(10**300, 3 * 10**300 + 1), Fraction(1, 10**7 + 10**200))
     account.debit("key", "median(income)", odd)
-    assert account.last_question == ("median(income)", odd)
+    assert account.last_question == ("median(income)", odd, Fraction(1, 2))
     assert account.spent.epsilon - odd.epsilon < Fraction(1, 10**18)
     assert account.spent.epsilon > odd.epsilon
 

@@ -114,14 +114,14 @@ def test_an_entry_of_a_later_version_is_reported_and_not_guessed(tmp_path: Path)
     connection = sqlite3.connect(file)
     with connection:
         last = list(connection.execute("SELECT * FROM dpstats_ledger ORDER BY sequence DESC LIMIT 1").fetchone())
-        following = [last[0] + 1, 2, *last[2:7], last[8], "f" * 64]
+        following = [last[0] + 1, 3, *last[2:7], last[8], "f" * 64]
         connection.execute(f"INSERT INTO dpstats_ledger VALUES ({', '.join('?' * 9)})", following)
     connection.close()
     with open_ledger(file) as ledger:
         assert [str(each) for each in ledger.verify().complaints] == [
-            f"entry {following[0]}: has the format version 2, which this release of dpstats does not know"
+            f"entry {following[0]}: has the format version 3, which this release of dpstats does not know"
         ]
-        with pytest.raises(LedgerError, match="format version 2"):
+        with pytest.raises(LedgerError, match="format version 3"):
             ledger.account("new", TERMS)
 
 

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -263,9 +264,68 @@ def test_every_complaint_names_its_entry_and_none_hides_the_others() -> None:
 
 def test_after_an_entry_that_cannot_be_read_nothing_is_guessed() -> None:
     entries = list(FROZEN)
-    entries[2] = entries[2]._replace(version=2)
-    assert "entry 3: has the format version 2, which this release of dpstats does not know" in complaints(entries)
+    entries[2] = entries[2]._replace(version=3)
+    assert "entry 3: has the format version 3, which this release of dpstats does not know" in complaints(entries)
     assert "entry 7: cannot be added up, because the total before it cannot be read" in complaints(entries)
+
+
+def ledger_with_losses(accountant: str) -> list[Entry]:
+    """Questions of the same cost by methods of different losses; the second is of version 2."""
+    with open_ledger(":memory:") as ledger:
+        account = ledger.account("survey", Terms(Budget(1, 1e-6, accountant), unit="person"))
+        for index, loss in enumerate((Fraction(1, 2), Fraction(1, 8), Fraction(1, 2))):
+            account.debit(f"key-{index}", "median(x)", cost("0.05"), {}, loss)
+        return ledger.entries()
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "advanced"])
+def test_a_debit_names_the_loss_of_its_method_where_that_counts_and_can_be_added_up_again(accountant: str) -> None:
+    entries = ledger_with_losses(accountant)
+    assert complaints(entries) == []
+    assert [entry.version for entry in entries] == [1, 1, 2, 1]
+    assert [entry.content()["cost"].get("loss") for entry in entries[1:]] == [None, "1/8", None]
+    totals = [Budget(1, 1e-6, accountant).keeper.from_dict(entry.content()["total"]).loss for entry in entries[1:]]
+    assert totals[1] - totals[0] < (totals[2] - totals[1]) * Fraction(3, 4)
+
+
+def test_epsilons_that_add_up_need_no_loss() -> None:
+    entries = ledger_with_losses("basic")
+    assert complaints(entries) == []
+    assert {entry.version for entry in entries} == {1}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda body: body["cost"].update(loss="1/16"), "but its cost makes it"),
+        (lambda body: body["cost"].update(loss="1/4"), "but its cost makes it"),
+        (lambda body: body["cost"].update(loss="1/2"), "body that cannot be read"),
+        (lambda body: body["cost"].update(loss="1"), "body that cannot be read"),
+        (lambda body: body["cost"].update(loss="0"), "body that cannot be read"),
+        (lambda body: body["cost"].update(loss="0.125"), "body that cannot be read"),
+        (lambda body: body["cost"].update(loss=None), "body that cannot be read"),
+        (lambda body: body["cost"].pop("loss"), "body that cannot be read"),
+    ],
+)
+@pytest.mark.parametrize("accountant", ["zcdp", "advanced"])
+def test_a_changed_loss_is_noticed(accountant: str, change: Callable[[dict[str, Any]], object], says: str) -> None:
+    entries = ledger_with_losses(accountant)
+    body = entries[2].content()
+    change(body)
+    entries[2] = entries[2]._replace(body=canonical_json(body))
+    found = complaints(relinked(entries))
+    assert any(complaint.startswith("entry 3") and says in complaint for complaint in found), found
+
+
+def test_version_1_names_no_loss_and_version_2_has_nothing_but_debits() -> None:
+    body = FROZEN[2].content()
+    body["cost"]["loss"] = "1/8"
+    named = relinked([*FROZEN[:2], FROZEN[2]._replace(body=canonical_json(body)), *FROZEN[3:]])
+    assert "entry 3: has a body that cannot be read" in complaints(named)
+    without = relinked([*FROZEN[:2], FROZEN[2]._replace(version=2), *FROZEN[3:]])
+    assert "entry 3: has a body that cannot be read" in complaints(without)
+    opened = relinked([*FROZEN, FROZEN[0]._replace(version=2, dataset="other")])
+    assert "entry 10: is of a kind that version 2 does not have" in complaints(opened)
 
 
 def test_an_empty_ledger_is_sound_and_has_no_head() -> None:
@@ -284,7 +344,7 @@ def test_bodies_are_canonical() -> None:
 
 
 def test_terms_come_back_from_the_ledger() -> None:
-    for terms in (TERMS, replace(TERMS, facts={"a": [1, 2.5, None], "b": {"c": True}}), Terms(Budget("1/3", "1e-9", "zcdp"))):
+    for terms in (TERMS, replace(TERMS, facts={"a": [1, 2.5, None], "b": {"c": True}}), Terms(Budget("1/3", "1e-9", "advanced"))):
         again = Terms.from_content(json.loads(canonical_json(terms.content())))
         assert again.differences(terms) == []
         assert again.budget == terms.budget

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpstats.accounting.accountants import Accountant, Total, read_exact
+from dpstats.accounting.accountants import Accountant, Total, checked_factor, read_exact
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.entries import ANSWER, DEBIT, OPEN, Entry, digest
+from dpstats.curator.ledger.entries import ANSWER, DEBIT, OPEN, VERSION, WITH_LOSS, Entry, digest
 from dpstats.curator.ledger.stores import PAGE, EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.writer import Page, Writer
 from dpstats.foundations.errors import BudgetError, InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.registry import PURE_LOSS
 
 LONGEST_KEY = 200
 
@@ -66,10 +67,10 @@ class AccountReader:
         return self.accountant.largest_epsilon(self.total, self.budget.limit)
 
     @property
-    def last_question(self) -> tuple[str, PrivacyCost] | None:
-        """The question that was paid for last, and what it cost."""
+    def last_question(self) -> tuple[str, PrivacyCost, Fraction] | None:
+        """The question that was paid for last, what it cost, and the loss of its method."""
         debit = self._last_debit()
-        return None if debit is None else (debit.content()["question"], cost_of(debit, self.terms))
+        return None if debit is None else (debit.content()["question"], cost_of(debit, self.terms), loss_of(debit))
 
     @property
     def spent(self) -> PrivacyCost:
@@ -88,9 +89,9 @@ class AccountReader:
         assert entry is not None
         return entry.hash
 
-    def how_many(self, cost: PrivacyCost) -> int:
-        """How many more questions of this cost fit."""
-        return self.budget.how_many(self._own(cost), self.total)
+    def how_many(self, cost: PrivacyCost, loss: Fraction = PURE_LOSS) -> int:
+        """How many more questions of this cost fit; `loss` is rho / epsilon**2 of their method."""
+        return self.budget.how_many(self._own(cost), self.total, loss)
 
     def entries(self) -> list[Entry]:
         """All entries about this data set, in order."""
@@ -123,14 +124,25 @@ class Account(AccountReader):
         """The same data set, only to be looked at."""
         return AccountReader(self._writer, self.dataset, self.terms)
 
-    def debit(self, key: str, question: str, cost: PrivacyCost, details: Mapping[str, object] | None = None) -> Receipt:
+    def debit(
+        self,
+        key: str,
+        question: str,
+        cost: PrivacyCost,
+        details: Mapping[str, object] | None = None,
+        loss: Fraction = PURE_LOSS,
+    ) -> Receipt:
         """Spend a cost; it is on the disk when this returns. Raises `BudgetError`, and spends nothing, where it does not fit.
 
         `key` names the question: the same for identical questions, such as a hash of everything that tells them apart.
-        `details` are plain values for whoever reads the ledger: method, version, parameters.
+        `details` are plain values for whoever reads the ledger: method, version, parameters. `loss` is rho / epsilon**2 of the
+        method, for the unit; it is written down where the charge depends on it.
         """
         _checked_key(key)
-        charge = self.accountant.charge(self._own(cost))
+        charge = self.accountant.charge(self._own(cost), loss)
+        names_loss = self.accountant.weighs_methods and loss != PURE_LOSS
+        amounts = {"epsilon": str(cost.epsilon), "delta": str(cost.delta), **({"loss": str(loss)} if names_loss else {})}
+        version = WITH_LOSS if names_loss else VERSION
 
         def spend(page: Page) -> Receipt:
             before = self._total_after(page.latest(self.dataset, DEBIT))
@@ -139,11 +151,11 @@ class Account(AccountReader):
                 raise BudgetError(self._refusal(charge, before))
             content = {
                 "question": question,
-                "cost": {"epsilon": str(cost.epsilon), "delta": str(cost.delta)},
+                "cost": amounts,
                 "total": self.accountant.to_dict(total),
                 "details": dict(details or {}),
             }
-            entry = page.append(self.dataset, DEBIT, key, content)
+            entry = page.append(self.dataset, DEBIT, key, content, version)
             self._seen = entry, total
             return Receipt(self.dataset, entry.sequence, key, entry.hash, total)
 
@@ -196,6 +208,17 @@ def cost_of(debit: Entry, terms: Terms) -> PrivacyCost:
     """What a debit cost."""
     cost = debit.content()["cost"]
     return terms.cost(read_exact(cost["epsilon"]), read_exact(cost["delta"]))
+
+
+def loss_of(debit: Entry) -> Fraction:
+    """The loss of a debit's method: 1/2 in version 1, which names none; raises `ValueError` where it cannot be read."""
+    cost = debit.content()["cost"]
+    if debit.version == VERSION:
+        return PURE_LOSS
+    loss = checked_factor(read_exact(cost["loss"]))
+    if loss == PURE_LOSS:
+        raise ValueError("a loss of 1/2 is not written down")
+    return loss
 
 
 def archived_document(answer: Entry) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Entries: the lines of a ledger, each chained to the one before it by a hash.
 
 An entry of version 1 never changes its meaning: its hash is the SHA-256 of the canonical JSON list of its other fields, in the
-order in which they stand below, and its body is canonical JSON. A later version gets its own rules beside these. Versions that
-this release does not know are reported, never guessed.
+order in which they stand below, and its body is canonical JSON. A later version gets its own rules beside these. Version 2 is a
+debit whose cost also names the loss of its method, because what it spends depends on that; everything else is written in version
+1, where every method has a loss of 1/2. Versions that this release does not know are reported, never guessed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 from dpstats.foundations.errors import InvalidParameterError
 
 OPEN, DEBIT, ANSWER = "open", "debit", "answer"
-VERSION = 1
+VERSION, WITH_LOSS = 1, 2
 BEFORE_THE_FIRST = "0" * 64
 _TYPES = [int, int, *[str] * 7]
 _AS_IT_IS = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)
@@ -47,7 +48,7 @@ class Entry(NamedTuple):
         """What is wrong with the entry taken by itself, or None."""
         if [type(field) for field in self] != _TYPES:
             return "has a field of the wrong type"
-        if self.version != VERSION:
+        if self.version not in (VERSION, WITH_LOSS):
             return f"has the format version {self.version}, which this release of dpstats does not know"
         if self.hash != hash_of(*self[:-1]):
             return "does not match its hash: it was changed after it was written"
@@ -68,16 +69,18 @@ class Entry(NamedTuple):
         return self._asdict()
 
 
-def chained(last: Entry | None, dataset: str, kind: str, key: str, content: Mapping[str, object]) -> Entry:
+def chained(
+    last: Entry | None, dataset: str, kind: str, key: str, content: Mapping[str, object], version: int = VERSION
+) -> Entry:
     """The entry that follows `last`, written now."""
     sequence, previous = (last.sequence + 1, last.hash) if last else (1, BEFORE_THE_FIRST)
     time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    fields = (sequence, VERSION, time, dataset, kind, key, canonical_json(content), previous)
+    fields = (sequence, version, time, dataset, kind, key, canonical_json(content), previous)
     return Entry(*fields, hash_of(*fields))
 
 
 def hash_of(*fields: object) -> str:
-    """The hash of an entry of version 1, from its other fields in order."""
+    """The hash of an entry of either version, from its other fields in order."""
     return digest(_AS_IT_IS.encode(fields))
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from dpstats.accounting.accountants import Total
-from dpstats.curator.ledger.accounts import archived_document, cost_of, total_after
+from dpstats.curator.ledger.accounts import archived_document, cost_of, loss_of, total_after
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, OPEN, Entry
 from dpstats.curator.ledger.terms import Terms, terms_of
 from dpstats.foundations.errors import LedgerError
@@ -25,6 +26,8 @@ class Line:
     total: Total
     """What the data set had spent after it."""
     details: dict[str, Any]
+    loss: Fraction
+    """rho / epsilon**2 of its method, as it was charged."""
     document: dict[str, Any] | None = None
     """What was answered, where it was archived."""
 
@@ -69,6 +72,7 @@ class Statement:
                     "time": line.time,
                     "question": line.question,
                     "cost": line.cost.to_dict(),
+                    "loss": str(line.loss),
                     "total": keeper.to_dict(line.total),
                     "details": line.details,
                     "answer": line.document,
@@ -103,4 +107,5 @@ def statements(entries: Iterable[Entry]) -> list[Statement]:
 def _line(debit: Entry, terms: Terms) -> Line:
     content = debit.content()
     total = total_after(debit, terms.budget.keeper)
-    return Line(debit.sequence, debit.time, str(content["question"]), cost_of(debit, terms), total, content["details"])
+    question, cost, loss = str(content["question"]), cost_of(debit, terms), loss_of(debit)
+    return Line(debit.sequence, debit.time, question, cost, total, content["details"], loss)

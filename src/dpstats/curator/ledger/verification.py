@@ -11,9 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dpstats.accounting.accountants import Total, read_exact
-from dpstats.curator.ledger.entries import ANSWER, BEFORE_THE_FIRST, DEBIT, OPEN, Entry, digest
+from dpstats.curator.ledger.accounts import loss_of
+from dpstats.curator.ledger.entries import ANSWER, BEFORE_THE_FIRST, DEBIT, OPEN, VERSION, WITH_LOSS, Entry, digest
 from dpstats.curator.ledger.terms import Terms
 from dpstats.foundations.errors import DpstatsError
+
+_KINDS = {VERSION: (OPEN, DEBIT, ANSWER), WITH_LOSS: (DEBIT,)}
+_AMOUNTS = {VERSION: {"epsilon", "delta"}, WITH_LOSS: {"epsilon", "delta", "loss"}}
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,12 @@ class _Audit:
         return faults
 
     def _content_faults(self, entry: Entry) -> list[str]:
-        if entry.version != 1:
+        if entry.version not in _KINDS:
             self._books.setdefault(entry.dataset, _Book(None)).total = None
             return []
         checks = {OPEN: self._open_faults, DEBIT: self._debit_faults, ANSWER: self._answer_faults}
-        if entry.kind not in checks:
-            return ["is of a kind that version 1 does not have"]
+        if entry.kind not in _KINDS[entry.version]:
+            return [f"is of a kind that version {entry.version} does not have"]
         if entry.kind != OPEN and entry.dataset not in self._books:
             return ["belongs to a data set that was not opened before it"]
         try:
@@ -116,7 +120,7 @@ class _Audit:
     def _debit_faults(self, entry: Entry) -> list[str]:
         self._debits[entry.sequence] = (entry.dataset, entry.key)
         book, content = self._books[entry.dataset], entry.content()
-        if set(content) != {"question", "cost", "total", "details"} or set(content["cost"]) != {"epsilon", "delta"}:
+        if set(content) != {"question", "cost", "total", "details"} or set(content["cost"]) != _AMOUNTS[entry.version]:
             raise ValueError("not a debit")
         if book.terms is None:
             return ["cannot be added up, because the terms of its data set cannot be read"]
@@ -126,7 +130,7 @@ class _Audit:
         faults = []
         if before is None:
             faults.append("cannot be added up, because the total before it cannot be read")
-        elif said != (due := budget.keeper.add(before, budget.keeper.charge(cost))):
+        elif said != (due := budget.keeper.add(before, budget.keeper.charge(cost, loss_of(entry)))):
             faults.append(f"says a total of {budget.keeper.words(said)}, but its cost makes it {budget.keeper.words(due)}")
         if not said <= budget.limit:
             faults.append(f"spends more than the budget: {budget.keeper.words(said)} of {budget.keeper.words(budget.limit)}")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
-from dpstats.curator.ledger.entries import Entry, chained
+from dpstats.curator.ledger.entries import VERSION, Entry, chained
 from dpstats.curator.ledger.stores import EntryTable, Store
 from dpstats.foundations.errors import DpstatsError, LedgerError
 
@@ -47,9 +47,9 @@ class Page:
         new = [each for each in self.appended if (each.dataset, each.kind, each.key) == (dataset, kind, key)]
         return [*self._table.with_key(dataset, kind, key), *new]
 
-    def append(self, dataset: str, kind: str, key: str, content: Mapping[str, object]) -> Entry:
+    def append(self, dataset: str, kind: str, key: str, content: Mapping[str, object], version: int = VERSION) -> Entry:
         """Add an entry; it counts once the transaction has been written."""
-        entry = chained(self._last, dataset, kind, key, content)
+        entry = chained(self._last, dataset, kind, key, content, version)
         self.appended.append(entry)
         self._last = self._latest[dataset, kind] = entry
         return entry
