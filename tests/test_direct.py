@@ -12,7 +12,7 @@ import pytest
 import dpstats as dp
 from dpstats.direct import documentation
 from dpstats.foundations import registry
-from dpstats.foundations.registry import Answer, Statistic
+from dpstats.foundations.registry import Answer, Reads, Statistic
 
 NUMBERS = [float(value % 40) for value in range(400)]
 
@@ -122,7 +122,7 @@ def test_functions_survive_pickling() -> None:
 
 
 def test_a_new_statistic_needs_its_registration_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    statistic = Statistic("twice_the_rows", "Only for tests.", numeric=False)
+    statistic = Statistic("twice_the_rows", "Only for tests.", reads=(Reads.LABELS,))
     registry.method(statistic, "plain", claim="none")(lambda column, question, rng: Answer(2 * column.count()))
     monkeypatch.setitem(registry._STATISTICS, statistic.name, statistic)
     try:

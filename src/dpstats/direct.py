@@ -1,4 +1,4 @@
-"""`dp.median(x)` and friends: an array, one question, no ledger.
+"""`dp.median(x)`, `dp.covariance(x, y)` and friends: one array or two, one question, no ledger.
 
 Each function here is made from the registry. It checks and prices the question first, and only then looks at the data.
 """
@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
-from dpstats.engines.arrays import as_column
-from dpstats.foundations.errors import UnknownNameError
+from dpstats.engines.tables.given import as_read
+from dpstats.foundations.arguments import column_words, take_columns
+from dpstats.foundations.errors import MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import AUTO, Statistic, ask, find_statistic
+from dpstats.foundations.registry import AUTO, INTERVAL, Reads, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.summaries import MISSING_POLICY
 
@@ -26,22 +27,25 @@ _COMMON_HELP = {
     "delta": "for methods that need it, for example 1e-6; with method='auto' it is spent only if needed",
     "neighbors": "'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)",
     "method": "the method by name; 'auto' takes the first one listed below",
+    "interval": "the confidence level of the interval, or None for none",
     "unit": "what one row stands for, in words, for the card",
     "rng": "dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise",
 }
+_CONTAINERS = "a list, a numpy array, a pandas or polars Series, an arrow array"
+_KINDS = {Reads.NUMBERS: "numbers", Reads.LABELS: "values of any type", Reads.EITHER: "numbers, or values of any other type"}
 
 
 def function_for(name: str) -> StatisticFunction:
-    """The statistic of that name as a function of an array."""
+    """The statistic of that name as a function of an array, or of several of the same rows."""
     statistic = find_statistic(name)
 
     def answer(
-        data: object,
-        *positional: object,
+        *given: object,
         epsilon: object = None,
         delta: object = 0,
         neighbors: object = Neighbors.ADD_REMOVE,
         method: object = AUTO,
+        interval: object = INTERVAL,
         unit: str = "row",
         rng: RandomSource | None = None,
         **parameters: object,
@@ -49,6 +53,11 @@ def function_for(name: str) -> StatisticFunction:
         source = source_or_system(rng)
         for unknown in parameters.keys() & {"name", "column"}:  # words of `ask` that are no parameters
             raise UnknownNameError(f"{name} has no parameter {unknown!r}.")
+        words = column_words(statistic, "data")
+        data, positional = take_columns(words, given, parameters)
+        for missing in words[len(data) :]:
+            several = f": it takes {' and '.join(words)}, columns of the same rows" if len(words) > 1 else ""
+            raise MissingParameterError(f"{name} needs {missing}{several}.")
         question = ask(
             name,
             *positional,
@@ -56,11 +65,12 @@ def function_for(name: str) -> StatisticFunction:
             delta=delta,
             neighbors=neighbors,
             method=method,
+            interval=interval,
             unit=unit,
-            column=_label(data),
+            column=[_label(each) for each in data],
             **parameters,
         )
-        return question.answer(lambda: as_column(data, numeric=statistic.numeric), source)
+        return question.answer(lambda: as_read(data, statistic.reads), source)
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "dpstats"
@@ -71,10 +81,10 @@ def function_for(name: str) -> StatisticFunction:
 
 def signature(statistic: Statistic) -> inspect.Signature:
     """How the statistic's function is called, for `help` and editors."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
+    first, keyword = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
     return inspect.Signature(
         [
-            inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, annotation=object),
+            *(inspect.Parameter(word, first, annotation=object) for word in column_words(statistic, "data")),
             *(
                 inspect.Parameter(parameter.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=parameter.default)
                 for parameter in statistic.parameters
@@ -83,6 +93,7 @@ def signature(statistic: Statistic) -> inspect.Signature:
             inspect.Parameter("delta", keyword, default=0, annotation=float),
             inspect.Parameter("neighbors", keyword, default=Neighbors.ADD_REMOVE.value, annotation=str),
             inspect.Parameter("method", keyword, default=AUTO, annotation=str),
+            inspect.Parameter("interval", keyword, default=INTERVAL, annotation=float | None),
             inspect.Parameter("unit", keyword, default="row", annotation=str),
             inspect.Parameter("rng", keyword, default=None, annotation=RandomSource | None),
         ],
@@ -92,10 +103,7 @@ def signature(statistic: Statistic) -> inspect.Signature:
 
 def documentation(statistic: Statistic) -> str:
     """The docstring of the statistic's function: what it is, what it takes, what it claims."""
-    needs = "numbers" if statistic.numeric else "values of any type"
-    rows: dict[str, str] = {
-        "data": f"{needs}: a list, a numpy array, a pandas or polars Series, an arrow array; {MISSING_POLICY}"
-    }
+    rows = _data_help(statistic)
     rows |= {parameter.name: parameter.help for parameter in statistic.parameters}
     lines = [
         f"{statistic.summary.rstrip('.')}.",
@@ -112,6 +120,17 @@ def documentation(statistic: Statistic) -> str:
         "What several calls cost adds up, and nothing here keeps count.",
     ]
     return "\n".join(lines)
+
+
+def _data_help(statistic: Statistic) -> dict[str, str]:
+    """What the columns may be; the first one's line says what holds for all."""
+    names = column_words(statistic, "data")
+    helps = dict(zip(names, (_KINDS[reads] for reads in statistic.reads), strict=True))
+    if len(names) == 1:
+        return {name: f"{kind}: {_CONTAINERS}; {MISSING_POLICY}" for name, kind in helps.items()}
+    helps[names[0]] += f": {_CONTAINERS}; a row that is missing in one column is left out of all; {MISSING_POLICY}"
+    helps[names[1]] += ", of the same rows in the same order"
+    return helps
 
 
 def _indented(rows: dict[str, str]) -> list[str]:

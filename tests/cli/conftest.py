@@ -8,7 +8,7 @@ import pytest
 
 from dpstats.cli.main import main
 from dpstats.foundations import registry
-from dpstats.foundations.registry import Answer, Refusal, Statistic
+from dpstats.foundations.registry import Answer, Reads, Refusal, Statistic
 
 SECRET_NUMBER = "98765.4321"
 SECRET_TEXT = "Xanthippe"
@@ -63,6 +63,6 @@ def odd_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
         ("needy", lambda *_: Answer(1.0), True),
         ("endless", lambda *_: Answer([float("inf"), 1.0]), False),
     ):
-        statistic = Statistic(name, f"Only for tests: {name}.", numeric=False)
+        statistic = Statistic(name, f"Only for tests: {name}.", reads=(Reads.LABELS,))
         registry.method(statistic, "plain", claim="none", needs_delta=needs_delta)(behaviour)
         monkeypatch.setitem(registry._STATISTICS, name, statistic)

@@ -34,7 +34,7 @@ def wages(tmp_path: Path) -> Path:
         "median(flag, method=stable)",
         "quantile(wage, 0.9, method='bin-centre')",
         "quantile(flag, [0.1, 0.5], method=stable)",
-        "trimmed_mean(wage)",
+        "trimmed_mean(wage, method='dwork-lei')",
         "trimmed_mean(wage, 0.25, method=ptr)",
         "mode(flag)",
         "mode(flag, method=stable)",
@@ -52,7 +52,7 @@ def test_exact_answers_are_exact(run: Run, wages: Path) -> None:
 
 
 def test_delta_is_shared_by_the_questions_that_need_it(run: Run, wages: Path) -> None:
-    questions = ("median(wage)", "mode(flag)", "trimmed_mean(wage)")
+    questions = ("median(wage)", "mode(flag)", "trimmed_mean(wage, method=ptr)")
     result = json.loads(run("ask", wages, *questions, *BUDGET, "--json", "--seed", "1").out)
     assert [answer["cost"]["delta_exact"] for answer in result["answers"]] == ["0", "1/2000000", "1/2000000"]
     assert result["total"]["delta"] == pytest.approx(1e-6)
@@ -71,10 +71,10 @@ def test_a_refusal_is_exit_code_3_and_costs_the_same(run: Run, wages: Path) -> N
     [
         (["iqr(wage, method=ptr)", "--epsilon", "1"], "needs delta: add for example --delta 1e-6"),
         (["mode(flag)", "--epsilon", "1"], "mode(flag) needs delta"),
-        (["trimmed_mean(wage)", "--epsilon", "1"], "needs delta"),
+        (["trimmed_mean(wage, method=ptr)", "--epsilon", "1"], "needs delta"),
         (["median(wage, method=universal, delta=1e-6)", "--epsilon", "1"], "spends no delta"),
         (["median(wage, method=ptr)", "--epsilon", "1", "--delta", "0.7"], "delta must be"),
-        (["trimmed_mean(wage, 0.5)", "--epsilon", "1", "--delta", "1e-6"], "trim must be at least 0.001 and below 0.5"),
+        (["trimmed_mean(wage, 0.5)", "--epsilon", "1"], "trim must be at least 0 and below 0.5"),
         (["interquantile_range(wage, [0.9, 0.1])", "--epsilon", "1"], "the lower one first"),
         (["iqr(wage, method=magic)", "--epsilon", "1", "--delta", "1e-6"], "iqr has no method 'magic'; it has 'auto'"),
     ],
@@ -86,7 +86,7 @@ def test_what_is_wrong_with_a_question_is_said(run: Run, wages: Path, arguments:
 
 
 def test_the_card_says_why_a_method_was_taken(run: Run, wages: Path) -> None:
-    taken = run("ask", wages, "iqr(wage)", "trimmed_mean(wage)", *BUDGET, "--card", "--seed", "2").out
+    taken = run("ask", wages, "iqr(wage)", "trimmed_mean(wage)", "--epsilon", "2", "--card", "--seed", "2").out
     assert taken.count("chosen because") == 2
     named = run("ask", wages, "iqr(wage, method=ptr)", *BUDGET, "--card", "--seed", "2").out
     assert "chosen because" not in named

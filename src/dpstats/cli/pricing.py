@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpstats.cli.questions import ParsedQuestion
+from dpstats.cli.questions import ParsedQuestion, split_columns
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
-from dpstats.foundations.registry import AUTO, Question, ask, find_statistic, refuse_surplus
+from dpstats.foundations.registry import Question, ask, find_statistic, may_spend_delta, refuse_surplus
+from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 
 _SAID_ELSEWHERE = {
@@ -26,38 +27,45 @@ def price_questions(
     """Checked and priced questions.
 
     A question that names its own epsilon takes it; the others share what is left of the total in equal, exact parts. The same
-    holds for delta among the questions whose method needs it.
+    holds for delta among the questions whose method needs it, or may need it when the type of the column is known. Where no
+    delta is given, a statistic that has a usual one takes that.
     """
+    split = []
     for question in parsed:
         for keyword in question.keywords.keys() & _SAID_ELSEWHERE.keys():
             raise UnknownNameError(f"a question has no {keyword}: {_SAID_ELSEWHERE[keyword]}.")
-        refuse_surplus(find_statistic(question.statistic), question.positional, "the column")
-    spends_delta = [_needs_delta(question) for question in parsed]
+        statistic = find_statistic(question.statistic)
+        columns, positional = split_columns(question, len(statistic.reads))
+        refuse_surplus(statistic, positional, "the column" if len(columns) == 1 else "the columns")
+        split.append((columns, positional))
+    spends_delta = [
+        may_spend_delta(question.statistic, positional, question.keywords)
+        for question, (_, positional) in zip(parsed, split, strict=True)
+    ]
     epsilons = _shares(parsed, "epsilon", [True] * len(parsed), None if epsilon is None else spendable_epsilon(epsilon))
-    deltas = _shares(parsed, "delta", spends_delta, None if delta is None else spendable_delta(delta))
+    usual = [find_statistic(question.statistic).usual_delta if delta is None else None for question in parsed]
+    wants_delta = [spends and not own for spends, own in zip(spends_delta, usual, strict=True)]
+    deltas = _shares(parsed, "delta", wants_delta, None if delta is None else spendable_delta(delta))
+    deltas = [own if share is None and spends else share for share, own, spends in zip(deltas, usual, spends_delta, strict=True)]
     if delta is not None and not any(spends_delta):
         raise InvalidParameterError("none of these questions spends delta: leave --delta out.")
     return [
         ask(
             question.statistic,
-            *question.positional,
+            *positional,
             **{**question.keywords, "epsilon": share, "delta": delta_share or 0},
             neighbors=neighbors,
             unit=unit,
-            column=question.column,
+            column=columns,
         )
-        for question, share, delta_share in zip(parsed, epsilons, deltas, strict=True)
+        for question, (columns, positional), share, delta_share in zip(parsed, split, epsilons, deltas, strict=True)
     ]
 
 
-def total_cost(questions: Sequence[Question]) -> PrivacyCost:
-    """What all of the questions cost together."""
+def total_cost(questions: Sequence[Question | Release | NoReply]) -> PrivacyCost:
+    """What all of the questions cost together, or their answers."""
     first, *others = (question.cost for question in questions)
     return sum(others, first)
-
-
-def _needs_delta(question: ParsedQuestion) -> bool:
-    return find_statistic(question.statistic).method_for(question.keywords.get("method", AUTO)).needs_delta
 
 
 def _shares(parsed: Sequence[ParsedQuestion], name: str, wanted: Sequence[bool], total: Fraction | None) -> list[Fraction | None]:

@@ -17,6 +17,8 @@ from dpstats.foundations.errors import InvalidParameterError, MissingParameterEr
 _LONGEST = 2_000
 _EXAMPLE = 'write it like median(income) or quantile("net income", 0.9, epsilon=0.5)'
 
+_EXAMPLE_COLUMNS = ("income", "age")
+
 
 @dataclass(frozen=True)
 class ParsedQuestion:
@@ -25,7 +27,9 @@ class ParsedQuestion:
     text: str
     statistic: str
     column: str
+    """What was given first."""
     positional: tuple[object, ...] = ()
+    """What came by position after it: further columns, where the statistic reads several, and then parameters."""
     keywords: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -48,6 +52,18 @@ def parse_question(text: str) -> ParsedQuestion:
         raise InvalidParameterError(f"the question {_quoted(text)} must name a column first: {_EXAMPLE}.")
     positional = tuple(_literal(argument, text) for argument in call.args[1:])
     return ParsedQuestion(text, call.func.id, column, positional, keywords)
+
+
+def split_columns(question: ParsedQuestion, how_many: int) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    """The columns of a question about so many of them, and what came by position after those."""
+    columns = [question.column, *question.positional[: how_many - 1]]
+    if len(columns) < how_many:
+        example = f"{question.statistic}({', '.join(_EXAMPLE_COLUMNS[:how_many])})"
+        raise MissingParameterError(f"the question {_quoted(question.text)} must name {how_many} columns, such as {example}.")
+    names = tuple(column for column in columns if isinstance(column, str))
+    if len(names) < how_many:
+        raise InvalidParameterError(f"the question {_quoted(question.text)} must name {how_many} columns before anything else.")
+    return names, question.positional[how_many - 1 :]
 
 
 def _parsed_call(text: str) -> ast.Call:

@@ -37,13 +37,14 @@ def document_of(result: Result) -> dict[str, Any]:
     document: dict[str, Any] = {"question": result.question, "method": result.method, "cost": _plain_cost(result.cost)}
     if isinstance(result, NoReply):
         return {**document, "reason": result.reason, "advice": result.advice}
-    interval = result.interval
+    interval, several = result.interval, result.intervals
     return {
         **document,
         "value": _plain(result.value),
         "claim": result.claim,
-        "interval": None if interval is None else [_plain(end) for end in (interval.low, interval.high, interval.level)],
+        "interval": None if interval is None else _plain([interval.low, interval.high, interval.level]),
         "covers": "" if interval is None else interval.covers,
+        **({"intervals": [_plain([each.low, each.high, each.level, each.covers]) for each in several]} if several else {}),
         "notes": [list(note) for note in result.notes],
     }
 
@@ -65,6 +66,7 @@ def result_of(document: Mapping[str, Any], statistic: Statistic) -> Result:
         claim=document["claim"],
         private=True,
         interval=None if document["interval"] is None else Interval(*_revived([*document["interval"], document["covers"]])),
+        intervals=tuple(Interval(*_revived(each)) for each in document.get("intervals", ())),
         notes=_revived(document["notes"]),
     )
 

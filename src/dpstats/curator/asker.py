@@ -8,16 +8,18 @@ from difflib import get_close_matches
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
+from dpstats.foundations.arguments import column_words, take_columns
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import AUTO, Statistic, find_statistic, statistic_names
+from dpstats.foundations.registry import AUTO, INTERVAL, OTHER_NAMES, Statistic, find_statistic, statistic_names
 
 _FIXED = ("neighbors", "unit")
-_OTHER_NAMES = {"filter": "where", "query": "where", "mean": "trimmed_mean", "average": "trimmed_mean", "groupby": "group_by"}
+_OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
 _HELP = {
     "epsilon": "the privacy that the answer spends, for the unit that the session protects; required, for example 0.2",
     "delta": "for methods and private group keys that need it, for example 1e-7",
     "method": "the method by name; 'auto' takes the first one listed below",
+    "interval": "the confidence level of the interval, or None for none",
     "rng": "dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE",
 }
 
@@ -25,8 +27,13 @@ _HELP = {
 class Asker:
     """Something that answers questions about a protected table: its statistics are methods."""
 
-    def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
-        """Answer one question; `keywords` has epsilon, delta, method, rng and the statistic's own parameters."""
+    def _ask(
+        self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
+    ) -> Any:
+        """Answer one question; `keywords` has epsilon, delta, method, interval, rng and the statistic's own parameters.
+
+        There are as many columns as the statistic reads, or where it only counts rows perhaps none.
+        """
         raise NotImplementedError
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -44,24 +51,19 @@ def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
     """The statistic as a method of an asker."""
 
     def answer(
-        column: str | None = None,
-        *positional: object,
+        *given: object,
         epsilon: object = None,
         delta: object = 0,
         method: object = AUTO,
+        interval: object = INTERVAL,
         rng: RandomSource | None = None,
         **parameters: object,
     ) -> Any:
         for word in parameters.keys() & set(_FIXED):
             raise InvalidParameterError(f"{word} was fixed when the table was protected: leave it out.")
-        if column is None and not statistic.only_counts:
-            raise MissingParameterError(f"{statistic.name} needs a column: for example {statistic.name}('income', epsilon=0.2).")
-        if column is not None and type(column) is not str:
-            raise InvalidParameterError(
-                f"{statistic.name} takes the name of a column, such as 'income', and then its parameters."
-            )
-        given = {"epsilon": epsilon, "delta": delta, "method": method, "rng": rng}
-        return asker._ask(statistic, column, positional, {**given, **parameters})
+        columns, positional = columns_among(statistic, given, parameters)
+        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rng": rng}
+        return asker._ask(statistic, columns, positional, {**common, **parameters})
 
     answer.__name__ = answer.__qualname__ = statistic.name
     answer.__doc__ = _documentation(statistic)
@@ -69,23 +71,41 @@ def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
     return answer
 
 
+def columns_among(
+    statistic: Statistic, given: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The names of a question's columns, and what comes by position after them; an error where they are none."""
+    words = column_words(statistic, "column")
+    columns, positional = take_columns(words, given, keywords)
+    if statistic.only_counts and columns in ([], [None]):
+        return (), positional
+    if len(columns) < len(words) or None in columns:
+        needs, names = ("a column", "'income'") if len(words) == 1 else ("two columns", "'income', 'age'")
+        raise MissingParameterError(f"{statistic.name} needs {needs}: for example {statistic.name}({names}, epsilon=0.2).")
+    if any(type(column) is not str for column in columns):
+        takes = "the name of a column, such as 'income'" if len(words) == 1 else "the names of two columns"
+        raise InvalidParameterError(f"{statistic.name} takes {takes}, and then its parameters.")
+    return tuple(columns), positional
+
+
 def _signature(statistic: Statistic) -> inspect.Signature:
     either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    column = inspect.Parameter("column", either, default=None if statistic.only_counts else inspect.Parameter.empty)
+    optional = None if statistic.only_counts else inspect.Parameter.empty
+    columns = [inspect.Parameter(word, either, default=optional) for word in column_words(statistic, "column")]
     named = [inspect.Parameter("epsilon", keyword)]
-    named += [
-        inspect.Parameter(name, keyword, default=default) for name, default in (("delta", 0), ("method", AUTO), ("rng", None))
-    ]
+    defaults = {"delta": 0, "method": AUTO, "interval": INTERVAL, "rng": None}
+    named += [inspect.Parameter(name, keyword, default=default) for name, default in defaults.items()]
     own = [
-        inspect.Parameter(each.name, either if column.default is column.empty else keyword, default=each.default)
+        inspect.Parameter(each.name, keyword if statistic.only_counts else either, default=each.default)
         for each in statistic.parameters
     ]
-    return inspect.Signature([column, *own, *named])
+    return inspect.Signature([*columns, *own, *named])
 
 
 def _documentation(statistic: Statistic) -> str:
     optional = "; left out: all rows of the table" if statistic.only_counts else ""
-    rows = {"column": f"a column by name{optional}", **{each.name: each.help for each in statistic.parameters}, **_HELP}
+    columns = dict.fromkeys(column_words(statistic, "column"), f"a column by name{optional}")
+    rows = {**columns, **{each.name: each.help for each in statistic.parameters}, **_HELP}
     width = max(map(len, rows))
     lines = [f"{statistic.summary.rstrip('.')}.", "", "Parameters"]
     lines += [f"  {name:<{width}}  {text}" for name, text in rows.items()]

@@ -14,21 +14,23 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
 from dpstats.curator.ledger.ledger import Account
 from dpstats.curator.protection import Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.passes.columns import open_column
+from dpstats.engines.passes.columns import open_column, reads_numbers
 from dpstats.engines.stores.store import Store
+from dpstats.engines.tables.table import StoreTable
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
-from dpstats.foundations.registry import COULD_NOT, Question, Statistic, ask
-from dpstats.foundations.results import NoReply, Release
+from dpstats.foundations.registry import COULD_NOT, INTERVAL, PURE_LOSS, Question, Statistic, ask, checked_level
+from dpstats.foundations.results import Interval, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
-from dpstats.foundations.summaries import Column
+from dpstats.foundations.summaries import Column, Table
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,18 @@ class ProtectedTable:
     """Whether answers may be drawn from a seeded source, which protects nobody."""
 
     def priced(
-        self, scope: Scope, statistic: Statistic, column: str | None, positional: Sequence[object], keywords: Mapping[str, Any]
+        self,
+        scope: Scope,
+        statistic: Statistic,
+        columns: Sequence[str],
+        positional: Sequence[object],
+        keywords: Mapping[str, Any],
     ) -> Question:
         """A question at the price of the unit; every complaint about it is raised here."""
         unit, neighbors = self.protection.unit, self.protection.neighbors
-        question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=column or "", **keywords)
-        scope.check(statistic, column)
-        return question
+        question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=columns, **keywords)
+        scope.check(statistic, columns)
+        return question.settled(lambda: reads_numbers(scope.view, columns[0], statistic.reads[0]))
 
     def choice_of_rows(self) -> str:
         """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""
@@ -99,7 +106,7 @@ def serve(table: ProtectedTable, request: Request, answer: Callable[[], Result],
     key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
     if archived and (document := account.recall(key)) is not None:
         return noted(result_of(document, request.question.statistic), *FROM_ARCHIVE)
-    receipt = account.debit(key, request.text, request.cost, details)
+    receipt = account.debit(key, request.text, request.cost, details, loss_of(table, request))
     result = answer()
     if archived and not has_failed(result):
         try:
@@ -107,6 +114,14 @@ def serve(table: ProtectedTable, request: Request, answer: Callable[[], Result],
         except LedgerError:  # it was paid for, so it is handed out all the same
             return noted(result, *NOT_ARCHIVED)
     return result
+
+
+def loss_of(table: ProtectedTable, request: Request) -> Fraction:
+    """rho / epsilon**2 of a request, for the unit; 1/2 where group keys are chosen privately beside the method."""
+    if "by" in request.scope and request.scope["keys"] is None:
+        return PURE_LOSS
+    steps = steps_between(table.protection.neighbors, table.protection.rows_per_unit)
+    return unit_loss(request.question.method.loss, request.cost.delta, steps)
 
 
 def could_not(request: Request) -> NoReply:
@@ -127,20 +142,25 @@ def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
         "edition": table.edition,
         "source": table.source,
         "method": f"{question.statistic.name}_{question.method.name}/{question.method.version}",
-        "column": question.column,
+        "column": question.column if len(question.columns) < 2 else list(question.columns),
         "arguments": {name: _canonical(value) for name, value in question.arguments.items()},
         "epsilon": str(cost.epsilon),
         "delta": str(cost.delta),
         "rows": table.choice_of_rows(),
+        **({} if question.interval == checked_level(INTERVAL) else {"interval": str(question.interval)}),
         **request.scope,
     }
 
 
-def open_for(table: ProtectedTable, scope: Scope, statistic: Statistic, column: str | None) -> Column:
-    """The column that a question is about; without one, the rows themselves."""
-    if column is not None:
-        return open_column(table.store, scope.view, column, statistic.numeric)
-    return RowsOf(open_column(table.store, scope.view, next(iter(table.schema)), False))
+def open_for(table: ProtectedTable, scope: Scope, statistic: Statistic, columns: Sequence[str]) -> Column | Table:
+    """The column that a question is about, or the table of several; without one, the rows themselves."""
+    view = scope.view
+    if not columns:
+        return RowsOf(open_column(table.store, view, next(iter(table.schema)), False))
+    numeric = [reads_numbers(view, column, reads) for column, reads in zip(columns, statistic.reads, strict=True)]
+    if len(columns) == 1:
+        return open_column(table.store, view, columns[0], numeric[0])
+    return StoreTable(table.store, view, columns, numeric)
 
 
 class RowsOf:
@@ -168,15 +188,19 @@ def relabelled(reply: Release | NoReply, request: Request, row_question: Questio
     if isinstance(reply, NoReply):
         return reply
     notes: list[tuple[str, str]] = []
-    interval = reply.interval
+    interval, intervals = reply.interval, reply.intervals
     if not protection.is_by_row:
         notes.append(("rows used", protection.rows_used()))
-        if interval is not None:
-            interval = replace(interval, covers=f"{interval.covers}, for the rows that are used: {protection.rows_used()}")
+        interval = None if interval is None else _of_used_rows(interval, protection)
+        intervals = tuple(_of_used_rows(each, protection) for each in intervals)
     if row_question.epsilon != request.cost.epsilon:
         row = f"epsilon = {decimal_text(row_question.epsilon)} for one row, which makes {request.cost} for a {request.cost.unit}"
         notes.append(("price of a row", row))
-    return replace(reply, interval=interval, notes=(*reply.notes, *notes))
+    return replace(reply, interval=interval, intervals=intervals, notes=(*reply.notes, *notes))
+
+
+def _of_used_rows(interval: Interval, protection: Protection) -> Interval:
+    return replace(interval, covers=f"{interval.covers}, for the rows that are used: {protection.rows_used()}")
 
 
 def _canonical(value: object) -> object:

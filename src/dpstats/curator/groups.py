@@ -21,16 +21,18 @@ from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
+from dpstats.engines.passes.columns import reads_numbers
+from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
-from dpstats.foundations.registry import Question, Statistic
+from dpstats.foundations.registry import Question, Statistic, may_spend_delta
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
-from dpstats.foundations.summaries import Column
+from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
-from dpstats.statistics.counts import INTERVAL_LEVEL, noise_reach
+from dpstats.statistics.counts import noise_reach
 
 KEYS_SHARE = Fraction(1, 4)
 """The part of epsilon that a private choice of keys gets; the answers get the rest."""
@@ -52,7 +54,9 @@ class Groups(Asker):
             raise InvalidParameterError("group_by takes each column once.")
         self._keys = listed_keys(scope, columns, keys, table.public_keys)
 
-    def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
+    def _ask(
+        self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
+    ) -> Any:
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
         delta = spendable_delta(asked["delta"])
@@ -62,18 +66,18 @@ class Groups(Asker):
                     f"the groups of {', '.join(self._by)} are chosen privately, which needs delta: for example delta=1e-7. "
                     "If the groups are public, name them: group_by(..., keys=[...])."
                 )
-            if not statistic.method_for(asked["method"]).needs_delta:
+            if not may_spend_delta(statistic.name, positional, asked):
                 asked["delta"] = 0
-        question = self._table.priced(self._scope, statistic, column, positional, asked)
+        question = self._table.priced(self._scope, statistic, columns, positional, asked)
         cost = question.cost if self._keys is not None else replace_delta(question.cost, delta)
-        request = Request(question, self._scope.text_of(question, self._by), self._canonical(column), cost)
+        request = Request(question, self._scope.text_of(question, self._by), self._canonical(columns), cost)
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
         if self._keys is None:
             spendable_epsilon(row_question.epsilon * KEYS_SHARE)
 
         def answer() -> GroupedRelease | NoReply:
             try:
-                return _Answering(self._table, self._scope, self._by, self._kinds, request, column, source).answer(
+                return _Answering(self._table, self._scope, self._by, self._kinds, request, columns, source).answer(
                     row_question, self._keys
                 )
             except (KeyboardInterrupt, SystemExit):
@@ -89,9 +93,9 @@ class Groups(Asker):
         keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"
         return f"Groups({self._table.name} by {', '.join(self._by)}: {keys})"
 
-    def _canonical(self, column: str | None) -> dict[str, object]:
+    def _canonical(self, columns: Sequence[str]) -> dict[str, object]:
         keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
-        return {**self._scope.to_dict(column, *self._by), "by": list(self._by), "keys": keys}
+        return {**self._scope.to_dict(*columns, *self._by), "by": list(self._by), "keys": keys}
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class _Answering:
     by: tuple[str, ...]
     kinds: tuple[ColumnType, ...]
     request: Request
-    column: str | None
+    columns: tuple[str, ...]
     source: RandomSource
 
     def answer(self, question: Question, keys: Sequence[Key] | None) -> GroupedRelease:
@@ -112,7 +116,7 @@ class _Answering:
             words = f"{len(keys):,} public keys; a row is in one group, so all of them cost what one does"
             return self._grouped(self._replies(question, in_key_order(keys)), question, ("groups", words))
         raw_counts = count_keys(self.table.store, self.scope.view, self.by, self.kinds)
-        if question.statistic.only_counts and self.column is None:  # the choice itself has counted
+        if question.statistic.only_counts and not self.columns:  # the choice itself has counted
             noisy_counts = choose_keys(raw_counts, question.epsilon, question.delta, self.source)
             replies = {key: self._counted(question, noisy_count) for key, noisy_count in noisy_counts.items()}
             return self._grouped(replies, question, ("groups", _choice(question.epsilon, question.delta)))
@@ -127,17 +131,21 @@ class _Answering:
     def _replies(self, question: Question, keys: Sequence[Key]) -> dict[Key, Release | NoReply]:
         """One reply for each key, each from its own group's rows."""
         sources = dict(zip(keys, branches(self.source, len(keys)), strict=True))
-        name = next(iter(self.table.schema)) if self.column is None else self.column
-
-        def answer(key: Key, opened: Column) -> Release | NoReply:
-            return question.answer(lambda: RowsOf(opened) if self.column is None else opened, sources[key])
-
         group_keys = GroupKeys(self.by, self.kinds, tuple(keys))
-        return answer_groups(self.table.store, self.scope.view, group_keys, name, question.statistic.numeric, answer)
+        store, view, reads = self.table.store, self.scope.view, question.statistic.reads
+        numeric = [reads_numbers(view, name, each) for name, each in zip(self.columns, reads, strict=False)]
+
+        def answer(key: Key, opened: Column | Table) -> Release | NoReply:
+            return question.answer(lambda: opened, sources[key])
+
+        if len(self.columns) > 1:
+            return answer_group_tables(store, view, group_keys, self.columns, numeric, answer)
+        if self.columns:
+            return answer_groups(store, view, group_keys, self.columns[0], numeric[0], answer)
+        any_column = next(iter(self.table.schema))
+        return answer_groups(store, view, group_keys, any_column, False, lambda key, opened: answer(key, RowsOf(opened)))
 
     def _counted(self, question: Question, noisy_count: int) -> Release:
-        reach = noise_reach(float(question.epsilon), INTERVAL_LEVEL)
-        covers = "the noise; a group near the threshold is shown only when its noise is large"
         return Release(
             question=self.request.text,
             value=noisy_count,
@@ -145,7 +153,7 @@ class _Answering:
             method=question.method.name,
             claim="(epsilon, delta)-DP: counts with whole-number Laplace noise, shown from a threshold on",
             private=self.source.private,
-            interval=Interval(max(0, noisy_count - reach), noisy_count + reach, INTERVAL_LEVEL, covers),
+            interval=_interval_around(noisy_count, question),
         )
 
     def _grouped(self, replies: Mapping[Key, Release | NoReply], question: Question, note: tuple[str, str]) -> GroupedRelease:
@@ -163,6 +171,15 @@ class _Answering:
 def replace_delta(cost: PrivacyCost, delta: Fraction) -> PrivacyCost:
     """The same cost with another delta."""
     return PrivacyCost(cost.epsilon, delta, cost.neighbors, cost.unit)
+
+
+def _interval_around(noisy_count: int, question: Question) -> Interval | None:
+    if question.interval is None:
+        return None
+    level = float(question.interval)
+    reach = noise_reach(float(question.epsilon), level)
+    covers = "the noise; a group near the threshold is shown only when its noise is large"
+    return Interval(max(0, noisy_count - reach), noisy_count + reach, level, covers)
 
 
 def _choice(epsilon: Fraction, delta: Fraction) -> str:

@@ -10,7 +10,7 @@ from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.expressions import condition, parse_expression
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
-from dpstats.foundations.registry import Question, Statistic
+from dpstats.foundations.registry import Question, Reads, Statistic
 
 _NUMERIC = (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.UNDECLARED)
 
@@ -55,17 +55,16 @@ class Scope:
         check_column_name(name, tuple(self.columns))
         return self.columns[name]
 
-    def check(self, statistic: Statistic, column: str | None) -> None:
-        """Raise where a statistic cannot be asked of a column, by its name or its type."""
-        if column is None:
-            return
-        kind = self.kind_of(column)
-        if statistic.numeric and kind not in _NUMERIC:
-            raise DataTypeError(
-                f"{statistic.name} needs numbers, and column {shown(column)} is of type {kind.value}.{_way_on(column, kind)}"
-            )
-        if kind is ColumnType.OTHER and not statistic.only_counts:
-            raise DataTypeError(f"{statistic.name} cannot read column {shown(column)}: its type is nested or binary.")
+    def check(self, statistic: Statistic, columns: Sequence[str]) -> None:
+        """Raise where a statistic cannot be asked of some columns, by their names or their types."""
+        for column, reads in zip(columns, statistic.reads, strict=False):
+            kind = self.kind_of(column)
+            if reads is Reads.NUMBERS and kind not in _NUMERIC:
+                raise DataTypeError(
+                    f"{statistic.name} needs numbers, and column {shown(column)} is of type {kind.value}.{_way_on(column, kind)}"
+                )
+            if kind is ColumnType.OTHER and not statistic.only_counts:
+                raise DataTypeError(f"{statistic.name} cannot read column {shown(column)}: its type is nested or binary.")
 
     def condition_text(self) -> str:
         """The conditions in words; empty where there are none."""
@@ -78,9 +77,9 @@ class Scope:
         groups = f" by {', '.join(shown(name) for name in by)}" if by else ""
         return f"{question}{rows}{groups}"
 
-    def to_dict(self, *used: str | None) -> dict[str, object]:
+    def to_dict(self, *used: str) -> dict[str, object]:
         """The canonical form of all that decides which numbers a question sees, beside the names of the columns it uses."""
-        names = {name for name in used if name} | {name for each in self.view.conditions for name, _ in each.columns}
+        names = {*used} | {name for each in self.view.conditions for name, _ in each.columns}
         return {
             "where": sorted({str(each) for each in self.view.conditions}),
             "derived": {name: str(self.view.derived[name]) for name in self._derived_among(names)},

@@ -11,24 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from dpstats.curator.asker import Asker
+from dpstats.curator.asker import Asker, columns_among
 from dpstats.curator.desk import ProtectedTable, Request, could_not, open_for, relabelled, serve
 from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.planning.forecasts import Plan
-from dpstats.curator.planning.plan import plan
+from dpstats.curator.planning.plan import checked_wish, plan_questions
+from dpstats.curator.planning.widths import WantedWidth
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
 from dpstats.engines.complaints import shown
 from dpstats.foundations.errors import DataTypeError, MissingParameterError
-from dpstats.foundations.registry import Statistic, find_statistic
+from dpstats.foundations.registry import Question, Statistic, find_statistic
 from dpstats.foundations.results import Card, NoReply, Release, value_text
 
 PLANNED_ROWS = (1_000, 10_000, 100_000)
 """Sizes for which a plan is made where the asker names none; the true one is private."""
-_OF_PLANS = ("shape", "repeats", "rng")
 
 
 class Session(Asker):
@@ -97,33 +98,47 @@ class Session(Asker):
         )
 
     def plan(
-        self, statistic: str, column: str | None = None, *parameters: object, n: Any = PLANNED_ROWS, **keywords: Any
+        self,
+        statistic: str,
+        *given: object,
+        n: Any = PLANNED_ROWS,
+        half_width: object = None,
+        shape: object = None,
+        repeats: object = None,
+        rng: object = None,
+        **keywords: Any,
     ) -> Plan:
         """What to expect of a question before it is asked: plan("median", "income", epsilon=0.2). Reads nothing, costs nothing.
 
-        How many rows there are is private, so the plan shows a few sizes; `n` names others. See dpstats.plan.
+        With half_width in place of epsilon, the smallest epsilon that reaches it: plan("median", "income", half_width="5%"). How
+        many rows there are is private, so the plan shows a few sizes; `n` names others. See dpstats.plan.
         """
-        asked = {name: value for name, value in keywords.items() if name not in _OF_PLANS}
-        question = self._table.priced(self._scope, find_statistic(statistic), column, parameters, asked)
-        row = self._table.protection.row_question(question, narrowed=self._scope.is_narrowed)
-        price = {"epsilon": row.epsilon, "delta": row.delta, "neighbors": row.neighbors, "method": row.method.name}
-        found = plan(statistic, *parameters, n=n, **{**keywords, **price})
-        if row.epsilon == question.epsilon:
-            return found
-        return replace(
-            found, question=f"{self._scope.text_of(question)}: {question.cost} for a {question.cost.unit}; {found.question}"
-        )
+        columns, parameters = columns_among(find_statistic(statistic), given, keywords)
+        wanted = checked_wish(keywords.get("epsilon"), half_width)
+        asked = keywords if wanted is None else {**keywords, "epsilon": 1}
+        question = self._table.priced(self._scope, find_statistic(statistic), columns, parameters, asked)
+        as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
+        found = plan_questions([question], n=n, wanted=wanted, shape=shape, repeats=repeats, rng=rng, as_row=as_row)[0]
+        return replace(found, question=self._scope.text_of(question) + self._price_of_a_row(question, as_row(question), wanted))
 
-    def _ask(self, statistic: Statistic, column: str | None, positional: tuple[object, ...], keywords: Mapping[str, Any]) -> Any:
+    def _price_of_a_row(self, question: Question, row: Question, wanted: WantedWidth | None) -> str:
+        """What a plan says of rows, where they are priced otherwise than their unit."""
+        if row.epsilon == question.epsilon:
+            return ""
+        return "" if wanted else f" ({question.cost} for a {question.cost.unit} is {row.cost} for a row)"
+
+    def _ask(
+        self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
+    ) -> Any:
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
-        question = self._table.priced(self._scope, statistic, column, positional, asked)
+        question = self._table.priced(self._scope, statistic, columns, positional, asked)
         row_question = self._table.protection.row_question(question, narrowed=self._scope.is_narrowed)
-        request = Request(question, self._scope.text_of(question), self._scope.to_dict(column), question.cost)
+        request = Request(question, self._scope.text_of(question), self._scope.to_dict(*columns), question.cost)
 
         def answer() -> Release | NoReply:
             try:
-                reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, column), source)
+                reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, columns), source)
             except DataTypeError:  # types were checked before the debit, so this one is about the data
                 if not source.private:
                     raise

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.exact.blocks import present_rows, sort_present, stored_rows
+from dpstats.engines.exact.powers import power_sums
 from dpstats.engines.exact.selection import counts_below, counts_below_of_sorted, windows_by_brackets, windows_of_sorted
 from dpstats.engines.exact.sums import sum_between
-from dpstats.engines.exact.tallies import common_numbers, merged_labels
+from dpstats.engines.exact.tallies import common_numbers, merged_labels, tally_sorted
+from dpstats.engines.kinds import Kind
 from dpstats.engines.typed import TypedRows
 from dpstats.engines.untyped import UntypedRows
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Column, LabelCounts, OrderWindow, WindowRequest
+from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, Runs, WindowRequest
 
 SMALL_ROWS = 1 << 14
 """Rows up to which a sorted copy is the fastest way to a single window."""
@@ -46,6 +48,14 @@ class Rows(Protocol):
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common labels; an error when the declared type has none in order."""
+        ...
+
+
+class Container(Rows, Protocol):
+    """The rows of a container that somebody handed over."""
+
+    def kind(self) -> Kind:
+        """What it holds, by its declared type, or where it has none by what more than half of its elements are."""
         ...
 
 
@@ -94,6 +104,15 @@ class ArrayColumn:
     def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
         """The exact sum in units over the rows strictly between two bounds."""
         return sum_between(self._chunks, low, high, unit)
+
+    def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
+        """The exact sums over all rows of powers of where they lie in a clip, in one pass."""
+        return power_sums(self._chunks, clip, degree)
+
+    def tally(self) -> Runs:
+        """Every distinct number with its count."""
+        runs = tally_sorted(self._sorted())
+        return Runs(runs.values, runs.counts)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""
@@ -144,8 +163,16 @@ class LabelColumn:
         """Refused: there are no numbers to add."""
         raise _not_opened_for_numbers()
 
+    def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
+        """Refused: there are no numbers to add."""
+        raise _not_opened_for_numbers()
 
-def as_column(data: object, *, numeric: bool = True) -> Column:
+    def tally(self) -> Runs:
+        """Refused: there are no numbers to count."""
+        raise _not_opened_for_numbers()
+
+
+def as_column(data: object, *, numeric: bool | None = True) -> Column:
     """`data` as a column: a list, tuple or range, a numpy array, a pandas or polars Series, a pyarrow array.
 
     Numbers keep their type: float64, float32, and whole numbers of up to 64 bits; bool becomes uint8, float16 float32, and
@@ -154,22 +181,26 @@ def as_column(data: object, *, numeric: bool = True) -> Column:
     or an object array declares none: its type is what more than half of its elements are, and single elements that are no
     numbers are missing rows, never an error. Whether all numbers in it are whole and of 64 bits also belongs to that type.
 
-    With `numeric=False` a column of any type is accepted, for its count and its labels only.
+    With `numeric=False` a column of any type is accepted, for its count and its labels only. With `numeric=None` it is opened for
+    its numbers if its type, by the same rule, is one of numbers, and for its labels if not.
     """
-    rows = _rows(data)
+    rows = rows_of(data)
+    if numeric is None:
+        numeric = rows.kind() is Kind.NUMBER
     return ArrayColumn(rows.numbers(), rows.stored()) if numeric else LabelColumn(rows)
 
 
 def as_labelled(data: object, *labels: object) -> Column:
     """The column `data` for its count, with the labels of other containers that hold the same rows by kind."""
-    return LabelColumn(_rows(data), [_rows(part) for part in labels])
+    return LabelColumn(rows_of(data), [rows_of(part) for part in labels])
 
 
 def _not_opened_for_numbers() -> DataTypeError:
     return DataTypeError("this column was opened for its count and labels only: open it with numeric=True to ask for numbers.")
 
 
-def _rows(data: object) -> Rows:
+def rows_of(data: object) -> Container:
+    """The rows of a container; an error that says what to pass where it is none."""
     if isinstance(data, np.ndarray):
         return _array_rows(data)
     if isinstance(data, range):
@@ -185,7 +216,7 @@ def _rows(data: object) -> Rows:
     return _foreign_rows(data)
 
 
-def _array_rows(array: NDArray[Any]) -> Rows:
+def _array_rows(array: NDArray[Any]) -> Container:
     if array.ndim == 0:
         raise DataTypeError(f"data must be a column of rows, got a single value: pass {_WHAT_TO_PASS}.")
     if array.ndim != 1:
@@ -196,14 +227,14 @@ def _array_rows(array: NDArray[Any]) -> Rows:
     return UntypedRows(array.tolist(), stored) if array.dtype.kind == "O" else TypedRows(np.asarray(array), stored)
 
 
-def _range_rows(numbers: range) -> Rows:
+def _range_rows(numbers: range) -> Container:
     try:
         return TypedRows(np.arange(numbers.start, numbers.stop, numbers.step, dtype=np.int64))
     except OverflowError:
         return UntypedRows(numbers)
 
 
-def _foreign_rows(data: Any) -> Rows:
+def _foreign_rows(data: Any) -> Container:
     """The rows of a data frame library's column, or of anything that offers itself as an array."""
     import narwhals  # lists and numpy arrays do without
 
@@ -223,13 +254,14 @@ def _foreign_rows(data: Any) -> Rows:
     if isinstance(series, (narwhals.DataFrame, narwhals.LazyFrame)):
         raise DataTypeError(f"data must be one column, got a {type(data).__name__}: pass one of its columns, such as data['x'].")
     if not isinstance(series, narwhals.Series):
-        return _array_rows(_offered_array(data))
+        return _array_rows(offered_array(data))
     if isinstance(getattr(series.to_native(), "dtype", None), np.dtype):
         return _array_rows(series.to_numpy())
     return UntypedRows(series.to_list()) if series.dtype == narwhals.Object else SeriesRows(series)
 
 
-def _offered_array(data: Any) -> NDArray[Any]:
+def offered_array(data: Any) -> NDArray[Any]:
+    """The array that some object offers itself as."""
     try:
         if hasattr(data, "__array__") or isinstance(data, memoryview) or type(data).__module__ == "array":
             return np.asarray(data)

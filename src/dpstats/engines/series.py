@@ -33,12 +33,16 @@ class SeriesRows:
         self._is_wide = self._type in _WIDE_WHOLES or self._declared.lower().startswith("decimal")
         self._is_number = self._is_wide or series.dtype.is_numeric() or self._type == "Boolean"
 
+    def kind(self) -> Kind:
+        """What the type says that the series holds; one of nulls is a column of numbers without any."""
+        return Kind.NUMBER if self._is_number or self._declared in _NULL_TYPES else kind_of_type(self._type)
+
     def numbers(self) -> list[NDArray[Any]]:
         """The rows that are not null, as chunks of one number type; without a copy where none is null."""
         if self._declared in _NULL_TYPES:
             return [np.empty(0)]
         if not self._is_number:
-            raise not_numbers(kind_of_type(self._type))
+            raise not_numbers(self.kind())
         present = self._series.drop_nulls() if self._series.null_count() else self._series
         if self._is_wide:
             return [nearest_floats(present.to_list())]
@@ -58,7 +62,7 @@ class SeriesRows:
         """The most common labels; an error when the declared type has none in order."""
         if self._is_number or self._declared in _NULL_TYPES:
             return common_numbers(sort_present(self.numbers()), how_many)
-        kind = kind_of_type(self._type)
+        kind = self.kind()
         if kind is Kind.DATE:
             return self._common_moments(how_many)
         if kind not in (Kind.TEXT, Kind.CATEGORY):

@@ -27,6 +27,10 @@ class TypedRows:
         self._stored = array.size if stored is None else stored
         self._kind = kind_of_array(array.dtype.kind)
 
+    def kind(self) -> Kind:
+        """What the array's type says that it holds."""
+        return self._kind
+
     def numbers(self) -> list[NDArray[Any]]:
         """The array as one chunk, without a copy where its type allows."""
         if self._kind is not Kind.NUMBER:

@@ -40,9 +40,19 @@ class UntypedRows:
         self._classes = dict(zip(map(id, map(type, rows)), map(type, rows), strict=True))
         self._kinds = {key: kind_of_element(cls) for key, cls in self._classes.items()}
 
+    def kind(self) -> Kind:
+        """What more than half of the elements are."""
+        if set(self._kinds.values()) <= {Kind.NUMBER, Kind.MISSING}:
+            return Kind.NUMBER
+        tally: Counter[Kind] = Counter()
+        for key, count in Counter(map(id, map(type, self._rows))).items():
+            tally[self._kinds[key]] += count
+        kind, count = tally.most_common(1)[0]
+        return kind if 2 * count > len(self._rows) else Kind.OTHER
+
     def numbers(self) -> list[NDArray[Any]]:
         """The rows that are numbers, as one chunk of one number type; an error if most elements are of another kind."""
-        kind = self._kind()
+        kind = self.kind()
         if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
             raise not_numbers(kind)
         return [self._numbers()]
@@ -85,16 +95,6 @@ class UntypedRows:
     def _absent(self) -> dict[int, Callable[[Any], bool]]:
         """By the id of a class, how to tell whether an element of it is missing."""
         return {key: _ABSENT.get(kind, _never) for key, kind in self._kinds.items()}
-
-    def _kind(self) -> Kind:
-        """What more than half of the elements are."""
-        if set(self._kinds.values()) <= {Kind.NUMBER, Kind.MISSING}:
-            return Kind.NUMBER
-        tally: Counter[Kind] = Counter()
-        for key, count in Counter(map(id, map(type, self._rows))).items():
-            tally[self._kinds[key]] += count
-        kind, count = tally.most_common(1)[0]
-        return kind if 2 * count > len(self._rows) else Kind.OTHER
 
 
 def _have_one_text_if_equal(rows: Sequence[Any], classes: set[type]) -> bool:

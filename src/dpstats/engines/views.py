@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -62,6 +63,8 @@ class View:
     """Further columns, in order: each may use those before it."""
     conditions: tuple[Expression, ...] = ()
     """A row belongs to the view if all of them are true; they may use every column."""
+    complete: tuple[tuple[str, ColumnType], ...] = ()
+    """Columns, each with the type that it is read as: a row that is missing in one of them counts as missing in every column."""
 
     def __post_init__(self) -> None:
         """Own copies, which no caller can change."""
@@ -71,6 +74,7 @@ class View:
         object.__setattr__(self, "schema", dict(self.schema))
         object.__setattr__(self, "derived", dict(self.derived))
         object.__setattr__(self, "conditions", tuple(self.conditions))
+        object.__setattr__(self, "complete", tuple(self.complete))
 
     @property
     def columns(self) -> dict[str, ColumnType]:
@@ -83,7 +87,9 @@ class View:
 
     def needs(self, names: Iterable[str]) -> list[str]:
         """The columns of the table that must be read for some columns of the view, conditions included; in the table's order."""
-        waiting = [*names, *(name for condition in self.conditions for name, _ in condition.columns)]
+        wanted = list(names)
+        waiting = [*wanted, *(name for condition in self.conditions for name, _ in condition.columns)]
+        waiting += [name for name, _ in self.complete] if wanted else []  # where no cell is read, only rows are counted
         needed: set[str] = set()
         while waiting:
             name = waiting.pop()
@@ -130,6 +136,20 @@ class ViewedBatch:
 
         There is one part, but for UNDECLARED: then cells that are numbers are numbers, and the others texts.
         """
+        if not self._view.complete:
+            return self._parts(name, kind)
+        return [Part(cells, _both(raw_taken, self._raw_complete)) for cells, raw_taken in self._parts(name, kind)]
+
+    @cached_property
+    def _raw_complete(self) -> Mask | None:
+        """Which rows of the batch are missing in none of the columns that must be complete; None where all are."""
+        raw_complete: Mask | None = None
+        for name, kind in self._view.complete:
+            raw_complete = _both(raw_complete, _either([raw_taken for _, raw_taken in self._parts(name, kind)]))
+        return raw_complete
+
+    def _parts(self, name: str, kind: ColumnType) -> list[Part]:
+        """The parts of one column, whatever is missing in others."""
         if kind is not ColumnType.UNDECLARED:
             raw_cells = self._read(name, kind)
             return [Part(raw_cells, _both(self.raw_kept, _present(raw_cells)))]
@@ -171,6 +191,11 @@ def _both(one: Mask | None, other: Mask | None) -> Mask | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
+
+
+def _either(masks: Sequence[Mask | None]) -> Mask | None:
+    taken = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(taken) if len(taken) == len(masks) else None
 
 
 def _taken(part: Part) -> Cells:

@@ -24,7 +24,7 @@ from dpstats.engines.groups.answers import GroupKeys, Key, answer_groups, count_
 from dpstats.engines.passes import lockstep
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
-from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.foundations.summaries import Clip, Column, WindowRequest
 from tests.engines.cell_stores import CellStore, Computed, FarStore, moments, numbers, opaque, texts
 
 NUMBER, TEXT, INTEGER = ColumnType.NUMBER, ColumnType.TEXT, ColumnType.INTEGER
@@ -66,6 +66,8 @@ def all_about(key: Key, column: Column) -> dict[str, Any]:
         "windows": [(w.raw_rows, w.raw_below, repr(w.raw_values.tolist()), w.raw_counts.tolist()) for w in windows],
         "below": column.counts_below([0, 1.5, math.inf, 10**400]),
         "sum": column.sum_between(-100, 100, Fraction(1, 64)),
+        "powers": column.power_sums(Clip(-6400, 12800, Fraction(1, 64)), 3),
+        "tally": [repr(part.tolist()) for part in column.tally()],
         "rows": (column.count(), column.stored()),
         "common": repr(column.most_common(3)),
         "type": column.dtype,

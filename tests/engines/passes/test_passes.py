@@ -24,7 +24,7 @@ from dpstats.engines.passes.columns import PassColumn, open_column
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.randomness import source_or_system
-from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.foundations.summaries import Clip, Column, WindowRequest
 from tests.engines.cell_stores import CellStore, Computed, FarStore, moments, numbers, opaque, texts
 
 NUMBER = ColumnType.NUMBER
@@ -38,6 +38,7 @@ REQUESTS = [
 ]
 CUTS = [0, 0.5, 1, 7.25, 50.0, 2**53 + 1, 2**53 + 1.5e4, -math.inf, math.inf, math.nan, 10**400, -(10**400), 2**64, -(2**64)]
 MEDIAN = WindowRequest(Fraction(1, 2), 50)
+CLIP = Clip(-(2**20), 2**26, Fraction(1, 1024))
 QUARTILES = [WindowRequest(Fraction(1, 4), 50), WindowRequest(Fraction(3, 4), 50)]
 LARGE = 60_000
 STORES: dict[str, Callable[..., CellStore]] = {
@@ -105,12 +106,15 @@ def test_everything_else_is_what_an_array_says(ugly: Any, store_kind: str) -> No
     ordered = ugly.oracle.ordered or [0.0]
     bounds = ordered[len(ordered) // 4], ordered[3 * len(ordered) // 4]
     assert column.sum_between(*bounds, Fraction(1, 1024)) == truth.sum_between(*bounds, Fraction(1, 1024))
+    assert column.power_sums(CLIP, 4) == truth.power_sums(CLIP, 4)
     cuts = [*CUTS, *ordered[:: max(1, len(ordered) // 5)]]
     assert column.counts_below(cuts) == [ugly.oracle.count_below(cut) for cut in cuts]
     column.order_windows(QUARTILES)  # what brackets tell about cuts must be the same
     assert column.counts_below(cuts) == [ugly.oracle.count_below(cut) for cut in cuts]
     assert (column.count(), column.stored()) == (truth.count(), truth.stored()) == (len(ugly.oracle.ordered), len(ugly.rows))
     assert repr(column.most_common(5)) == repr(truth.most_common(5))
+    for found, expected in zip(column.tally(), truth.tally(), strict=True):
+        assert (repr(found.tolist()), found.dtype) == (repr(expected.tolist()), expected.dtype)
     assert column.counts_below(cuts) == [ugly.oracle.count_below(cut) for cut in cuts]
     for requests in REQUESTS:
         for window, request in zip(column.order_windows(requests), requests, strict=True):
@@ -136,6 +140,15 @@ def test_a_median_and_quartiles_cost_two_passes_each_and_three_together(monkeypa
     assert store.runs == 3
     column.sum_between(-1, 1, Fraction(1))
     assert store.runs == 4
+
+
+def test_power_sums_of_all_degrees_cost_one_pass_beside_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "STREAMED", Room(3000, 3000))
+    store, column = opened("streamed", normal_cells(), range(0, LARGE, 9000))
+    column.power_sums(CLIP, 4)
+    assert store.runs == 2
+    column.power_sums(CLIP, 1)
+    assert store.runs == 3
 
 
 def test_cuts_within_what_was_collected_cost_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,6 +289,9 @@ def test_any_sequence_of_questions_is_answered_exactly(
                     truth.check(window, request)
         assert (column.count(), column.stored(), column.dtype) == (len(truth.ordered), rows.size, rows.dtype)
         assert repr(column.most_common(4)) == repr(ArrayColumn([rows]).most_common(4))
+        assert column.power_sums(CLIP, 3) == ArrayColumn([rows]).power_sums(CLIP, 3)
+        for found, expected in zip(column.tally(), ArrayColumn([rows]).tally(), strict=True):
+            assert repr(found.tolist()) == repr(expected.tolist())
 
 
 def is_even(cells: Numbers) -> NDArray[np.bool_]:

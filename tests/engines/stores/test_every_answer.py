@@ -16,11 +16,13 @@ from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
+from dpstats.engines.tables.groups import answer_group_tables
+from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import View
-from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.foundations.summaries import Clip, Column, Table, WindowRequest
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
-from tests.engines.stores.ugly import ROW, ROWS, UGLY, ugly_frame
+from tests.engines.stores.ugly import ROW, ROWS, UGLY, expected_cells, ugly_frame
 
 REQUESTS = [WindowRequest(Fraction(part, 8), margin) for part in (0, 1, 4, 7, 8) for margin in (0, 1, 5)]
 CUTS = [float("-inf"), -1, 0, 0.1, 1, 2, 7, 2**53, 2**63, 1e300, float("inf")]
@@ -28,6 +30,9 @@ FLOATS = [name for name, ugly in UGLY.items() if ugly.type is ColumnType.NUMBER]
 WHOLES = [name for name, ugly in UGLY.items() if ugly.type in (ColumnType.INTEGER, ColumnType.BOOLEAN)]
 LABELS = [*FLOATS, *WHOLES, "days", "times", "words", "sizes", "written"]
 KEYED = ["ties", "wholes", "flags", "words", "days"]
+CLIPS = [Clip(-4, 9, Fraction(1, 2)), Clip(-(2**25), 2**26, Fraction(1024)), Clip(0, 3, Fraction(1, 2**1074))]
+PAIRS = [("floats", "ties"), ("wholes", "floats"), ("short wholes", "flags"), ("no floats", "ties")]
+LABEL_PAIRS = [("words", "ties"), ("flags", "words"), ("days", "flags"), ("ties", "ties")]
 
 
 def schema_of(shelf: Shelf) -> dict[str, ColumnType]:
@@ -56,9 +61,11 @@ def summaries(column: Column) -> list[str]:
     sums = [
         column.sum_between(low, high, unit) for low, high in ((-10, 10), (0, 1e17)) for unit in (Fraction(1), Fraction(1, 1024))
     ]
-    return [
-        repr(part) for part in (windows, column.counts_below(CUTS), sums, column.most_common(5), column.count(), column.stored())
-    ]
+    powers = [column.power_sums(clip, degree) for clip in CLIPS for degree in (1, 4)]
+    raw_values, raw_counts = column.tally()
+    tally = [(value + 0).hex() if isinstance(value, float) else value for value in raw_values.tolist()], raw_counts.tolist()
+    counts = column.count(), column.stored()
+    return [repr(part) for part in (windows, column.counts_below(CUTS), sums, powers, tally, column.most_common(5), counts)]
 
 
 @pytest.mark.parametrize("rows", [ROWS, 1, 0])
@@ -91,6 +98,95 @@ def test_group_keys_and_groups_are_the_same(shelf: Shelf) -> None:
 
     here, there = (answer_groups(store, view, keys, "floats", True, look) for store in (shelf.store(ROWS), reference(ROWS)))
     assert here == there
+
+
+def tables_of(shelf: Shelf, names: tuple[str, str], *numeric: bool) -> list[Table]:
+    """Two columns here, and the same two in the plainest of stores."""
+    return [StoreTable(store, View(schema_of(shelf)), names, numeric) for store in (shelf.store(ROWS), reference(ROWS))]
+
+
+def rows_with_both(first: str, second: str) -> list[tuple[Any, Any]]:
+    """Two columns row by row, as they must be read, but for rows that are missing in one of them."""
+    columns = [expected_cells(name, UGLY[name].type).values() for name in (first, second)]
+    return [pair for pair in zip(*columns, strict=True) if None not in pair]
+
+
+def test_power_sums_and_tallies_are_those_of_single_rows(shelf: Shelf) -> None:
+    schema = schema_of(shelf)
+    for name in [name for name in [*FLOATS, *WHOLES] if name in schema and name != "unsigned"]:
+        rows = [row for row in expected_cells(name, schema[name]).values() if row is not None]
+        column = open_column(shelf.store(ROWS), View(schema), name, True)
+        for clip in CLIPS:
+            places = [clip.place(row) for row in rows]
+            assert column.power_sums(clip, 3) == tuple(sum(place**power for place in places) for power in range(4)), name
+        raw_values, raw_counts = column.tally()
+        assert raw_values.tolist() == sorted(set(rows)), name
+        assert raw_counts.tolist() == [rows.count(value) for value in sorted(set(rows))], name
+
+
+def test_pairs_of_numbers_are_those_of_single_rows(shelf: Shelf) -> None:
+    clips = CLIPS[0], CLIPS[1]
+    for names in [names for names in PAIRS if not shelf.maker.lacks & set(names)]:
+        table, rows = tables_of(shelf, names, True, True)[0], rows_with_both(*names)
+        assert sorted(zip(*(side.tolist() for side in table.pairs()), strict=True)) == sorted(rows), names
+        places = [(clips[0].place(x), clips[1].place(y)) for x, y in rows]
+        truth = tuple(tuple(sum(a**i * b**j for a, b in places) for j in range(3)) for i in range(3))
+        assert table.product_sums(clips, 2) == truth, names
+        assert [table.column(place).count() for place in (0, 1)] == [len(rows)] * 2, names
+        assert [table.column(place).stored() for place in (0, 1)] == [ROWS] * 2, names
+
+
+def test_columns_and_types_of_pairs_are_the_same(shelf: Shelf) -> None:
+    for names in [names for names in PAIRS if not (shelf.maker.lacks | shelf.maker.undeclared) & set(names)]:
+        here, there = tables_of(shelf, names, True, True)
+        assert [side.dtype for side in here.pairs()] == [side.dtype for side in there.pairs()], names
+        for place in (0, 1):
+            assert summaries(here.column(place)) == summaries(there.column(place)), names
+
+
+def test_pairs_of_labels_are_the_same(shelf: Shelf) -> None:
+    for names in [names for names in LABEL_PAIRS if not shelf.maker.lacks & set(names)]:
+        here, there = tables_of(shelf, names, False, False)
+        assert here.label_pairs() == there.label_pairs(), names
+        assert here.column(0).most_common(50) == there.column(0).most_common(50), names
+        if "days" not in names:
+            assert sum(here.label_pairs().values()) == len(rows_with_both(*names))
+    if not shelf.maker.lacks & {"words", "ties"}:
+        rows = rows_with_both("words", "ties")
+        assert tables_of(shelf, ("words", "ties"), False, False)[0].label_pairs() == {pair: rows.count(pair) for pair in rows}
+
+
+def test_columns_by_label_are_the_same_and_those_of_single_rows(shelf: Shelf) -> None:
+    wanted: dict[str, list[Any]] = {"words": ["north", "é", "?"], "ties": [2, 1.0, 9], "flags": [True, 0], "days": ["2024-02-29"]}
+    for by, labels in [(by, labels) for by, labels in wanted.items() if not shelf.maker.lacks & {"floats", by}]:
+        here, there = tables_of(shelf, ("floats", by), True, False)
+        found, expected = (table.columns_by_label(0, 1, labels) for table in (here, there))
+        assert [summaries(column) for column in found] == [summaries(column) for column in expected], by
+        if by != "days":
+            rows = rows_with_both("floats", by)
+            assert [column.count() for column in found] == [sum(own == label for _, own in rows) for label in labels], by
+
+
+@pytest.mark.parametrize(
+    "shelf", [label for label, maker in MAKERS.items() if not maker.lacks & {"floats", "wholes", "words"}], indirect=True
+)
+def test_tables_in_groups_are_the_same(shelf: Shelf) -> None:
+    schema = schema_of(shelf)
+    keys = GroupKeys(("words",), (ColumnType.TEXT,), (("north",), ("é",), ("?",)))
+
+    def look(_: Any, table: Table) -> Any:
+        x, y = table.pairs()
+        return sorted(zip(x.tolist(), y.tolist(), strict=True)), table.product_sums((CLIPS[0], CLIPS[1]), 2)
+
+    here, there = (
+        answer_group_tables(store, View(schema), keys, ("floats", "wholes"), (True, True), look)
+        for store in (shelf.store(ROWS), reference(ROWS))
+    )
+    assert here == there
+    cells = [expected_cells(name, schema[name]).values() for name in ("floats", "wholes", "words")]
+    rows = [row for row in zip(*cells, strict=True) if None not in row]
+    for (label,), (pairs, _) in here.items():
+        assert pairs == sorted((x, y) for x, y, word in rows if word == label)
 
 
 ASKED = (ROW, "constant", "days", "floats", "ties", "words")

@@ -38,10 +38,18 @@ class ElementColumn:
 
     is_exact = False
 
-    def __init__(self, rows: Sequence[Any], type: ColumnType = ColumnType.UNDECLARED) -> None:
-        """`type` is TEXT where the container says that all elements are texts or missing."""
+    def __init__(self, rows: Sequence[Any], type: ColumnType = ColumnType.UNDECLARED, *, parses: bool = True) -> None:
+        """`type` is TEXT where the container says that all elements are texts or missing.
+
+        `parses` says whether a text that is written like a number is read as that number.
+        """
         self._raw_rows = rows
+        self._parses = parses
         self.type = type
+
+    def unparsed(self) -> ElementColumn:
+        """The same elements, in which only numbers are numbers."""
+        return ElementColumn(self._raw_rows, self.type, parses=False)
 
     def __len__(self) -> int:
         return len(self._raw_rows)
@@ -68,12 +76,13 @@ class ElementColumn:
         return labels_of(raw_codes, [element_text(row, exact) for _, row in places] if is_countable else list(places))
 
     def parsed(self, whole: bool) -> Numbers:
-        """Numbers, and texts that are numbers."""
+        """Numbers, and texts that are numbers where these are parsed."""
         if whole:
             return self._wholes()
         raw_values = self._plain_floats()
         if raw_values is None:
-            raw_values = np.fromiter(map(_float_of, self._raw_rows), dtype=np.float64, count=len(self))
+            read = _float_of if self._parses else _float_of_number
+            raw_values = np.fromiter(map(read, self._raw_rows), dtype=np.float64, count=len(self))
         return numbers_of(raw_values)
 
     def _plain_floats(self) -> NDArray[np.float64] | None:
@@ -147,14 +156,19 @@ def _exact_number(row: Any) -> int | float | Decimal | Fraction | None:
 
 
 def _float_of(row: Any) -> float:
-    """One element as a number; NaN where it is none."""
+    """One element as a number, be it written as text; NaN where it is none."""
     kind = kind_of_element(type(row))
     if kind is Kind.NUMBER:
-        number = plain_number(row)
-        return np.nan if number is None else nearest_float(number)
+        return _float_of_number(row)
     text = label_text(row) if kind is Kind.TEXT else None
     number = None if text is None else number_of_text(text)
     return np.nan if number is None else number
+
+
+def _float_of_number(row: Any) -> float:
+    """One element of a number class as a float; NaN for everything else."""
+    number = plain_number(row) if kind_of_element(type(row)) is Kind.NUMBER else None
+    return np.nan if number is None else nearest_float(number)
 
 
 def _whole_of(row: Any) -> int | None:

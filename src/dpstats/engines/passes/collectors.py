@@ -19,11 +19,12 @@ from dpstats.engines.cells import Cells, Labels, Moments, Numbers
 from dpstats.engines.exact.blocks import block_rows, walk_blocks
 from dpstats.engines.exact.brackets import Bracket
 from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.powers import power_sums
 from dpstats.engines.exact.runs import Runs
 from dpstats.engines.exact.sums import sum_between
 from dpstats.engines.exact.tallies import common_runs, common_texts, merged_labels, tally_texts
 from dpstats.engines.moments import label_texts
-from dpstats.foundations.summaries import LabelCounts
+from dpstats.foundations.summaries import Clip, LabelCounts
 
 TALLY_LIMIT = 1 << 17
 """Rows that a tally holds before it counts them."""
@@ -162,6 +163,30 @@ class SumBetween:
     def absorb(self, other: SumBetween) -> None:
         """Add another sum."""
         self.total += other.total
+
+
+class PowerSums:
+    """The exact sums of powers of where rows lie in a clip."""
+
+    def __init__(self, clip: Clip, degree: int) -> None:
+        self._clip = clip
+        self._degree = degree
+        self.totals = (0,) * (degree + 1)
+
+    def fresh(self) -> PowerSums:
+        """The same clip, and no rows."""
+        return PowerSums(self._clip, self._degree)
+
+    def take(self, cells: Cells, stored: int) -> None:
+        """Add rows up."""
+        self._add(power_sums([_numbers(cells)], self._clip, self._degree))
+
+    def absorb(self, other: PowerSums) -> None:
+        """Add other sums."""
+        self._add(other.totals)
+
+    def _add(self, more: Sequence[int]) -> None:
+        self.totals = tuple(map(int.__add__, self.totals, more))
 
 
 class NumberTally:

@@ -27,11 +27,22 @@ from dpstats.engines.exact.selection import LARGEST_SHARE, UNCOUNTED_ROWS, cover
 from dpstats.engines.exact.tallies import common_runs
 from dpstats.engines.exact.thinned import IN_MEMORY, REMOTE, STREAMED, Room, ThinnedSample
 from dpstats.engines.kinds import Kind, not_labels, not_numbers
-from dpstats.engines.passes.collectors import BracketScan, CutCount, LabelTally, NumberTally, RowCount, StoredCount, SumBetween
+from dpstats.engines.passes.collectors import (
+    BracketScan,
+    CutCount,
+    LabelTally,
+    NumberTally,
+    PowerSums,
+    RowCount,
+    StoredCount,
+    SumBetween,
+)
 from dpstats.engines.passes.scans import ColumnRun, Run
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import View
-from dpstats.foundations.summaries import Column, LabelCounts, OrderWindow, WindowRequest
+from dpstats.foundations.registry import Reads
+from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, WindowRequest
+from dpstats.foundations.summaries import Runs as NumberRuns
 from dpstats.foundations.units import exponent_of
 
 SLACKS = (5.0, 20.0)
@@ -106,6 +117,19 @@ class PassColumn:
         exponent_of(unit)  # complains before a row is read
         whole = self._whole() if self._raw_sample is not None or self._room.views else None
         return self._run(SumBetween(low, high, unit)).total if whole is None else whole.sum_between(low, high, unit)
+
+    def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
+        """The exact sums over all rows of powers of where they lie in a clip, by one pass."""
+        whole = self._whole()
+        return self._run(PowerSums(clip, degree)).totals if whole is None else whole.power_sums(clip, degree)
+
+    def tally(self) -> NumberRuns:
+        """Every distinct number with its count, by one pass."""
+        whole = self._whole()
+        if whole is not None:
+            return whole.tally()
+        runs = self._count_all()
+        return NumberRuns(runs.values, runs.counts)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""
@@ -236,6 +260,16 @@ def read_as(view: View, name: str, *, numeric: bool) -> ColumnType:
     if declared in _KINDS:
         raise not_numbers(_KINDS[declared])
     return declared if declared.is_numeric else ColumnType.NUMBER
+
+
+def reads_numbers(view: View, name: str, reads: Reads) -> bool:
+    """Whether a statistic that reads a column so reads numbers; where it takes either, an undeclared column has labels."""
+    return view.type_of(name).is_numeric if reads is Reads.EITHER else reads is Reads.NUMBERS
+
+
+def empty_type(kind: ColumnType) -> np.dtype[Any]:
+    """The number type of a column that is read as `kind` where no row tells it."""
+    return _EMPTY_TYPES.get(kind, np.dtype(np.float64))
 
 
 def room_for(store: Store) -> Room:

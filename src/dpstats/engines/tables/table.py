@@ -1,0 +1,120 @@
+"""Tables: several columns of the same rows, for questions about all of them together.
+
+A row in which one of the columns is missing counts as missing in each. Whatever store the rows lie in, the code is the same.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.exact.tallies import label_text
+from dpstats.engines.exact.thinned import IN_MEMORY
+from dpstats.engines.groups.answers import SPLIT_ROWS, GroupScan, RowsRun, SplitJob
+from dpstats.engines.groups.keys import GroupKeys, count_keys
+from dpstats.engines.groups.lookups import canonical_label
+from dpstats.engines.groups.splits import Split
+from dpstats.engines.passes.columns import column_by, empty_type, is_remote, read_as, room_for
+from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
+from dpstats.engines.passes.scans import C, ColumnRun
+from dpstats.engines.stores.store import Store
+from dpstats.engines.views import View
+from dpstats.foundations.errors import DataTypeError
+from dpstats.foundations.summaries import Clip, Column
+
+
+class StoreTable:
+    """Some columns of a store, as a view has them; nothing is read before it is asked for."""
+
+    def __init__(self, store: Store, view: View, names: Sequence[str], numeric: Sequence[bool]) -> None:
+        """`numeric` says for each column whether it is read as numbers; an error where it has none."""
+        view.needs(names)  # complains about names
+        self._store = store
+        self._numeric = tuple(numeric)
+        self._columns = tuple((name, read_as(view, name, numeric=wanted)) for name, wanted in zip(names, numeric, strict=True))
+        self._view = replace(view, complete=self._columns)
+
+    def column(self, place: int) -> Column:
+        """One column; of its rows that are stored, those count as missing that are missing in any of the columns."""
+        name, kind = self._columns[place]
+        run = ColumnRun(self._store, self._view, name, kind)
+        return column_by(run, kind, room_for(self._store), numeric=self._numeric[place])
+
+    def columns_by_label(self, place: int, by: int, labels: Sequence[Any]) -> list[Column]:
+        """For each label the column at `place`, of the rows that have this label in the column at `by`.
+
+        Labels compare as keys of groups do: texts, numbers, booleans as 0 and 1, dates as such or in ISO form. Rows are read
+        once where those of all labels fit into memory.
+        """
+        name, kind = self._columns[place]
+        by_name, by_kind = self._columns[by]
+        wanted = [(_label(label),) for label in labels]
+        keys = GroupKeys((by_name,), (by_kind,), tuple(wanted))
+        numbers = {key: number for number, key in enumerate(keys.keys)}
+        split = self._split(keys, name, kind)
+        if split is not None:
+            runs = [RowsRun(rows) for rows in split.by_group(all_groups=True)]
+            return [column_by(runs[numbers[key]], kind, IN_MEMORY, numeric=self._numeric[place]) for key in wanted]
+        return [
+            column_by(
+                GroupRun(self._store, self._view, keys, name, kind, numbers[key]),
+                kind,
+                room_for(self._store),
+                numeric=self._numeric[place],
+            )
+            for key in wanted
+        ]
+
+    def product_sums(self, clips: tuple[Clip, Clip], degree: int) -> tuple[tuple[int, ...], ...]:
+        """The exact sums of products of powers of where two numbers lie in their clips, by one pass."""
+        return self._paired(ProductSums(clips, degree)).totals
+
+    def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Two columns of numbers, row by row in some order, in memory."""
+        return self._paired(PairList()).arrays([empty_type(kind) for _, kind in self._columns])
+
+    def label_pairs(self) -> dict[tuple[Any, Any], int]:
+        """Every pair of labels of two columns, with the number of rows that have it."""
+        names, kinds = zip(*self._columns, strict=True)
+        return {(first, second): count for (first, second), count in count_keys(self._store, self._view, names, kinds).items()}
+
+    def _paired(self, collector: P) -> P:
+        if self._numeric != (True, True):
+            raise DataTypeError("pairs of numbers need two columns that are read as numbers.")
+        return self._store.run(PairScan(self._view, collector), self._view.needs(name for name, _ in self._columns))
+
+    def _split(self, keys: GroupKeys, name: str, kind: ColumnType) -> Split | None:
+        """The rows of all labels in memory, split by label; None where they are too many, or must stay where they are."""
+        if is_remote(self._store):
+            return None
+        job = SplitJob(self._view, keys, name, kind, None if self._store.in_memory else SPLIT_ROWS)
+        return self._store.run(job, self._view.needs([name]))
+
+
+@dataclass(frozen=True)
+class GroupRun:
+    """Passes over the rows of one group of a store."""
+
+    store: Store
+    view: View
+    keys: GroupKeys
+    name: str
+    kind: ColumnType
+    number: int
+    """The place of the group's key in the list."""
+
+    def __call__(self, collector: C, /) -> C:
+        """Make one pass."""
+        job = GroupScan(self.view, self.keys, self.name, self.kind, {self.number: collector})
+        filled: C = self.store.run(job, self.view.needs([self.name, *self.keys.columns])).collectors[self.number]
+        return filled
+
+
+def _label(label: Any) -> Any:
+    """A label as cells have it."""
+    return label_text(label) if isinstance(label, datetime.date) else canonical_label(label)
