@@ -1,6 +1,6 @@
 """How close the answers come without bounds: beside the peers' packages, and beside a mechanism that is given tight bounds.
 
-    python benchmarks/accuracy.py [--quick] [--only peers medians whole constants tails many cdf]
+    python benchmarks/accuracy.py [--quick] [--only peers medians whole constants tails many cdf means]
 
 All columns are synthetic, drawn anew for every repeat. `tight` bounds are the population's 0.1% and 99.9% quantiles, `loose`
 ones are 1000 times wider, ours gets none. A peer that cannot be imported is skipped, and the output says why. The tables are
@@ -500,6 +500,108 @@ def largest_gap(rows: Rows, released: Callable[[float], float]) -> float:
     return float(max(np.abs(at - ends).max(), np.abs(before - starts).max()))
 
 
+class MeanAim(NamedTuple):
+    """A mean without bounds, and the median absolute error against the sample's own mean that it should reach."""
+
+    shape: str
+    rows: int
+    epsilon: float
+    most: float
+
+
+MEAN_AIMS = (
+    MeanAim("N(50,15)", 1_000, 1, 0.09),
+    MeanAim("lognormal(10,1)", 100_000, 1, 28),
+    MeanAim("delays", 100_000, 1, 0.03),
+    MeanAim("t2", 10_000, 1, 0.012),
+)
+Mean = Callable[[Rows, float, Bounds], float]
+"""rows, epsilon, bounds -> a private mean"""
+
+
+def diffprivlib_mean() -> Mean:
+    from diffprivlib import tools
+
+    return lambda rows, epsilon, bounds: float(tools.mean(rows, epsilon=epsilon, bounds=bounds))
+
+
+def opendp_mean() -> Mean:
+    """Its mean wants a public number of rows."""
+    import opendp.prelude as peer
+
+    peer.enable_features("contrib")
+    space = peer.vector_domain(peer.atom_domain(T=float, nan=False)), peer.symmetric_distance()
+
+    @functools.cache
+    def measurement(rows: int, epsilon: float, bounds: tuple[float, float]) -> Any:
+        clamped = space >> peer.t.then_clamp(bounds) >> peer.t.then_resize(rows, constant=sum(bounds) / 2)
+        made = clamped >> peer.t.then_mean()  # type: ignore[no-untyped-call]
+        return peer.binary_search_chain(lambda scale: made >> peer.m.then_laplace(scale), d_in=1, d_out=epsilon)
+
+    return lambda rows, epsilon, bounds: float(measurement(len(rows), epsilon, bounds)(rows))
+
+
+def python_dp_mean() -> Mean:
+    from pydp.algorithms.laplacian import BoundedMean
+
+    def mean(rows: Rows, epsilon: float, bounds: Bounds) -> float:
+        ends = {} if bounds is None else {"lower_bound": bounds[0], "upper_bound": bounds[1]}
+        return float(BoundedMean(epsilon=epsilon, dtype="float", **ends).quick_result(rows.tolist()))
+
+    return mean
+
+
+MEAN_PEERS: dict[str, tuple[Callable[[], Mean], tuple[str, ...]]] = {
+    "diffprivlib": (diffprivlib_mean, ("tight", "loose")),
+    "OpenDP": (opendp_mean, ("tight", "loose")),
+    "python-dp": (python_dp_mean, ("tight", "loose", "none")),
+}
+
+
+def mean_error(aim: MeanAim, mean: Mean, bounds: Bounds, repeats: int, raised: Counter[str]) -> float:
+    """The median absolute error against the sample's mean; a call that raises counts as infinitely wrong."""
+    errors = []
+    for rows in samples(aim.shape, aim.rows, repeats):
+        try:
+            errors.append(abs(mean(rows, aim.epsilon, bounds) - float(rows.mean())))
+        except Exception as reason:  # as in peer_error
+            raised[f"{type(reason).__name__}: {(str(reason).splitlines() or [''])[0]}"] += 1
+            errors.append(math.inf)
+    return float(np.median(errors))
+
+
+def means(effort: float) -> None:
+    found: dict[str, Mean] = {}
+    for name, (load, _) in MEAN_PEERS.items():
+        try:
+            found[name] = load()
+        except Exception as reason:  # as in importable_peers
+            print(f"{name} is skipped: {type(reason).__name__}: {str(reason).splitlines()[0]}")
+    repeats, peer_repeats = round(200 * effort), round(60 * effort)
+    heads = (f"{name} {' / '.join(MEAN_PEERS[name][1])}" for name in found)
+    title = f"Mean: median absolute error against the sample's mean ({repeats} repeats for ours, {peer_repeats} for the peers)"
+    heading(title, "column, n, epsilon", "aim", "ours, no bounds", "met", *heads)
+    notes: list[str] = []
+    for aim in MEAN_AIMS:
+        public = population(aim.shape)
+        columns = samples(aim.shape, aim.rows, repeats)
+        errors = np.sort([abs(float(answer(dp.mean(rows, epsilon=aim.epsilon))) - float(rows.mean())) for rows in columns])
+        error = float(np.median(errors))
+        cells = []
+        for name, mean in found.items():
+            theirs = []
+            for kind in MEAN_PEERS[name][1]:
+                bounds = {"tight": public.tight, "loose": public.loose, "none": None}[kind]
+                raised = Counter[str]()
+                theirs.append(shown(mean_error(aim, mean, bounds, peer_repeats, raised), public.iqr))
+                notes += [f"{name}, {kind}, {aim.shape}: {count} calls raised {what}" for what, count in raised.items()]
+            cells.append(" / ".join(theirs))
+        ours_shown = f"{shown(error)} +- {shown(standard_error(errors))}"
+        line(f"{aim.shape} {aim.rows:,}, {aim.epsilon:g}", f"{aim.most:g}", ours_shown, met(error <= aim.most), *cells)
+    print("".join(f"\n{note}" for note in notes) or ("\nNo call of a peer raised an error." if found else ""))
+    print("\nTight bounds cut off the tails of skewed columns: part of the peers' error there is bias, which no row lessens.")
+
+
 SECTIONS = {
     "peers": beside_peers,
     "medians": medians,
@@ -508,6 +610,7 @@ SECTIONS = {
     "tails": tails,
     "many": many,
     "cdf": cdf,
+    "means": means,
 }
 
 

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "dpstats"
 FACE = "face"  # the package's own names: what `import dpstats` shows
 FLOORS = (
     {"foundations"},
-    {"accounting"},
+    {"accounting", "pictures"},
     {"mechanisms"},
     {"statistics", "engines"},
     {"curator"},

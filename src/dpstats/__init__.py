@@ -15,7 +15,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from dpstats import mechanisms, testing
+from dpstats import accounting, mechanisms, testing
 from dpstats.accounting.budgets import Budget
 from dpstats.foundations.errors import (
     BudgetError,
@@ -59,6 +59,7 @@ __all__ = [
     "SpentError",
     "UnknownNameError",
     "__version__",
+    "accounting",
     "mechanisms",
     "plan",
     "protect",
@@ -74,7 +75,10 @@ def __getattr__(name: str) -> Callable[..., Release | NoReply]:
     if name in _ON_FIRST_USE:
         return globals().setdefault(name, getattr(import_module(_ON_FIRST_USE[name]), name))  # type: ignore[no-any-return]
     if name.startswith("_") or name not in _statistics():
-        raise AttributeError(f"dpstats has no {name!r}; dir(dpstats) lists what there is.")
+        from dpstats.foundations.registry import OTHER_NAMES
+
+        hint = f"did you mean {OTHER_NAMES[name]}?" if name in OTHER_NAMES else "dir(dpstats) lists what there is."
+        raise AttributeError(f"dpstats has no {name!r}; {hint}")
     from dpstats.direct import function_for
 
     return globals().setdefault(name, function_for(name))  # type: ignore[no-any-return]

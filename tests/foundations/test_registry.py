@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -19,7 +20,7 @@ from dpstats.foundations.errors import (
 )
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.randomness import seeded
-from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, ask
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, ask
 from dpstats.foundations.results import Interval, NoReply, Release
 from dpstats.foundations.rounding import exact_rational
 
@@ -314,6 +315,49 @@ def test_a_wrong_declared_type_and_the_users_own_stop_are_no_refusals(failure: B
 
     with pytest.raises(type(failure)):
         ask("toy", 1, epsilon=1).answer(fail)
+
+
+# Columns that are read as numbers or labels
+
+
+@pytest.fixture
+def either(toys: Statistic, monkeypatch: pytest.MonkeyPatch) -> Statistic:
+    """The toy as a statistic that takes delta only for labels, and only if there is some to take."""
+
+    def settle(question: Question, numeric: bool) -> Question:
+        if question.arguments["width"] == 13:
+            return replace(question, cost=PrivacyCost(question.epsilon * 2))
+        return replace(question, method=toys.methods["pure"], cost=PrivacyCost(question.epsilon)) if numeric else question
+
+    def prefer(arguments: Any, delta: Fraction) -> str:
+        return "approximate" if delta and arguments["mode"] == "plain" else "pure"
+
+    statistic = replace(toys, reads=(Reads.EITHER,), prefer=prefer, settle=settle)
+    monkeypatch.setattr(registry, "_STATISTICS", {"toy": statistic})
+    return statistic
+
+
+def opened(numeric: bool) -> Any:
+    return lambda: SimpleNamespace(dtype=float if numeric else None)
+
+
+@pytest.mark.usefixtures("either")
+def test_the_automatic_method_may_depend_on_arguments_and_delta() -> None:
+    assert ask("toy", 1, epsilon=1).method.name == "pure"
+    assert ask("toy", 1, epsilon=1, delta=1e-6).method.name == "approximate"
+    assert ask("toy", 1, epsilon=1, delta=1e-6, mode="listed").cost == PrivacyCost(1)
+    assert registry.may_spend_delta("toy", [1], {"epsilon": 1})
+    assert not registry.may_spend_delta("toy", [1], {"mode": "listed"})
+    assert not registry.may_spend_delta("toy", [1], {"method": "pure"})
+
+
+@pytest.mark.usefixtures("either")
+def test_a_question_is_settled_by_the_public_type_and_never_costs_more() -> None:
+    question = ask("toy", 1, epsilon=1, delta=1e-6)
+    assert question.answer(opened(True)).cost == PrivacyCost(1)
+    assert question.answer(opened(False)).cost == PrivacyCost(1, 1e-6)
+    with pytest.raises(DpstatsError, match="cannot cost more"):
+        ask("toy", 13, epsilon=1).settled(lambda: True)
 
 
 # Registering

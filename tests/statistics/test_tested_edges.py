@@ -17,7 +17,7 @@ import dpstats as dp
 import dpstats.statistics
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.registry import Question, ask, find_statistic
-from dpstats.foundations.summaries import Column, LabelCounts, OrderWindow, WindowRequest
+from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, Runs, WindowRequest
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.ladder import Ladder
 from dpstats.statistics.robust.locations import LADDER_SHARE, RUNGS
@@ -171,6 +171,14 @@ class RecordingColumn:
     def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
         self.others.append("sum_between")
         return self._column.sum_between(low, high, unit)
+
+    def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
+        self.others.append("power_sums")
+        return self._column.power_sums(clip, degree)
+
+    def tally(self) -> Runs:
+        self.others.append("tally")
+        return self._column.tally()
 
     def most_common(self, how_many: int) -> LabelCounts:
         self.others.append(f"most_common({how_many})")

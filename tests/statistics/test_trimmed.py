@@ -187,10 +187,20 @@ def test_a_wider_range_covers_the_true_one_except_with_the_stated_probability() 
         assert delta / 2 < tail < delta * (1 + Fraction(1, 10**3))
 
 
-@pytest.mark.parametrize("trim", [0, 0.5, 0.0005, -0.1, 1, "x", None, [0.1], True, float("nan")])
-def test_a_trim_that_is_none_is_an_error_before_any_row_is_read(trim: object) -> None:
+@pytest.mark.parametrize("method", ["auto", "universal", "ptr", "dwork-lei"])
+@pytest.mark.parametrize("trim", [0.5, -0.1, 1, "x", None, [0.1], True, float("nan")])
+def test_a_trim_that_is_none_is_an_error_before_any_row_is_read(trim: object, method: str) -> None:
     with pytest.raises(dp.InvalidParameterError, match=r"^trim must"):
-        ask("trimmed_mean", trim, epsilon=1, delta=1e-6)
+        ask("trimmed_mean", trim, epsilon=1, delta=0 if method == "universal" else 1e-6, method=method)
+
+
+@pytest.mark.parametrize("method", ["ptr", "dwork-lei"])
+@pytest.mark.parametrize("trim", [0, 0.0005])
+def test_a_tested_method_refuses_a_trim_at_which_one_row_decides_whatever_the_rows_are(trim: float, method: str) -> None:
+    for rows in (np.full(5000, 2.0), np.arange(40.0), np.array([])):
+        outcome = dp.trimmed_mean(rows, trim, epsilon=1, delta=1e-6, method=method, rng=seeded(1))
+        assert isinstance(outcome, dp.NoReply)
+        assert outcome.cost == dp.PrivacyCost(1, 1e-6)
 
 
 def test_the_smallest_and_the_largest_trim_are_questions() -> None:
@@ -198,12 +208,17 @@ def test_the_smallest_and_the_largest_trim_are_questions() -> None:
         assert ask("trimmed_mean", trim, epsilon=1, delta=1e-6).arguments["trim"] == Fraction(str(trim))
 
 
-def test_the_trimmed_mean_needs_delta_and_says_why_its_method_was_taken() -> None:
-    with pytest.raises(dp.MissingParameterError, match="trimmed_mean by method 'ptr' needs delta"):
-        ask("trimmed_mean", epsilon=1)
+def test_the_trimmed_mean_is_pure_unless_a_tested_method_is_named_and_says_why() -> None:
     release = dp.trimmed_mean(np.full(5000, 2.0), epsilon=1, delta=1e-6, rng=seeded(1))
+    assert (release.method, release.value, release.cost) == ("universal", 2.0, dp.PrivacyCost(1, 0))
+    assert "needs no delta" in dict(release.notes)["chosen because"]
+
+
+def test_a_tested_trimmed_mean_needs_delta() -> None:
+    with pytest.raises(dp.MissingParameterError, match="trimmed_mean by method 'ptr' needs delta"):
+        ask("trimmed_mean", epsilon=1, method="ptr")
+    release = dp.trimmed_mean(np.full(5000, 2.0), epsilon=1, delta=1e-6, method="ptr", rng=seeded(1))
     assert (release.method, release.value, release.cost) == ("ptr", 2.0, dp.PrivacyCost(1, 1e-6))
-    assert "chosen because" in dict(release.notes)
     assert dict(release.notes)["proposed bound"] == "0"
 
 

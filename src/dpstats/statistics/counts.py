@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
@@ -22,7 +22,7 @@ COUNT = register(
     Statistic(
         "count",
         "How many rows hold a value (rows that are missing do not count)",
-        numeric=False,
+        reads=(Reads.LABELS,),
         only_counts=True,
         returns="an int",
     )

@@ -18,7 +18,15 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.summaries import Column
-from dpstats.statistics.quantiles import MOST_QUANTILES, UNIVERSAL_CLAIM, checked_quantile, several_quantiles, universal_notes
+from dpstats.statistics.quantiles import (
+    MOST_QUANTILES,
+    QUANTILE_LOSS,
+    UNIVERSAL_CLAIM,
+    checked_quantile,
+    interval_of,
+    several_quantiles,
+    universal_notes,
+)
 
 DEFAULT_POINTS = 31
 
@@ -29,6 +37,9 @@ class Distribution:
 
     probabilities: tuple[float, ...]
     values: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    """Lower ends of the values' intervals, where there are any."""
+    high: tuple[float, ...] = ()
 
     def __call__(self, value: float) -> float:
         """The fraction of rows at or below `value`: a jump where released values tie, straight between them."""
@@ -63,7 +74,7 @@ class Distribution:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"probabilities": list(self.probabilities), "values": list(self.values)}
+        return {name: list(getattr(self, name)) for name in ("probabilities", "values", "low", "high")}
 
 
 def checked_points(value: object) -> int:
@@ -79,16 +90,23 @@ CDF = register(
         "The cumulative distribution function: which fraction of the rows lies at or below each value",
         (Parameter("points", "how many equally spaced quantiles draw it (2**k - 1 is best)", checked_points, DEFAULT_POINTS),),
         returns="a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values",
-        revive=lambda plain: Distribution(plain["probabilities"], plain["values"]),
+        revive=lambda plain: Distribution(**plain),
     )
 )
 
 
-@method(CDF, "universal", claim=UNIVERSAL_CLAIM)
+@method(CDF, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=2)
 def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Equally spaced universal quantiles as a distribution function."""
     points = question.arguments["points"]
     wanted = [Fraction(index, points + 1) for index in range(1, points + 1)]
     values = several_quantiles(column, question, wanted, rng)
-    distribution = Distribution(tuple(float(part) for part in wanted), tuple(values[part] for part in wanted))
-    return Answer(distribution, notes=universal_notes(question, *wanted))
+    drawn = [values[part] for part in wanted]
+    intervals = tuple(interval_of(each, question.interval) for each in drawn) if question.interval else ()
+    distribution = Distribution(
+        tuple(float(part) for part in wanted),
+        tuple(each.value for each in drawn),
+        tuple(interval.low for interval in intervals),
+        tuple(interval.high for interval in intervals),
+    )
+    return Answer(distribution, notes=universal_notes(question, *wanted), intervals=intervals)

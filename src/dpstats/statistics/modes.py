@@ -16,7 +16,7 @@ from typing import Any
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Refusal, Statistic, register
+from dpstats.foundations.registry import Answer, Question, Reads, Refusal, Statistic, register
 from dpstats.foundations.summaries import Column, label_order
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import distance_for
@@ -27,7 +27,7 @@ MODE = register(
     Statistic(
         "mode",
         "The most common value, of numbers, text or dates",
-        numeric=False,
+        reads=(Reads.LABELS,),
         returns="a number or a text",
         why_preferred="where it replies it is the mode itself, and nothing else is known to find it without a list of labels",
     )

@@ -4,7 +4,7 @@ Claim      epsilon-DP, no delta, no refusal, whatever the data
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
 Why        One draw of the exponential mechanism over all 15-digit decimals, after a small look at the column's grain
            (universal/single.py); far out in a tail, four smaller steps (universal/tails.py); several quantiles by recursive
-           halving (universal/many.py)
+           halving (universal/many.py). An interval takes part of epsilon for its ends (universal/intervals.py)
 Numerics   Exact integers from the rows to the draw; a released value is a decimal of 15 digits
 """
 
@@ -18,16 +18,21 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.statistics.universal.decimals import float_of
+from dpstats.statistics.universal.intervals import Bounded, draw_bounded, draw_several_bounded
+from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import draw_quantiles
 from dpstats.statistics.universal.single import draw_quantile
 from dpstats.statistics.universal.tails import COUNT_SHARE, MEDIAN_SHARE, TAIL, draw_tail_quantile, safe_rows
 
 UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal"
 WHY_UNIVERSAL = "it needs no delta, never refuses, and erred least over the shapes compared in docs/propose-test-release.md"
+QUANTILE_ERROR = "sampling error and noise: the quantile of the population that the rows are drawn from"
 MOST_QUANTILES = 999
+QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
+"""rho / epsilon**2 of any list of quantiles, or of one."""
 _RELIABLE_NATS = 20
 """With so many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""
 _RELIABLE_NATS_OF_SEVERAL = 8
@@ -65,27 +70,31 @@ MEDIAN = register(
 )
 
 
-@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM)
+@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=2)
 def quantile_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
     """One quantile by a single draw, several by recursive halving."""
     wanted = question.arguments["q"]
     if isinstance(wanted, Fraction):
-        return Answer(single_quantile(column, question, wanted, rng), notes=universal_notes(question, wanted))
+        return single_quantile(column, question, wanted, rng)
     values = several_quantiles(column, question, wanted, rng)
-    return Answer(tuple(values[quantile] for quantile in wanted), notes=universal_notes(question, *wanted))
+    return Answer(
+        tuple(values[quantile].value for quantile in wanted),
+        notes=universal_notes(question, *wanted),
+        intervals=tuple(interval_of(values[quantile], question.interval) for quantile in wanted) if question.interval else (),
+    )
 
 
-@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM)
+@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM, loss=loss_of_one(), version=2)
 def median_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The quantile at one half."""
-    half = Fraction(1, 2)
-    return Answer(single_quantile(column, question, half, rng), notes=universal_notes(question, half))
+    return single_quantile(column, question, Fraction(1, 2), rng)
 
 
-def single_quantile(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> float:
-    """One universal quantile that spends the whole of the question."""
-    draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
-    return float_of(draw(column, quantile, question.epsilon, question.neighbors, rng))
+def single_quantile(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> Answer:
+    """One universal quantile that spends the whole of the question, on itself and on its interval."""
+    bounded = _single(column, question, quantile, rng)
+    interval = interval_of(bounded, question.interval) if question.interval and not _is_open(bounded) else None
+    return Answer(bounded.value, interval, universal_notes(question, quantile))
 
 
 def several_quantiles(
@@ -94,13 +103,33 @@ def several_quantiles(
     quantiles: Iterable[Fraction],
     rng: RandomSource,
     root_share: Fraction | None = None,
-) -> dict[Fraction, float]:
-    """Universal quantiles that spend the whole of the question together."""
+) -> dict[Fraction, Bounded]:
+    """Universal quantiles that spend the whole of the question together; without intervals their ends are infinite."""
     wanted = sorted(set(quantiles))
     if len(wanted) == 1:
-        return {wanted[0]: single_quantile(column, question, wanted[0], rng)}
-    drawn = draw_quantiles(column, wanted, question.epsilon, question.neighbors, rng, root_share=root_share)
-    return {quantile: float_of(ordinal) for quantile, ordinal in drawn.items()}
+        return {wanted[0]: _single(column, question, wanted[0], rng)}
+    spending = (question.epsilon, question.neighbors)
+    if question.interval is None:
+        drawn = draw_quantiles(column, wanted, *spending, rng, root_share=root_share)
+        return {quantile: Bounded.around(ordinal, None, None) for quantile, ordinal in drawn.items()}
+    return draw_several_bounded(column, wanted, *spending, float(question.interval), rng, root_share)
+
+
+def interval_of(bounded: Bounded, level: Fraction) -> Interval:
+    """The interval of a quantile."""
+    return Interval(bounded.low, bounded.high, float(level), QUANTILE_ERROR)
+
+
+def _single(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> Bounded:
+    if question.interval is not None:
+        return draw_bounded(column, quantile, question.epsilon, question.neighbors, float(question.interval), rng)
+    draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
+    return Bounded.around(draw(column, quantile, question.epsilon, question.neighbors, rng), None, None)
+
+
+def _is_open(bounded: Bounded) -> bool:
+    """Whether neither end of an interval could be had."""
+    return math.isinf(bounded.low) and math.isinf(bounded.high)
 
 
 def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:

@@ -9,17 +9,24 @@ Numerics   Exact draws; one float subtraction of released values
 
 from __future__ import annotations
 
+import math
+import sys
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.quantiles import UNIVERSAL_CLAIM, WHY_UNIVERSAL, checked_quantiles, several_quantiles, universal_notes
+from dpstats.statistics.universal.intervals import Bounded
+from dpstats.statistics.universal.losses import loss_of_several
 
 LOWER_QUARTILE, UPPER_QUARTILE = Fraction(1, 4), Fraction(3, 4)
 MEDIAN_SHARE = Fraction(3, 10)
 """Part of epsilon for the median that splits the rows: an error there moves both quartiles alike and cancels in part."""
+RANGE_LOSS = loss_of_several(MEDIAN_SHARE)
+RANGE_ERROR = "sampling error and noise: the range in the population that the rows are drawn from"
 
 
 def checked_pair(value: object) -> tuple[Fraction, Fraction]:
@@ -55,11 +62,36 @@ def range_of(question: Question) -> tuple[Fraction, Fraction]:
     return lower, upper
 
 
-@method(IQR, "universal", claim=UNIVERSAL_CLAIM)
-@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM)
+@method(IQR, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=2)
+@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=2)
 def range_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The difference of two universal quantiles."""
     lower, upper = range_of(question)
     values = several_quantiles(column, question, (lower, upper), rng, MEDIAN_SHARE)
-    notes = (("between", f"{values[lower]:.15g} and {values[upper]:.15g}"), *universal_notes(question, lower, upper))
-    return Answer(values[upper] - values[lower], notes=notes)
+    low, high = values[lower], values[upper]
+    notes = (("between", f"{low.value:.15g} and {high.value:.15g}"), *universal_notes(question, lower, upper))
+    return Answer(_distance(low.value, high.value), range_interval(low, high, (lower, upper), question.interval), notes)
+
+
+def range_interval(low: Bounded, high: Bounded, quantiles: tuple[Fraction, Fraction], level: Fraction | None) -> Interval | None:
+    """An interval for the difference of two quantiles, from theirs (Zou & Donner's method of variance estimates recovery)."""
+    ends = (low.low, low.high, high.low, high.high)
+    if level is None or not all(math.isfinite(end) for end in ends):
+        return None
+    lower, upper = quantiles
+    correlation = math.sqrt(lower * (1 - upper) / (upper * (1 - lower)))
+    value = _distance(low.value, high.value)
+
+    def reach(one: float, other: float) -> float:
+        longer = max(one, other) or 1.0  # squares of numbers themselves might be too large for a float
+        first, second = one / longer, other / longer
+        return longer * math.sqrt(max(0.0, first**2 + second**2 - 2 * correlation * first * second))
+
+    down = reach(_distance(high.low, high.value), _distance(low.value, low.high))
+    up = reach(_distance(high.value, high.high), _distance(low.low, low.value))
+    return Interval(max(0.0, value - down), _distance(-up, value), float(level), RANGE_ERROR)
+
+
+def _distance(low: float, high: float) -> float:
+    """How far one number is above another; the largest float where it is further."""
+    return min(high - low, sys.float_info.max)

@@ -1,8 +1,9 @@
-"""The trimmed mean: the mean of the rows between two quantiles, with a private test of how far one row can move it.
+"""The trimmed mean: the mean of the rows between two quantiles, without bounds or by a test of how far one row can move it.
 
-Claim      (epsilon, delta)-DP
+Claim      "universal": epsilon-DP; the tested methods: (epsilon, delta)-DP
 Neighbors  ADD_REMOVE or CHANGE_ONE; a noisy number of rows is bought under ADD_REMOVE, and by "dwork-lei" always
-Why        "ptr": the distance to a table where one row can move the mean by more than the proposed bound moves by at most 1
+Why        "universal": read off the Winsorized mean and its two private quantiles (winsorized.py).
+           "ptr": the distance to a table where one row can move the mean by more than the proposed bound moves by at most 1
            (steps_to_sensitive_mean). "dwork-lei": one row moves the mean of the kept rows by at most the range around them over
            their number; Algorithm S released that range with noise of a known tail, so that a public multiple of it is wide
            enough except with a probability that is part of delta (trimmed.proof.md)
@@ -20,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, method, register
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.units import in_units
@@ -37,8 +37,9 @@ from dpstats.statistics.robust.proposals import buy_scale
 from dpstats.statistics.robust.ranks import interquantile_ranks
 from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
 from dpstats.statistics.robust.setting import COUNT_SHARE, LEAST_ROWS, Setting, TestedRows, take_setting
-from dpstats.statistics.tested import tested_answer, tested_method
+from dpstats.statistics.tested import refusal, tested_answer, tested_method
 from dpstats.statistics.universal.decimals import Number
+from dpstats.statistics.winsorized import CUT_CLAIM, CUT_LOSS, checked_trim, winsorize, winsorized_answer
 
 FINEST = Fraction(1, 1 << 1074)
 """Every float is a whole number of these units: in them nothing is rounded."""
@@ -55,14 +56,7 @@ LARGEST_SCALE = 1e307
 LARGEST_WIDENING = 1e250
 """The same for the factor by which it is widened: at such an epsilon the noise would drown any answer."""
 _SMALLEST_TRIM = Fraction(1, 1000)
-
-
-def checked_trim(value: object) -> Fraction:
-    """The part of the rows that is left out at either end."""
-    trim = exact_rational(value, "trim")
-    if not _SMALLEST_TRIM <= trim < Fraction(1, 2):
-        raise InvalidParameterError(f"trim must be at least 0.001 and below 0.5, such as 0.1, got {value}.")
-    return trim
+"""Below this a tested method refuses: one row can move the mean by any amount, or nearly so."""
 
 
 TRIMMED_MEAN = register(
@@ -71,9 +65,15 @@ TRIMMED_MEAN = register(
         "The mean of the rows that are left when a part of them is cut off at either end",
         (Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, 0.1),),
         returns="a float",
-        why_preferred="its test has no bins and its noise shrinks as 1/n: it erred least (docs/propose-test-release.md)",
+        why_preferred="it needs no delta and never refuses; its error shrinks as fast as that of any tested method",
     )
 )
+
+
+@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS)
+def trimmed_mean_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The Winsorized mean without what the rows beyond its quantiles count there."""
+    return winsorized_answer(question, winsorize(column, question, rng), trimmed=True)
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,8 @@ def exact_row(value: Number, unit: Fraction = FINEST) -> Fraction:
 @tested_method("ptr", "one test of how far a row can move the mean", TRIMMED_MEAN)
 def trimmed_mean_ptr(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """One test of the distance to a table where a row can move the mean by more than a bound proposed from a private range."""
+    if question.arguments["trim"] < _SMALLEST_TRIM:
+        return refusal(question)
     setting = take_setting(column, question, rng, counted=True)
     trim = question.arguments["trim"]
     scale, rest = buy_scale(setting, trim)
@@ -155,6 +157,8 @@ def _distance(kept: Kept, rows: TestedRows, bound: Fraction) -> int:
 @tested_method("dwork-lei", "the range of the kept rows by Algorithm S, then noise for a multiple of it", TRIMMED_MEAN)
 def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The printed route: the range of the kept rows by Algorithm S, then noise for a multiple of it that is wide enough."""
+    if question.arguments["trim"] < _SMALLEST_TRIM:
+        return refusal(question)
     setting = take_setting(column, question, rng, counted=False)
     trim, kept = question.arguments["trim"], Kept(question.arguments["trim"], 1)
     part = setting.delta / 3

@@ -17,6 +17,7 @@ from dpstats.statistics.universal.decimals import (
     fraction_of,
     lowest_value_at,
     ordinal_of,
+    ordinals_of,
 )
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -101,3 +102,36 @@ def test_the_cut_of_a_decimal_parts_32_bit_floats_exactly(value: float) -> None:
     assert ordinal_of(cut) >= ordinal
     with np.errstate(over="ignore"):
         assert ordinal_of(np.nextafter(cut, np.float32(-np.inf))) < ordinal
+
+
+def assert_same_ordinals(values: np.ndarray) -> None:
+    assert ordinals_of(values).tolist() == [ordinal_of(value) for value in values]
+
+
+@given(st.lists(st.floats(allow_nan=False), max_size=30))
+@example([math.inf, -math.inf, 0.0, -0.0, 5e-324, 1e-307, 9.99999999999999e307, 1.7e308])
+@example([123456789012345.5, 123456789012346.5, 999999999999999.5, 99999999999999.95, 1e15, 1e14, 0.1 + 0.2])
+def test_many_floats_at_once_have_the_ordinals_that_each_has(values: list[float]) -> None:
+    assert_same_ordinals(np.array(values))
+
+
+@given(st.lists(st.integers(10**14, 10**15), min_size=1, max_size=30), st.integers(-240, 240), st.sampled_from([0.0, 0.5]))
+def test_many_floats_close_to_a_half_have_the_ordinals_that_each_has(mantissas: list[int], exponent: int, half: float) -> None:
+    assert_same_ordinals(np.array([float(f"{mantissa + half}e{exponent}") for mantissa in mantissas]))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int8, np.uint8, np.float32])
+def test_many_numbers_of_any_type_at_once_have_the_ordinals_that_each_has(dtype: type) -> None:
+    if dtype is np.float32:
+        values = np.random.default_rng(1).lognormal(3, 9, 500).astype(np.float32)
+    else:
+        limits = np.iinfo(dtype)
+        ends = [limits.min, limits.max, 0, 1, 9, 10, 99, 100, *(10**k for k in range(2, 19)), 10**15 - 1, 10**15 + 1]
+        values = np.array([value for value in ends if limits.min <= value <= limits.max], dtype=dtype)
+    assert_same_ordinals(values)
+
+
+def test_powers_of_ten_and_their_neighbours_have_their_ordinals() -> None:
+    powers = 10.0 ** np.arange(-307, 308)
+    for values in (powers, np.nextafter(powers, 0), np.nextafter(powers, np.inf), -powers):
+        assert_same_ordinals(values)

@@ -55,6 +55,7 @@ def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         monkeypatch.setattr(module, "LINE", TOY_LINE)
         monkeypatch.setattr(module, "MIXED", ToyMeasure())
     monkeypatch.setattr(order, "lattice_groups", toy_groups)
+    monkeypatch.setattr(order.Order, "meet", lambda order, groups: None)
     monkeypatch.setattr(many.Node, "stretches", lambda node: [Stretch(0, 3, 2)] if node.root is not None else [])
     return monkeypatch
 

@@ -67,3 +67,11 @@ def test_whole_numbers_and_cents_weigh_far_more_than_their_neighbours() -> None:
 
 def test_the_measures_differ_in_what_whole_numbers_weigh() -> None:
     assert share(WHOLE, 40.0) > 5 * share(MIXED, 40.0) > 100 * share(FINE, 40.0)
+
+
+@pytest.mark.parametrize("measure", [MIXED, WHOLE, FINE])
+@given(ordinals=st.lists(st.integers(-HIGHEST_ORDINAL, HIGHEST_ORDINAL), max_size=20))
+@example(ordinals=[0, 1, -1, HIGHEST_ORDINAL, -HIGHEST_ORDINAL])
+@example(ordinals=[ordinal_of(value) for value in (1, 10, 12.99, -12.99, 0.01, 1e-5, 1e300, 9.99999999999999)])
+def test_many_spans_at_once_are_those_of_each_point(measure: Measure, ordinals: list[int]) -> None:
+    assert measure.spans(ordinals) == [measure.span(ordinal) for ordinal in ordinals]

@@ -5,7 +5,7 @@ Claim      epsilon-DP, where epsilon >= max(u*q, o*(1-q)) + max(o*q, u*(1-q)) un
            o and u are the slopes over and under
 Why        The log weight of a place is -o * (rows below - target) or -u * (target - rows below or at), whichever is above 0.
            One row more or less shifts all log weights by amounts from one interval of length epsilon, hence every
-           probability by at most exp(epsilon). Clipping the loss at CLIP is a contraction and shifts by no more.
+           probability by at most exp(epsilon). Clipping the loss is a contraction and shifts by no more.
 Numerics   Masses and ranks are integers, weights are bracketed and drawn exactly by `exponential.choose`
 Source     draw.proof.md
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +27,8 @@ from dpstats.foundations.rounding import exp_bounds, exp_sequence_bounds
 from dpstats.mechanisms.exponential import WeightBounds, choose
 
 CLIP = Fraction(64)
-"""No place loses more than this many nats: a window of ranks is all that a draw needs to see of the data."""
+"""No place loses more than this many nats, unless a draw says otherwise: a window of ranks is all that it needs to see of the
+data."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,12 @@ class RankLoss:
     target: Fraction
     slope_over: Fraction
     slope_under: Fraction
+    clip: Fraction = CLIP
+    """No place loses more nats than this."""
 
     def margin(self) -> int:
         """Ranks to either side of the target beyond which the loss is clipped."""
-        return math.ceil(CLIP / min(self.slope_over, self.slope_under)) + 1
+        return math.ceil(self.clip / min(self.slope_over, self.slope_under)) + 1
 
     @functools.cached_property
     def first_over(self) -> int:
@@ -53,13 +57,13 @@ class RankLoss:
 
     @functools.cached_property
     def first_clipped(self) -> int:
-        """The fewest rows below a place so far over the target that it loses CLIP nats."""
-        return math.ceil(self.target + CLIP / self.slope_over)
+        """The fewest rows below a place so far over the target that it loses all there is to lose."""
+        return math.ceil(self.target + self.clip / self.slope_over)
 
     @functools.cached_property
     def last_clipped(self) -> int:
-        """The most rows below or at a place so far under the target that it loses CLIP nats."""
-        return math.floor(self.target - CLIP / self.slope_under)
+        """The most rows below or at a place so far under the target that it loses all there is to lose."""
+        return math.floor(self.target - self.clip / self.slope_under)
 
 
 class Piece(NamedTuple):
@@ -118,13 +122,14 @@ def pieces_between(
 
 
 def boosted(pieces: Sequence[Piece], stretches: Iterable[Stretch]) -> list[Piece]:
-    """The pieces, and once more those parts of them that lie in a stretch, with its boost."""
+    """The pieces, which cut the line without gaps, and once more those parts of them that lie in a stretch, with its boost."""
     result = list(pieces)
+    starts = [piece.start for piece in pieces]
     for start, end, boost in stretches:
-        for piece in pieces:
+        for piece in pieces[max(0, bisect_right(starts, start) - 1) : bisect_left(starts, end)]:
             low, high = max(start, piece.start), min(end, piece.start + piece.length)
             if low < high:
-                result.append(piece._replace(start=low, length=high - low, boost=boost))
+                result.append(Piece(low, high - low, piece.raw_below, piece.raw_up_to, piece.hidden, boost))
     return result
 
 
@@ -135,15 +140,19 @@ def draw_piece(pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tu
 
 
 def _piece_weights(pieces: Sequence[Piece], loss: RankLoss) -> WeightBounds:
-    """Brackets of length * boost * exp(-min(CLIP, loss)) for each piece, by way of a table of the exponentials."""
+    """Brackets of length * boost * exp(-min(clip, loss)) for each piece, by way of a table of the exponentials."""
     entries = [_table_entry(piece, loss) for piece in pieces]
     masses = [piece.length * piece.boost for piece in pieces]
-    steps = max(entries, default=0) // 2
+    skipped = min((entry for entry in entries if entry > 1), default=2) // 2 - 1  # all pieces may lie far to one side
+    steps = max(entries, default=0) // 2 - skipped
+    entries = [entry - 2 * skipped if entry > 1 else entry for entry in entries]
+    nearest_over = loss.first_over + skipped - loss.target
+    nearest_under = loss.target - loss.last_under + skipped
 
     def bounds(bits: int) -> tuple[list[int], list[int]]:
-        over = exp_sequence_bounds((loss.first_over - loss.target) * loss.slope_over, loss.slope_over, steps, bits)
-        under = exp_sequence_bounds((loss.target - loss.last_under) * loss.slope_under, loss.slope_under, steps, bits)
-        free, clipped = (1 << bits, 1 << bits), exp_bounds(CLIP, bits)
+        over = exp_sequence_bounds(nearest_over * loss.slope_over, loss.slope_over, steps, bits)
+        under = exp_sequence_bounds(nearest_under * loss.slope_under, loss.slope_under, steps, bits)
+        free, clipped = (1 << bits, 1 << bits), exp_bounds(loss.clip, bits)
         brackets = []
         for side in (0, 1):
             table = [free[side], clipped[side], *itertools.chain.from_iterable(zip(over[side], under[side], strict=True))]

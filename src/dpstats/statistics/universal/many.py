@@ -87,14 +87,22 @@ def draw_quantiles(
     *,
     root_share: Fraction | None = None,
 ) -> dict[Fraction, int]:
-    """The ordinal of each private quantile; `quantiles` ascend and differ.
+    """The ordinal of each private quantile; `quantiles` ascend and differ."""
+    total = epsilon / 2 if neighbors is Neighbors.CHANGE_ONE else epsilon
+    drawn = draw_places(Order(column, rng), quantiles, total, root_share)
+    return {quantile: drawn[quantile].ordinal for quantile in quantiles}
+
+
+def draw_places(
+    order: Order, quantiles: Sequence[Fraction], epsilon: Fraction, root_share: Fraction | None = None
+) -> dict[Fraction, Place]:
+    """The place of each private quantile, and of the pivots between them, for one row added or removed.
 
     Each level spends the same, unless `root_share` says what part of epsilon the first draw takes.
     """
-    total = epsilon / 2 if neighbors is Neighbors.CHANGE_ONE else epsilon
-    order = Order(column, rng)
-    drawn: dict[Fraction, int] = {}
-    nodes = [Node(Part(0, LINE, 0, order.raw_rows), tuple(quantiles), Fraction(0), Fraction(1), total)]
+    column = order.column
+    drawn: dict[Fraction, Place] = {}
+    nodes = [Node(Part(0, LINE, 0, order.raw_rows), tuple(quantiles), Fraction(0), Fraction(1), epsilon)]
     share = root_share
     while nodes:
         spends = [node.epsilon * (share or Fraction(1, len(node.quantiles).bit_length())) for node in nodes]
@@ -103,7 +111,7 @@ def draw_quantiles(
         children: list[Node] = []
         for node, spent, loss, window in zip(nodes, spends, losses, windows, strict=True):
             place = draw_in_part(order, node.part, loss, window, node.stretches())
-            drawn[node.pivot] = place.ordinal
+            drawn[node.pivot] = place
             children += node.split(place, spent)
         nodes, share = children, None
-    return {quantile: drawn[quantile] for quantile in quantiles}
+    return drawn

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from dpstats.foundations.rounding import cumulative
 from dpstats.statistics.universal.decimals import (
@@ -74,6 +76,30 @@ class Measure:
         weight = _WEIGHTS[index]
         end = _WEIGHT_ENDS[index] * _DECADE_UNIT + weight * up_to
         return (_HALF - end if ordinal < 0 else _HALF + _ZERO + end - weight * at), weight * at
+
+    def spans(self, ordinals: Sequence[int]) -> list[tuple[int, int]]:
+        """`span` of many lattice points at once."""
+        points = np.array(ordinals, dtype=np.int64)
+        indices, offsets = np.divmod(np.abs(points) - 1, DECADE_POINTS)
+        indices[points == 0] = -1
+        spans: list[tuple[int, int]] = [(_HALF, _ZERO)] * len(points)
+        for index in np.unique(indices[indices >= 0]).tolist():
+            places = np.flatnonzero(indices == index)
+            mantissas = offsets[places] + DECADE_POINTS // 9
+            up_to = np.zeros(len(places), dtype=np.int64)  # at most _DECADE_UNIT, below 2**63
+            at = np.zeros(len(places), dtype=np.int64)
+            for mass, spacing, first in self._grids(index + LOWEST_DECADE):
+                counts = mantissas // spacing
+                up_to += mass * (counts - (first - 1))
+                at += mass * (counts * spacing == mantissas)
+            weight, before = _WEIGHTS[index], _WEIGHT_ENDS[index] * _DECADE_UNIT
+            above = _HALF + _ZERO + before
+            below = _HALF - before
+            for place, negative, end, mass in zip(
+                places.tolist(), (points[places] < 0).tolist(), up_to.tolist(), at.tolist(), strict=True
+            ):
+                spans[place] = (below - weight * end if negative else above + weight * (end - mass)), weight * mass
+        return spans
 
     def ordinal_at(self, position: int) -> int:
         """The lattice point that owns a position on the line [0, TOTAL)."""

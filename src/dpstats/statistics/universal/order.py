@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +62,12 @@ class Order:
         self.column = column
         self.rng = rng
         self.raw_rows = column.count()
-        self._ordinals: dict[Any, int] = {}
         self._spans: dict[int, tuple[int, int]] = {}
         self._coins: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]] | int] = {}
 
     def groups(self, window: OrderWindow) -> list[LatticeGroup]:
         """The window's rows by decimal."""
-        return lattice_groups(window, self._ordinals)
+        return lattice_groups(window)
 
     def span(self, ordinal: int) -> tuple[int, int]:
         """Where a decimal's cells start on the stretched line, and how wide each of them is."""
@@ -75,6 +75,15 @@ class Order:
             start, mass = MIXED.span(ordinal)
             self._spans[ordinal] = (start * COINS, mass)
         return self._spans[ordinal]
+
+    def meet(self, groups: Iterable[LatticeGroup]) -> None:
+        """Find the spans of many decimals at once, and draw the coins of those that a single row has."""
+        new = [group for group in groups if group.ordinal not in self._spans]
+        for group, (start, mass) in zip(new, MIXED.spans([group.ordinal for group in new]), strict=True):
+            self._spans[group.ordinal] = (start * COINS, mass)
+        single = [group.ordinal for group in new if group.raw_count == 1 and group.ordinal not in self._coins]
+        coins = np.frombuffer(self.rng.octets(2 * len(single)), dtype="<u2").tolist() if single else []
+        self._coins.update(zip(single, coins, strict=True))
 
     def count_group(self, ordinal: int) -> tuple[LatticeGroup, int]:
         """All rows of one decimal, and the number of rows below it."""
@@ -125,13 +134,34 @@ class Order:
 
 def draw_in_part(order: Order, part: Part, loss: RankLoss, window: OrderWindow, stretches: Iterable[Stretch] = ()) -> Place:
     """Draw a place from the rows of a part, with further public mass on the stretches."""
+    return _draw_among(order, part, loss, _whole_groups(order, loss, window), stretches)
+
+
+def draw_in_group(order: Order, ordinal: int, target: Fraction, slope: Fraction) -> Place:
+    """Draw a place among the cells of one decimal, whose rows are told apart by their coins alone."""
+    group, raw_below = order.count_group(ordinal)
+    start, width = order.span(ordinal)
+    part = Part(start, start + COINS * width, raw_below, raw_below + group.raw_count)
+    return _draw_among(order, part, RankLoss(target, slope, slope), [(group, raw_below)] if group.raw_count else [])
+
+
+def _draw_among(
+    order: Order,
+    part: Part,
+    loss: RankLoss,
+    groups: Iterable[tuple[LatticeGroup, int]],
+    stretches: Iterable[Stretch] = (),
+) -> Place:
+    """Draw a place from a part, given those of its decimals that are not all clipped, each with the rows below it."""
     if part.low == part.high:
         return Place(part.low, MIXED.ordinal_at(min(part.low, LINE - 1) // COINS), part.raw_first)
     first = max(part.raw_first, math.ceil(loss.target) - loss.margin())
     last = min(part.raw_last, math.floor(loss.target) + loss.margin())
     marks: list[Mark] = []
     raw_below = raw_up_to = part.raw_first
-    for group, raw_below_group in _whole_groups(order, loss, window):
+    groups = list(groups)
+    order.meet(group for group, _ in groups)
+    for group, raw_below_group in groups:
         start, width = order.span(group.ordinal)
         for cell in order.cells(group, raw_below_group, first, last):
             if not marks:

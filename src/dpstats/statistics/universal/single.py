@@ -42,8 +42,7 @@ def window_pieces(window: OrderWindow, measure: Measure) -> list[Piece]:
 
     The outermost decimals may have further rows outside the window; their loss depends on the side of them that is inside.
     """
-    marks = []
-    for ordinal, raw_count in lattice_groups(window):
-        start, width = measure.span(ordinal)
-        marks.append(Mark(start, start + width, raw_count))
+    groups = lattice_groups(window)
+    spans = measure.spans([group.ordinal for group in groups])
+    marks = [Mark(start, start + width, group.raw_count) for (start, width), group in zip(spans, groups, strict=True)]
     return pieces_between(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)

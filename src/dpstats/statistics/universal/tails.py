@@ -49,7 +49,7 @@ def draw_tail_quantile(column: Column, quantile: Fraction, epsilon: Fraction, ne
     upward = quantile > Fraction(1, 2)
     order = Order(column, rng)
     whole = Part(0, LINE, 0, order.raw_rows)
-    middle = _draw_share(order, whole, Fraction(1, 2), rest * MEDIAN_SHARE)
+    middle = draw_share(order, whole, Fraction(1, 2), rest * MEDIAN_SHARE)
     scale = _draw_scale(order, middle, upward, rest * SCALE_SHARE)
     return _draw_beyond(order, middle, scale, quantile, upward, rest * TAIL_SHARE).ordinal
 
@@ -59,7 +59,7 @@ def safe_rows(epsilon: Fraction) -> int:
     return math.ceil(SAFE_NATS / (epsilon * (1 - COUNT_SHARE) * TAIL_SHARE))
 
 
-def _draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> Place:
+def draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> Place:
     """A place with `share` of the part's rows below it."""
     slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)
     loss = RankLoss(part.raw_first + share * (part.raw_last - part.raw_first), slope, slope)
@@ -81,7 +81,7 @@ def _draw_scale(order: Order, middle: Place, upward: bool, epsilon: Fraction) ->
         beyond = Part(0, start, 0, raw_below)
     if beyond.low == beyond.high:
         return Fraction(0)
-    place = _draw_share(order, beyond, Fraction(1, 2), epsilon)
+    place = draw_share(order, beyond, Fraction(1, 2), epsilon)
     return abs(fraction_of(place.ordinal) - fraction_of(middle.ordinal))
 
 

@@ -1,0 +1,1 @@
+"""Pictures of what has been released or planned; nothing here sees data."""

@@ -1,0 +1,139 @@
+"""A released histogram: the bins, the noisy number of rows in each, and how far the noise may reach."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from dpstats.foundations.results import value_text
+
+OTHERS = "all others"
+_LONGEST_NAME = 24
+_SHADES, _ASCII = "█▓░", "#=-"
+"""Surely rows, rows, perhaps rows."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Rows in bins. Of numbers the first and the last bin are open, so that every row is in one; of labels each has a bin.
+
+    `edges` ascend, and a bin goes from an edge up to, but not including, the next one.
+    """
+
+    edges: tuple[float, ...]
+    """Of numbers: where the bins meet; there is one bin more than edges."""
+    labels: tuple[Any, ...]
+    """Of labels: those that have a bin of their own."""
+    noisy: tuple[int, ...]
+    """Rows in each bin with the noise as it was drawn, perhaps negative; of listed labels the last one is for all others."""
+    reach: int
+    """How far the interval of each count goes to either side."""
+    level: float | None
+    """The confidence level of that, each bin taken by itself; None where no interval was asked for."""
+    noise: float
+    """The scale of the noise in each bin."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Rows in each bin; a negative noisy count is shown as 0."""
+        return tuple(max(0, count) for count in self.noisy)
+
+    @property
+    def low(self) -> tuple[int, ...]:
+        """The lower ends of the intervals."""
+        return tuple(max(0, count - self.reach) for count in self.noisy)
+
+    @property
+    def high(self) -> tuple[int, ...]:
+        """The upper ends of the intervals."""
+        return tuple(max(0, count + self.reach) for count in self.noisy)
+
+    @property
+    def rows(self) -> int:
+        """Rows in all bins together, from the noise as it was drawn, which cancels out in part."""
+        return max(0, sum(self.noisy))
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Each bin's part of what is shown; zeros where nothing is."""
+        shown = sum(self.counts)
+        return tuple(count / shown if shown else 0.0 for count in self.counts)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The bins in words."""
+        if not self.edges:
+            names = tuple(value_text(label) for label in self.labels)
+            return names if len(names) == len(self.noisy) else (*names, OTHERS)
+        texts = [value_text(edge) for edge in self.edges]
+        between = (f"{low} to {high}" for low, high in pairwise(texts))
+        return (f"below {texts[0]}", *between, f"{texts[-1]} and more")
+
+    def __str__(self) -> str:
+        bins = f"{len(self.noisy):,} {'bin' if len(self.noisy) == 1 else 'bins'}, about {self.rows:,} rows"
+        if not self.noisy:
+            return bins
+        place = self.noisy.index(max(self.noisy))
+        return f"{bins}; most in {self.names[place]}: {self.counts[place]:,}"
+
+    def bars(self, width: int = 40, *, ascii_only: bool = False) -> str:
+        """The histogram as lines of text: a bar for each bin, solid to the lower end of its interval, faint to the upper.
+
+        With `ascii_only` it takes no character that an old terminal lacks.
+        """
+        names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..." for name in self.names]
+        counts = [f"{count:,}" for count in self.counts]
+        scale = width / (max(self.counts if self.level is None else self.high, default=0) or 1)
+        left, right = max(map(len, names), default=0), max(map(len, counts), default=0)
+        align = str.rjust if self.edges else str.ljust
+        lines = []
+        for name, shown, count, low, high in zip(names, counts, self.counts, self.low, self.high, strict=True):
+            ends = (count,) * 3 if self.level is None else (low, count, high)
+            bar = _bar([round(end * scale) for end in ends], _ASCII if ascii_only else _SHADES)
+            within = "" if self.level is None else f"  {low:,} to {high:,}"
+            lines.append(f"{align(name, left)}  {shown.rjust(right)}  {bar.ljust(width)}{within}".rstrip())
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {
+            "edges": list(self.edges),
+            "labels": list(self.labels),
+            "names": list(self.names),
+            "counts": list(self.counts),
+            "shares": list(self.shares),
+            "low": list(self.low),
+            "high": list(self.high),
+            "rows": self.rows,
+            "noisy": list(self.noisy),
+            "reach": self.reach,
+            "level": self.level,
+            "noise": self.noise,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Histogram:
+        """The histogram that `to_dict` made plain."""
+        known = {name: tuple(plain[name]) for name in ("edges", "labels", "noisy")}
+        return cls(**known, reach=plain["reach"], level=plain["level"], noise=plain["noise"])
+
+    def _repr_html_(self) -> str:
+        longest = max(self.counts, default=0) or 1
+        rows = "".join(
+            f'<tr><td style="text-align:left">{html.escape(name)}</td><td style="text-align:right">{count:,}</td>'
+            f"<td>{'' if self.level is None else f'{low:,} to {high:,}'}</td>"
+            f'<td style="text-align:left;min-width:12em"><div style="background:#0072B2;height:0.8em;'
+            f'width:{100 * count / longest:.1f}%"></div></td></tr>'
+            for name, count, low, high in zip(self.names, self.counts, self.low, self.high, strict=True)
+        )
+        within = "" if self.level is None else f"{100 * self.level:.10g}% interval"
+        return f"<table><thead><tr><th>bin</th><th>rows</th><th>{within}</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _bar(ends: Sequence[int], shades: str) -> str:
+    """A bar in shades, each of which goes to its own end."""
+    starts = (0, *ends)
+    return "".join(shade * (end - start) for shade, start, end in zip(shades, starts, ends, strict=False))

@@ -1,0 +1,225 @@
+"""Chi-square tests on noisy tables of counts: independence of two columns of labels, and goodness of fit of one.
+
+Claim      epsilon-DP where the labels are public; (epsilon, delta)-DP where they are found by thresholding
+Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added, at half of epsilon and less than half of delta
+Why        A row is in one cell at most, and whole-number Laplace noise of scale 1 / epsilon on every cell hides it. Labels are
+           found before that, of each column by chosen keys (mechanisms/thresholding.py) at their shares of epsilon and delta
+Numerics   Counts and noise are exact; statistic and p-value are floats made from the noisy table
+Source     testing/tables.proof.md; Gaboardi, Lim, Rogers & Vadhan 2016
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpstats.accounting.groups import row_cost, steps_between
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.summaries import Column, Table
+from dpstats.mechanisms.thresholding import choose_keys, rows_for
+from dpstats.statistics.means import row_epsilon
+from dpstats.statistics.sign_tests import COUNTS_CLAIM, count_notes
+from dpstats.statistics.testing.labels import MOST_LABELS, checked_list
+from dpstats.statistics.testing.noise import Floats, simulator
+from dpstats.statistics.testing.results import CountsResult, estimate_note, revived_counts
+from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge, proportional, release_counts
+
+FIND_SHARE = Fraction(1, 6)
+"""The part of epsilon that finds the labels of one column."""
+COUNTS_RETURNS = "a result with statistic, p_value, estimate, df, and the noisy table as counts and expected"
+_EVERY_LABEL = 1 << 31
+_SURE = Fraction(1, 10**9)
+
+
+def checked_row_labels(value: object) -> tuple[Any, ...]:
+    """The labels of the table's rows."""
+    return checked_list(value, "row_labels")
+
+
+def checked_column_labels(value: object) -> tuple[Any, ...]:
+    """The labels of the table's columns."""
+    return checked_list(value, "column_labels")
+
+
+def checked_probabilities(value: object) -> tuple[tuple[Any, Fraction], ...]:
+    """Labels with their probabilities: a dict, a list of pairs, or a list of labels that are equally likely."""
+    if isinstance(value, Mapping):
+        pairs = list(value.items())
+    elif isinstance(value, str) or not isinstance(value, Iterable):
+        raise _no_probabilities()
+    else:
+        listed = list(value)
+        if all(isinstance(item, (list, tuple)) and len(item) == 2 for item in listed):
+            pairs = [(label, probability) for label, probability in listed]
+        elif any(isinstance(item, float) for item in listed):
+            raise _no_probabilities()
+        else:
+            pairs = [(label, Fraction(1, len(listed))) for label in listed]
+    labels = checked_list([label for label, _ in pairs], "probabilities")
+    chances = [exact_rational(probability, "a probability") for _, probability in pairs]
+    total = sum(chances, Fraction(0))
+    if min(chances) <= 0 or abs(total - 1) > _SURE:
+        raise InvalidParameterError("probabilities must be positive and add up to 1.")
+    return tuple((label, chance / total) for label, chance in zip(labels, chances, strict=True))
+
+
+def _no_probabilities() -> InvalidParameterError:
+    return InvalidParameterError(
+        "probabilities must be a dict such as {'a': 0.5, 'b': 0.5}, a list of pairs such as [['a', 0.5], ['b', 0.5]], or a list "
+        "of labels that are equally likely."
+    )
+
+
+CHI_SQUARE_TEST = register(
+    Statistic(
+        "chi_square_test",
+        "Whether two columns of labels are independent of each other (chi-square test), for labels that are public",
+        (
+            Parameter("row_labels", "the labels of the first column that count", checked_row_labels),
+            Parameter("column_labels", "the labels of the second column that count", checked_column_labels),
+        ),
+        reads=(Reads.LABELS, Reads.LABELS),
+        returns=COUNTS_RETURNS,
+        revive=revived_counts,
+    )
+)
+ASSOCIATION_TEST = register(
+    Statistic(
+        "association_test",
+        "Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand",
+        reads=(Reads.LABELS, Reads.LABELS),
+        returns=COUNTS_RETURNS,
+        revive=revived_counts,
+    )
+)
+GOODNESS_OF_FIT_TEST = register(
+    Statistic(
+        "goodness_of_fit_test",
+        "Whether labels have given probabilities (chi-square test)",
+        (
+            Parameter(
+                "probabilities",
+                "the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels",
+                checked_probabilities,
+            ),
+        ),
+        reads=(Reads.LABELS,),
+        returns=COUNTS_RETURNS,
+        revive=revived_counts,
+    )
+)
+
+
+@method(CHI_SQUARE_TEST, "laplace", claim=COUNTS_CLAIM)
+def chi_square_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
+    """Independence on the noisy table of public labels."""
+    labels = question.arguments["row_labels"], question.arguments["column_labels"]
+    return independence_answer(table.label_pairs(), labels, row_epsilon(question), question, rng)
+
+
+@method(
+    ASSOCIATION_TEST,
+    "thresholded",
+    claim="(epsilon, delta)-DP, may refuse: labels that many rows share, then noisy counts of their pairs",
+    needs_delta=True,
+)
+def association_thresholded(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """Independence on the noisy table of the labels that many rows share."""
+    price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
+    raw_pairs = table.label_pairs()
+    find_epsilon = price.epsilon * FIND_SHARE
+    found: list[tuple[Any, ...]] = []
+    for place in (0, 1):
+        raw_labels: Counter[Any] = Counter()
+        for raw_pair, raw_count in raw_pairs.items():
+            raw_labels[raw_pair[place]] += raw_count
+        found.append(tuple(choose_keys(raw_labels, find_epsilon, price.delta / 2, rng)))
+    if not all(2 <= len(labels) <= MOST_LABELS for labels in found):
+        needed = rows_for(find_epsilon, price.delta / 2)
+        return Refusal(
+            f"Fewer than two labels, or more than {MOST_LABELS}, were found in one of the columns.",
+            f"A label is found where about {needed:,} rows have it; name public labels to chi_square_test, or ask with a larger "
+            "epsilon.",
+        )
+    return independence_answer(raw_pairs, (found[0], found[1]), price.epsilon - 2 * find_epsilon, question, rng)
+
+
+@method(GOODNESS_OF_FIT_TEST, "laplace", claim=COUNTS_CLAIM)
+def goodness_of_fit_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """Given probabilities against the noisy counts of their labels."""
+    labels, chances = zip(*question.arguments["probabilities"], strict=True)
+    raw_counts = dict(column.most_common(_EVERY_LABEL))
+    epsilon = row_epsilon(question)
+    noisy = np.array([release_counts([raw_counts.get(label, 0) for label in labels], epsilon, rng)], dtype=np.float64)
+    expectation = proportional(np.array([[float(chance) for chance in chances]]))
+    return counts_answer(noisy, expectation, ((), labels), len(labels) - 1, epsilon, question, rng)
+
+
+def independence_answer(
+    raw_pairs: Mapping[tuple[Any, Any], int],
+    labels: tuple[tuple[Any, ...], tuple[Any, ...]],
+    epsilon: Fraction,
+    question: Question,
+    rng: RandomSource,
+) -> Answer:
+    """The test of independence on the pairs of some labels."""
+    down, across = labels
+    raw_counts = [raw_pairs.get((row, column), 0) for row in down for column in across]
+    noisy = np.array(release_counts(raw_counts, epsilon, rng), dtype=np.float64).reshape(len(down), len(across))
+    return counts_answer(noisy, independent, labels, (len(down) - 1) * (len(across) - 1), epsilon, question, rng)
+
+
+def counts_answer(
+    noisy: Floats,
+    expectation: Expectation,
+    labels: tuple[tuple[Any, ...], tuple[Any, ...]],
+    df: int,
+    epsilon: Fraction,
+    question: Question,
+    rng: RandomSource,
+) -> Answer:
+    """What is released of a noisy table."""
+    judged = judge(noisy, expectation, float(epsilon), simulator(rng))
+    down, across = labels
+    most = min(len(down), len(across)) - 1 if down else 0
+    name, scale = ("Cramer's V", most**-0.5) if down else ("Cohen's w", 1.0)
+    result = CountsResult(
+        "chi2",
+        judged.statistic,
+        judged.p_value,
+        _within(judged.effect * scale, bool(down)),
+        name,
+        df,
+        (float(noisy.sum()),),
+        row_labels=down,
+        column_labels=across,
+        counts=tuple(map(tuple, noisy.tolist())),
+        expected=tuple(map(tuple, judged.expected.tolist())),
+    )
+    left_out = ("other labels", "rows that have one are left out")
+    notes = (estimate_note(result), *simulation_notes(judged), left_out, *count_notes(question))
+    if question.interval is None:
+        return Answer(result, None, notes)
+    level = float(question.interval)
+    low, high = (_within(end * scale, bool(down)) for end in judged.effect_interval(level, df))
+    return Answer(result, Interval(low, high, level, "sampling error and noise"), notes)
+
+
+def simulation_notes(judged: Judged) -> tuple[tuple[str, str], ...]:
+    """The card's lines on statistic and p-value."""
+    return (
+        ("statistic", "sum of (noisy - expected)**2 / (expected + variance of the noise)"),
+        ("p-value", f"from {judged.simulated:,} tables simulated under the null hypothesis, each with noise"),
+    )
+
+
+def _within(effect: float, capped: bool) -> float:
+    return min(effect, 1.0) if capped else effect

@@ -1,0 +1,80 @@
+"""Cells: a soft histogram of clipped rows, from which all of their low moments can be read.
+
+A row at the place v of a clip, 0 <= v <= 1, gives the weight C(d, j) v**j (1 - v)**(d - j) to cell j, for j = 0 to d. These are
+Bernstein's polynomials: no weight is negative, and all of them add up to exactly 1. So a row more or less moves all cells
+together by exactly 1, whatever the degree d, and one epsilon buys the number of rows, their sum, and the sums of their
+powers up to d at once.
+
+Claim      epsilon-DP
+Neighbors  ADD_REMOVE; under CHANGE_ONE the caller gives half of epsilon: one row removed and one added
+Why        The l1 sensitivity is 1; discrete Laplace noise of scale 1 / epsilon on every cell hides it
+Numerics   In units of 1 / steps**d the cells are whole numbers, made exactly from sums of powers of whole numbers; noise is exact
+Source     cells.proof.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Clip, Column
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Noisy cells in rows, with the epsilon that they cost; u = 2 v - 1 is the place from -1 to 1."""
+
+    noisy: Floats
+    epsilon: float
+
+    @property
+    def degree(self) -> int:
+        """The highest power that can be read."""
+        return len(self.noisy) - 1
+
+    def total(self, power: int) -> float:
+        """The noisy sum of u**power over the rows; of power 0 their noisy number."""
+        return float(weights_of(self.degree, power) @ self.noisy)
+
+    def noise_variance(self, weights: Floats) -> float:
+        """The variance that the noise gives to a sum of the cells with these weights."""
+        return 2 / self.epsilon**2 * float(weights @ weights)
+
+
+def release_cells(column: Column, clip: Clip, degree: int, epsilon: Fraction, rng: RandomSource) -> Cells:
+    """The noisy cells of a column, for one row added or removed."""
+    raw_cells = raw_cells_of(column.power_sums(clip, degree), clip.steps)
+    whole = clip.steps**degree
+    noise = sample_discrete_laplace(whole / epsilon, degree + 1, rng).tolist()
+    noisy = [float(Fraction(raw + drawn, whole)) for raw, drawn in zip(raw_cells, noise, strict=True)]
+    return Cells(np.array(noisy), float(epsilon))
+
+
+def raw_cells_of(raw_sums: Sequence[int], steps: int) -> list[int]:
+    """The cells, in units of 1 / steps**d of a row, from the sums of the powers 0 to d of the rows' places."""
+    degree = len(raw_sums) - 1
+    return [
+        comb(degree, j)
+        * sum(comb(degree - j, i) * (-1) ** i * steps ** (degree - j - i) * raw_sums[j + i] for i in range(degree - j + 1))
+        for j in range(degree + 1)
+    ]
+
+
+@lru_cache
+def weights_of(degree: int, power: int) -> Floats:
+    """The weights with which cells of that degree add up to the sum of u**power."""
+    weights = [
+        sum(Fraction(comb(power, i) * 2**i * (-1) ** (power - i) * comb(j, i), comb(degree, i)) for i in range(min(power, j) + 1))
+        for j in range(degree + 1)
+    ]
+    return np.array([float(weight) for weight in weights])

@@ -1,0 +1,112 @@
+"""Margins: how far a number that was computed from noisy cells may be from the truth, all errors together.
+
+Sampling error comes from the noisy variance of the rows, noise from the known law of the noise, and what the clip cuts off from
+the tail rule (clips.py); sampling error and noise add up in variance, and the noise's heavier tails lengthen the margin by the
+kurtosis that they give to the sum. Everything here is arithmetic on released numbers: floats do, and no claim depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from dpstats.foundations.summaries import Clip
+from dpstats.statistics.clipped.cells import Cells, Floats, weights_of
+
+_LAPLACE_KURTOSIS = 3.0
+_NORMAL = NormalDist()
+CAUTION = 0.7
+"""Standard deviations of its own noise by which a noisy variance is taken to be larger."""
+SKEW = 2.0
+"""The part of the usual skewness correction that the margin takes: more than 1, because clipped rows are less skewed."""
+MOST_SKEW = 0.6
+FEWEST_ROWS = 5.0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where u = -1 to 1 lies among numbers."""
+
+    centre: float
+    radius: float
+
+    @classmethod
+    def of(cls, clip: Clip) -> Frame:
+        """The frame of a clip."""
+        return cls(float((clip.low + clip.steps / 2) * clip.unit), float(clip.steps * clip.unit / 2))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean of rows in u, with the variances of what makes it differ from the truth."""
+
+    rows: float
+    mean: float
+    sampling: float
+    """Variance of the mean of so many rows."""
+    noise: float
+    noise_kurtosis: float
+    """Excess kurtosis of the noise alone."""
+    skew: float
+    """How far skewness shifts the far end of an interval, per squared critical value."""
+
+    @property
+    def variance(self) -> float:
+        """Sampling and noise together."""
+        return self.sampling + self.noise
+
+    @property
+    def kurtosis(self) -> float:
+        """Excess kurtosis of both together."""
+        return self.noise_kurtosis * (self.noise / self.variance) ** 2 if self.variance > 0 else 0.0
+
+    def reach(self, level: float) -> tuple[float, float]:
+        """How far an interval reaches below and above the mean, for sampling and noise."""
+        half = critical_value(level, self.kurtosis, self.rows) * math.sqrt(self.variance)
+        z = _NORMAL.inv_cdf((1 + level) / 2)
+        shift = max(-MOST_SKEW * half, min(MOST_SKEW * half, SKEW * self.skew * (1 + 2 * z * z)))
+        return half + max(-shift, 0.0), half + max(shift, 0.0)
+
+
+def spread_of(cells: Cells) -> Spread:
+    """The mean of the rows in u, and how certain it is."""
+    rows = max(cells.total(0), FEWEST_ROWS)
+    first, second = weights_of(cells.degree, 1), weights_of(cells.degree, 2)
+    mean = max(-1.0, min(1.0, cells.total(1) / rows))
+    square = cells.total(2) / rows
+    doubt = math.sqrt(cells.noise_variance(second - square - 2 * mean * (first - mean))) / rows
+    variance = max(square - mean**2, 0.0) + CAUTION * doubt
+    skew = 0.0
+    if cells.degree >= 3:
+        third = cells.total(3) / rows - 3 * mean * square + 2 * mean**3
+        skew = third / (6 * variance * rows) if variance > 0 else 0.0
+    weights = first - mean
+    return Spread(rows, mean, variance / rows, cells.noise_variance(weights) / rows**2, laplace_kurtosis(weights), skew)
+
+
+def laplace_kurtosis(weights: Floats | Sequence[float]) -> float:
+    """The excess kurtosis of a weighted sum of independent Laplace variables."""
+    squares = [float(weight) ** 2 for weight in weights]
+    return _LAPLACE_KURTOSIS * sum(square**2 for square in squares) / (sum(squares) or 1.0) ** 2
+
+
+def critical_value(level: float, kurtosis: float, rows: float = math.inf) -> float:
+    """Standard deviations to either side that hold a share `level` (Cornish & Fisher's expansion; Student's for few rows)."""
+    z = _NORMAL.inv_cdf((1 + level) / 2)
+    return z + (z**3 - 3 * z) / 24 * kurtosis + (z**3 + z) / (4 * max(rows, FEWEST_ROWS))
+
+
+def two_sided_p(distance: float, kurtosis: float, rows: float = math.inf) -> float:
+    """The p value of a distance in standard deviations: the share that `critical_value` leaves outside."""
+    low, high = 0.0, 1.0 - 1e-16
+    if distance <= critical_value(0.0, kurtosis, rows):
+        return 1.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        if critical_value(middle, kurtosis, rows) < distance:
+            low = middle
+        else:
+            high = middle
+    return 1 - (low + high) / 2

@@ -1,0 +1,192 @@
+"""Covariance and correlation without bounds.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon, except
+           for rank correlations, which have a scale of their own for it
+Why        Covariance and Pearson's correlation: part of epsilon finds private limits of each column (universal/limits.py), the
+           rest buys noisy product cells of the rows that are cut off there (paired/products.py).
+           Kendall's tau and Spearman's rho: all of epsilon buys noisy votes of pairs and triples of rows (paired/votes.py)
+Numerics   Exact from the rows to the noisy cells and votes; floats after that
+Source     correlations.proof.md, votes.proof.md, limits.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.statistics.clipped.clips import Cut
+from dpstats.statistics.clipped.margins import Frame
+from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, row_epsilon
+from dpstats.statistics.paired.agreement import kendall_of, spearman_of
+from dpstats.statistics.paired.associations import Association
+from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
+from dpstats.statistics.paired.moments import Moments, moments_of
+from dpstats.statistics.paired.products import release_products
+from dpstats.statistics.paired.votes import KENDALL, SPEARMAN, release_votes
+from dpstats.statistics.universal.limits import MIDDLE, ROWS_SHARE, draw_limits
+
+DEGREE = 2
+"""Cells of higher degrees hold more moments for intervals, and have more noise, which weighs more (docs/correlations.md)."""
+LIMITS_SHARE = Fraction(2, 5)
+"""The limits of either column are found as if so much of epsilon were all there is; what they leave goes to the cells."""
+KINDS = ("pearson", "spearman", "kendall")
+RANKED = {"kendall": (KENDALL, kendall_of), "spearman": (SPEARMAN, spearman_of)}
+RELIABLE_NATS = {"pearson": 1000, "spearman": 100, "kendall": 100}
+NO_CUT = "sampling error and noise"
+_LEAST_LIMITS = ROWS_SHARE + MIDDLE.least
+COVARIANCE_LOSS = ((1 - _LEAST_LIMITS * 2 * LIMITS_SHARE) ** 2 + 2 * (_LEAST_LIMITS * LIMITS_SHARE) ** 2) / 2
+"""rho / epsilon**2: limits that spend the least, and cells that spend the rest (correlations.proof.md)."""
+
+_NUMBERS = (Reads.NUMBERS, Reads.NUMBERS)
+
+
+def checked_kind(value: object) -> str:
+    """One of the kinds of correlation."""
+    if not isinstance(value, str) or value not in KINDS:
+        raise InvalidParameterError(f"kind must be {', '.join(map(repr, KINDS[:-1]))} or {KINDS[-1]!r}, got {value!r}.")
+    return str(value)
+
+
+COVARIANCE = register(
+    Statistic("covariance", "The covariance of two columns of the same rows", reads=_NUMBERS, returns="a float")
+)
+CORRELATION = register(
+    Statistic(
+        "correlation",
+        "The correlation of two columns of the same rows, from -1 to 1",
+        (
+            Parameter(
+                "kind",
+                "'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)",
+                checked_kind,
+                "pearson",
+            ),
+        ),
+        reads=_NUMBERS,
+        returns="a float",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The moments of two columns whose rows were cut off at private limits."""
+
+    cuts: tuple[Cut, Cut]
+    frames: tuple[Frame, Frame]
+    moments: Moments
+
+    @property
+    def unit(self) -> float:
+        """What u * v = 1 is as a product of numbers; the largest float where it is more."""
+        return min(self.frames[0].radius * self.frames[1].radius, sys.float_info.max)
+
+    def lost(self) -> tuple[float, float]:
+        """About what the cuts may take from the variances of u and v."""
+        x, y = (lost_squares(cut, frame.radius) for cut, frame in zip(self.cuts, self.frames, strict=True))
+        return x / self.moments.rows, y / self.moments.rows
+
+
+def read_paired(table: Table, question: Question, rng: RandomSource) -> Paired | tuple[Cut, Cut]:
+    """Spend the whole of a question on limits and cells; only the cuts where one column has nearly all rows in one place."""
+    epsilon = row_epsilon(question)
+    limits = [draw_limits(table.column(place), epsilon * LIMITS_SHARE, rng) for place in (0, 1)]
+    left = epsilon - sum(found.spent for found in limits)
+    cuts = cut_for_products(limits[0], epsilon), cut_for_products(limits[1], epsilon)
+    clips = cuts[0].clip, cuts[1].clip
+    if clips[0] is None or clips[1] is None:
+        return cuts
+    cells = release_products(table, (clips[0], clips[1]), DEGREE, left, rng)
+    return Paired(cuts, (Frame.of(clips[0]), Frame.of(clips[1])), moments_of(cells))
+
+
+@method(COVARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=COVARIANCE_LOSS)
+def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> Answer:
+    """The covariance of the rows, cut off at private limits."""
+    paired = read_paired(table, question, rng)
+    if not isinstance(paired, Paired):
+        flat = _interval(0.0, 0.0, question, WHOLE_ERROR)
+        return Answer(0.0, flat, _clipped_notes(question, paired))
+    value = _finite(paired.unit * paired.moments.covariance)
+    interval = None
+    if question.interval is not None:
+        below, above = (paired.unit * reach for reach in paired.moments.covariance_reach(float(question.interval), paired.lost()))
+        interval = _interval(_finite(value - below), _finite(value + above), question, WHOLE_ERROR)
+    return Answer(value, interval, _clipped_notes(question, paired.cuts))
+
+
+@method(
+    CORRELATION,
+    "cells",
+    claim="pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, "
+    "kendall and spearman from noisy votes of pairs and triples of rows",
+)
+def correlation_cells(table: Table, question: Question, rng: RandomSource) -> Answer:
+    """A correlation of the kind that the question names."""
+    kind = question.arguments["kind"]
+    if kind in RANKED:
+        return _rank_correlation(kind, table, question, rng)
+    paired = read_paired(table, question, rng)
+    if not isinstance(paired, Paired):
+        return Answer(0.0, _interval(-1.0, 1.0, question, WHOLE_ERROR), _clipped_notes(question, paired))
+    value, interval = _value_and_interval(paired.moments.association(paired.lost()), question, WHOLE_ERROR)
+    return Answer(value, interval, _clipped_notes(question, paired.cuts))
+
+
+def _rank_correlation(kind: str, table: Table, question: Question, rng: RandomSource) -> Answer:
+    count, read = RANKED[kind]
+    raw_x, raw_y = table.pairs()
+    votes = release_votes(count, raw_x, raw_y, question.epsilon, question.neighbors, rng)
+    value, interval = _value_and_interval(read(votes), question, NO_CUT)
+    notes = (
+        ("ties", "rows that are tied share their mean rank" if kind == "spearman" else "tau-b: tied pairs are no votes"),
+        ("memory", "all rows of both columns at once"),
+    )
+    return Answer(value, interval, (*notes, *_notes(question, kind)))
+
+
+def _value_and_interval(association: Association, question: Question, covers: str) -> tuple[float, Interval | None]:
+    if question.interval is None:
+        return association.value, None
+    return association.value, _interval(*association.ends(float(question.interval)), question, covers)
+
+
+def _interval(low: float, high: float, question: Question, covers: str) -> Interval | None:
+    return None if question.interval is None else Interval(low, high, float(question.interval), covers)
+
+
+def _finite(number: float) -> float:
+    return max(-sys.float_info.max, min(sys.float_info.max, number))
+
+
+def _clipped_notes(question: Question, cuts: tuple[Cut, Cut]) -> tuple[tuple[str, str], ...]:
+    ranges = (f"{float(cut.low):.6g} to {float(cut.high):.6g}" for cut in cuts)
+    constant = any(cut.clip is None for cut in cuts)
+    said = "nearly all rows of one column are in one place, so the two have nothing to vary together"
+    return (
+        ("limits", f"rows beyond count as at them: {', '.join(ranges)}"),
+        *((("constant", said),) if constant else ()),
+        *_notes(question, "pearson"),
+    )
+
+
+def _notes(question: Question, kind: str) -> tuple[tuple[str, str], ...]:
+    rows = math.ceil(RELIABLE_NATS[kind] / row_epsilon(question))
+    public = "the parameters; nothing about the rows"
+    if question.neighbors is Neighbors.ADD_REMOVE:
+        public += ", not even how many there are"
+    return (
+        ("reliable from", f"about {rows:,} rows at this epsilon"),
+        ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out of both"),
+        ("public", public),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )

@@ -1,0 +1,123 @@
+"""Kolmogorov and Smirnov's tests: whether rows follow a given distribution, and whether two groups follow the same.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        The largest gap is released in rows, not as a share of them: n D for one sample, n1 n2 / (n1 + n2) D for two. One row
+           moves it by at most 1, while D itself moves by more the fewer rows there are. The numbers of rows are bought beside it
+Numerics   Rows become whole numbers by a map of one row; gaps are exact ratios; noise is exact, on a grid. Floats after that
+Source     testing/gaps.proof.md; Kolmogorov 1933; Smirnov 1939
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import Column, Table
+from dpstats.mechanisms.discrete_laplace import add_laplace
+from dpstats.mechanisms.grid import grid_for
+from dpstats.statistics.means import row_epsilon
+from dpstats.statistics.sign_tests import count_notes
+from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_gap_to, raw_places
+from dpstats.statistics.testing.kolmogorov_law import NoisyGap
+from dpstats.statistics.testing.labels import checked_pair, show_labels
+from dpstats.statistics.testing.numbers import checked_number, checked_scale
+from dpstats.statistics.testing.results import TestResult, estimate_note, revived_result
+from dpstats.statistics.testing.tables import release_counts
+
+GAP_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise"
+GAP_LOSS = Fraction(5, 16)
+ROWS_SHARE = Fraction(1, 4)
+"""The part of epsilon for the numbers of rows."""
+GAP_SENSITIVITY = Fraction(1)
+D_RETURNS = "a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy)"
+
+
+def checked_distribution(value: object) -> str:
+    """The name of a distribution."""
+    if not isinstance(value, str) or value not in DISTRIBUTIONS:
+        raise InvalidParameterError(f"distribution must be one of {', '.join(map(repr, DISTRIBUTIONS))}.")
+    return value
+
+
+def checked_location(value: object) -> Fraction:
+    """The location of a distribution."""
+    return checked_number(value, "loc")
+
+
+KS_TEST = register(
+    Statistic(
+        "ks_test",
+        "Whether the rows follow a given distribution (Kolmogorov's test)",
+        (
+            Parameter("distribution", f"its name: {', '.join(DISTRIBUTIONS)}", checked_distribution, "normal"),
+            Parameter(
+                "loc",
+                "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
+                checked_location,
+                0,
+            ),
+            Parameter("scale", "its scale, as scipy.stats has it: a normal one's standard deviation", checked_scale, 1),
+        ),
+        returns=D_RETURNS,
+        revive=revived_result,
+    )
+)
+TWO_SAMPLE_KS_TEST = register(
+    Statistic(
+        "two_sample_ks_test",
+        "Whether two groups of rows follow the same distribution (Smirnov's test)",
+        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair),),
+        reads=(Reads.NUMBERS, Reads.LABELS),
+        returns=D_RETURNS,
+        revive=revived_result,
+    )
+)
+
+
+@method(KS_TEST, "laplace", claim=GAP_CLAIM, loss=GAP_LOSS)
+def ks_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The largest gap between the rows and a distribution."""
+    named = question.arguments
+    raw_runs = raw_places(column.tally(), named["distribution"], named["loc"], named["scale"])
+    gap = release_gap(raw_gap_to(raw_runs), [column.count()], row_epsilon(question), rng)
+    return gap_answer(gap, question, "the largest gap to the distribution")
+
+
+@method(TWO_SAMPLE_KS_TEST, "laplace", claim=GAP_CLAIM, loss=GAP_LOSS)
+def two_sample_ks_test_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
+    """The largest gap between the rows of two groups."""
+    groups = question.arguments["groups"]
+    columns = table.columns_by_label(0, 1, groups)
+    raw_gap = raw_gap_between(columns[0].tally(), columns[1].tally())
+    gap = release_gap(raw_gap, [column.count() for column in columns], row_epsilon(question), rng)
+    return gap_answer(gap, question, f"the largest gap between {show_labels(groups)}")
+
+
+def release_gap(raw_gap: Fraction, raw_rows: list[int], epsilon: Fraction, rng: RandomSource) -> NoisyGap:
+    """The gap and the numbers of rows, for one row added or removed."""
+    rows_epsilon = epsilon * ROWS_SHARE
+    gap_epsilon = epsilon - rows_epsilon
+    noisy_rows = release_counts(raw_rows, rows_epsilon, rng)
+    grid = grid_for(GAP_SENSITIVITY / gap_epsilon, None, False)
+    (noisy_gap,) = add_laplace([raw_gap], GAP_SENSITIVITY, gap_epsilon, grid, rng)
+    return NoisyGap(float(noisy_gap), tuple(map(float, noisy_rows)), float(gap_epsilon), float(rows_epsilon))
+
+
+def gap_answer(gap: NoisyGap, question: Question, estimates: str) -> Answer:
+    """What is released of a noisy gap."""
+    share = gap.share
+    result = TestResult("D", share, gap.p_value(), share, estimates, None, gap.rows)
+    notes = (
+        estimate_note(result),
+        ("p-value", "from Kolmogorov's law and the law of the noise together"),
+        ("memory", "the different values of the column are held in memory"),
+        *count_notes(question),
+    )
+    if question.interval is None:
+        return Answer(result, None, notes)
+    level = float(question.interval)
+    return Answer(result, Interval(*gap.interval(level), level, "sampling error and noise, with room to spare"), notes)

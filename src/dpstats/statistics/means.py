@@ -1,0 +1,164 @@
+"""Means and sums without bounds.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        Part of epsilon finds private limits of the rows (universal/limits.py), the rest buys noisy cells of the rows that are
+           cut off there (clipped/cells.py): their number, sum and squares at once. Mean, sum and interval are read off them
+Numerics   Exact from the rows to the noisy cells; floats after that
+Source     limits.proof.md, cells.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Question, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.rounding import nearest_float
+from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.statistics.clipped.cells import Cells, release_cells, weights_of
+from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
+from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, spread_of
+from dpstats.statistics.universal.limits import ROWS_SHARE, draw_limits, largest_loss, thin_rows
+
+CLIPPED_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits"
+WHOLE_ERROR = "sampling error, noise, and what the cut at the limits may leave out"
+CLIPPED_LOSS = largest_loss()
+"""Of every statistic that is read off the limits and the cells alone."""
+SUM_ERROR = "the sum of the rows in the table: noise, and what the cut at the limits may leave out"
+DEGREE = 3
+MEAN_DEGREE, SUM_DEGREE = 2, 1
+"""A mean needs the rows' squares for its interval, a sum nothing but the rows; a higher degree costs both more noise."""
+LARGEST = sys.float_info.max
+MOST_LOST = 2.0
+"""An interval is lengthened for rows beyond the clip by at most so many times its half."""
+RELIABLE_NATS = 200
+
+MEAN = register(Statistic("mean", "The mean of the rows", returns="a float"))
+SUM = register(Statistic("sum", "The sum of the rows", returns="a float"))
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """Noisy cells of a column whose rows were cut off at private limits."""
+
+    cut: Cut
+    cells: Cells | None
+    """None where all rows but a few have the same value, which is the middle of the cut."""
+    frame: Frame
+    noisy_rows: int
+    epsilon: Fraction
+    """What was spent for one row."""
+
+    def hidden(self) -> float:
+        """Where no side shows rows, about what those may add to the sum that are there all the same.
+
+        Their number is one that counts as none; their distance is a guess: the size of the middle, or 1 where that is 0.
+        """
+        return thin_rows(self.epsilon) * (abs(float(self.cut.middle)) or 1.0)
+
+
+def read_clipped(column: Column, question: Question, rng: RandomSource, degree: int = DEGREE, room: float = ROOM) -> Clipped:
+    """Spend the whole of a question on the cells of a column."""
+    return clipped_for(column, row_epsilon(question), rng, degree, room)
+
+
+def row_epsilon(question: Question) -> Fraction:
+    """What a question may spend for one row added or removed; a changed row is one of each."""
+    return question.epsilon / 2 if question.neighbors is Neighbors.CHANGE_ONE else question.epsilon
+
+
+def clipped_for(column: Column, epsilon: Fraction, rng: RandomSource, degree: int, room: float) -> Clipped:
+    """Cells of a column at limits of its own, for one row added or removed."""
+    limits = draw_limits(column, epsilon, rng)
+    cut = cut_at(limits, room)
+    clip = cut.clip
+    if clip is None:
+        return Clipped(cut, None, Frame(float(cut.middle), 0.0), limits.noisy_rows, epsilon)
+    cells = release_cells(column, clip, degree, epsilon - limits.spent, rng)
+    return Clipped(cut, cells, Frame.of(clip), limits.noisy_rows, epsilon)
+
+
+@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
+def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The mean of the rows, cut off at private limits."""
+    clipped = read_clipped(column, question, rng, MEAN_DEGREE)
+    value, interval = mean_and_interval(clipped, question.interval)
+    return Answer(value, interval, clipped_notes(question, clipped))
+
+
+@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
+def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The sum of the rows, cut off at private limits; its interval is for the sum of these very rows."""
+    clipped = read_clipped(column, question, rng, SUM_DEGREE)
+    if clipped.cells is None:
+        value, interval = _sum_of_alike(clipped, question.interval)
+        return Answer(value, interval, clipped_notes(question, clipped))
+    frame, cells = clipped.frame, clipped.cells
+    size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
+    weights = frame.centre / size + frame.radius / size * weights_of(cells.degree, 1)
+    value = _held(size * float(weights @ cells.noisy))
+    interval = None
+    if question.interval is not None:
+        level = float(question.interval)
+        half = size * critical_value(level, laplace_kurtosis(weights)) * math.sqrt(cells.noise_variance(weights))
+        low, high = value - half - clipped.cut.lost_below(), value + half + clipped.cut.lost_above()
+        interval = Interval(_held(low), _held(high), level, SUM_ERROR)
+    return Answer(value, interval, clipped_notes(question, clipped))
+
+
+def _held(number: float) -> float:
+    """A number, or the largest float of its sign."""
+    return max(-LARGEST, min(LARGEST, number))
+
+
+def _sum_of_alike(clipped: Clipped, level: Fraction | None) -> tuple[float, Interval | None]:
+    """The sum where all rows but a few have one value: that value times their noisy number."""
+    size = abs(float(clipped.cut.middle))
+    value = nearest_float(clipped.cut.middle * clipped.noisy_rows)
+    if level is None:
+        return value, None
+    noise_rows = math.log(1 / (1 - level)) / float(clipped.epsilon * ROWS_SHARE)
+    half = min(size * noise_rows + clipped.hidden(), LARGEST)
+    return value, Interval(max(value - half, -LARGEST), min(value + half, LARGEST), float(level), SUM_ERROR)
+
+
+def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, Interval | None]:
+    """The mean that noisy cells tell, and an interval for the population's."""
+    if clipped.cells is None:
+        value = float(clipped.cut.middle)
+        half = min(clipped.hidden() / clipped.noisy_rows, LARGEST - abs(value))
+        return value, None if level is None else Interval(value - half, value + half, float(level), WHOLE_ERROR)
+    spread, frame = spread_of(clipped.cells), clipped.frame
+    value = frame.centre + frame.radius * spread.mean
+    if level is None:
+        return value, None
+    below, above = spread.reach(float(level))
+    half = frame.radius * (below + above) / 2
+    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in _lost(clipped.cut))
+    low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
+    return value, Interval(low, high, float(level), WHOLE_ERROR)
+
+
+def _lost(cut: Cut) -> tuple[float, float]:
+    return cut.lost_below(), cut.lost_above()
+
+
+def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:
+    """The card's lines on where rows were cut off, and on what is public."""
+    rows = math.ceil(RELIABLE_NATS / row_epsilon(question))
+    public = "the parameters; nothing about the rows"
+    if question.neighbors is Neighbors.ADD_REMOVE:
+        public += ", not even how many there are"
+    return (
+        ("limits", f"rows count as no less than {float(clipped.cut.low):.6g} and no more than {float(clipped.cut.high):.6g}"),
+        ("reliable from", f"about {rows:,} rows at this epsilon; a few rows far out, whatever they hold, are cut off"),
+        ("missing values", MISSING_POLICY),
+        ("public", public),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )

@@ -1,0 +1,113 @@
+"""Mood's median test: whether the same share of every group lies above the common median.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        MEDIAN_SHARE of epsilon buys a universal median of all rows. A row is in one group at most, and there either above that
+           median or not: it moves one count by 1, and whole-number Laplace noise for the rest of epsilon hides that
+Numerics   Exact up to the noise; statistic and p-value are floats made from the noisy table
+Source     testing/tables.proof.md; Mood 1950
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import Column, Table
+from dpstats.statistics.chi_square import COUNTS_RETURNS, simulation_notes
+from dpstats.statistics.clipped.margins import critical_value
+from dpstats.statistics.means import row_epsilon
+from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes, share_of
+from dpstats.statistics.testing.labels import checked_groups, show_labels
+from dpstats.statistics.testing.noise import Floats, laplace_variance, simulator
+from dpstats.statistics.testing.results import CountsResult, estimate_note, revived_counts
+from dpstats.statistics.testing.tables import independent, judge, release_counts
+from dpstats.statistics.universal.decimals import float_of, lowest_value_at
+from dpstats.statistics.universal.single import draw_quantile
+
+MEDIAN_SHARE = Fraction(1, 8)
+"""The part of epsilon for the median; where exactly it lies matters little."""
+SIDES = ("up to the median", "above it")
+
+MEDIAN_TEST = register(
+    Statistic(
+        "median_test",
+        "Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one)",
+        (Parameter("groups", "the labels whose rows are compared, such as ['a', 'b', 'c']", checked_groups),),
+        reads=(Reads.NUMBERS, Reads.LABELS),
+        returns=COUNTS_RETURNS,
+        revive=revived_counts,
+    )
+)
+
+
+@method(MEDIAN_TEST, "laplace", claim=COUNTS_CLAIM, loss=Fraction(2, 5))
+def median_test_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
+    """A private median of all rows, and then the noisy counts of each group up to it and above it."""
+    epsilon, groups = row_epsilon(question), question.arguments["groups"]
+    median_epsilon = epsilon * MEDIAN_SHARE
+    ordinal = draw_quantile(table.column(0), Fraction(1, 2), median_epsilon, Neighbors.ADD_REMOVE, rng)
+    raw_counts = [count for column in table.columns_by_label(0, 1, groups) for count in raw_halves(column, ordinal)]
+    table_epsilon = epsilon - median_epsilon
+    noisy = np.array(release_counts(raw_counts, table_epsilon, rng), dtype=np.float64).reshape(len(groups), 2)
+    judged = judge(noisy, independent, float(table_epsilon), simulator(rng))
+    shares = [share_of(above, up_to + above) for up_to, above in noisy.tolist()]
+    estimate, estimates = judged.effect, "Cramer's V"
+    if len(groups) == 2:
+        estimate = shares[0] - shares[1]
+        estimates = f"the share of {show_labels(groups[:1])} above the median less that of {show_labels(groups[1:])}"
+    result = CountsResult(
+        "chi2",
+        judged.statistic,
+        judged.p_value,
+        min(estimate, 1.0),
+        estimates,
+        len(groups) - 1,
+        tuple(noisy.sum(axis=1).tolist()),
+        row_labels=groups,
+        column_labels=SIDES,
+        counts=tuple(map(tuple, noisy.tolist())),
+        expected=tuple(map(tuple, judged.expected.tolist())),
+    )
+    notes = (
+        estimate_note(result),
+        ("median", f"{float_of(ordinal):.15g}, a private one of all rows, at an eighth of epsilon"),
+        *simulation_notes(judged),
+        *count_notes(question),
+    )
+    if question.interval is None:
+        return Answer(result, None, notes)
+    level = float(question.interval)
+    if len(groups) == 2:
+        low, high = difference_interval(noisy, level, float(table_epsilon))
+    else:
+        low, high = (min(end, 1.0) for end in judged.effect_interval(level, len(groups) - 1))
+    return Answer(result, Interval(low, high, level, SHARE_COVERS), notes)
+
+
+def raw_halves(column: Column, ordinal: int) -> tuple[int, int]:
+    """How many rows of a column lie up to a decimal, and how many above it."""
+    assert column.dtype is not None
+    (raw_up_to,) = column.counts_below([lowest_value_at(ordinal + 1, column.dtype)])
+    return raw_up_to, column.count() - raw_up_to
+
+
+def difference_interval(noisy: Floats, level: float, epsilon: float) -> tuple[float, float]:
+    """An interval for the difference of two shares above: sampling error as of Agresti & Caffo (2000), and noise."""
+    shares, variance = [], 0.0
+    noise = laplace_variance(epsilon)
+    for up_to, above in noisy.tolist():
+        rows = max(up_to + above, 1.0)
+        share = share_of(above, up_to + above)
+        shares.append(share)
+        smoothed = (share * rows + 1) / (rows + 2)
+        variance += smoothed * (1 - smoothed) / (rows + 2) + noise * (share**2 + (1 - share) ** 2) / rows**2
+    half = critical_value(level, 0.0) * math.sqrt(variance)
+    middle = shares[0] - shares[1]
+    return max(middle - half, -1.0), min(middle + half, 1.0)

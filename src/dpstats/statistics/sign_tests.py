@@ -1,0 +1,146 @@
+"""The sign test: whether a given number is the median, from the rows above it and those below it.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        A row lies above the number, below it or at it: it moves one of two counts by 1, and whole-number Laplace noise of
+           scale 1 / epsilon on both hides that
+Numerics   Comparisons and counts are exact, and so is the noise; p-value and interval are floats made from noisy counts
+Source     testing/tables.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
+from dpstats.statistics.means import row_epsilon
+from dpstats.statistics.testing.noise import difference_tail, laplace_variance
+from dpstats.statistics.testing.numbers import checked_number
+from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, estimate_note, revived_result
+
+COUNTS_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts"
+SHARE_COVERS = "sampling error and noise"
+_WINDOW = 9.0
+"""Standard deviations of a binomial variable beyond which nothing counts."""
+
+
+def checked_median(value: object) -> Fraction:
+    """The median under the null hypothesis."""
+    return checked_number(value, "median")
+
+
+SIGN_TEST = register(
+    Statistic(
+        "sign_test",
+        "Whether the median of the rows is a given number, from how many rows lie above and below it",
+        (Parameter("median", "the median under the null hypothesis", checked_median, 0), ALTERNATIVE),
+        returns="a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy)",
+        revive=revived_result,
+    )
+)
+
+
+@method(SIGN_TEST, "laplace", claim=COUNTS_CLAIM)
+def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """Noisy counts above and below a number."""
+    epsilon, alternative = row_epsilon(question), question.arguments["alternative"]
+    raw_below, raw_above = raw_sides(column, question.arguments["median"])
+    noise = sample_discrete_laplace(1 / epsilon, 2, rng).tolist()
+    below, above = raw_below + noise[0], raw_above + noise[1]
+    rows = max(above + below, 0)
+    p_value = sign_p_value(above - below, rows, float(epsilon), alternative)
+    result = TestResult(
+        "M",
+        (above - below) / 2,
+        p_value,
+        share_of(above, rows),
+        "the share of rows above",
+        None,
+        (float(below), float(above)),
+        alternative,
+    )
+    notes = (
+        estimate_note(result),
+        ("p-value", "from the binomial law and the law of the noise together, at the noisy number of rows"),
+        ("rows at the median", "are left out"),
+        *count_notes(question),
+    )
+    if question.interval is None:
+        return Answer(result, None, notes)
+    level = float(question.interval)
+    low, high = share_interval(above, rows, level, float(epsilon))
+    return Answer(result, Interval(low, high, level, SHARE_COVERS), notes)
+
+
+def raw_sides(column: Column, middle: Fraction) -> tuple[int, int]:
+    """How many rows lie strictly below a number, and how many strictly above."""
+    assert column.dtype is not None
+    if column.dtype.kind in "iu":
+        cuts: list[int | float] = [math.ceil(middle), math.floor(middle) + 1]
+    else:
+        with np.errstate(all="ignore"):
+            nearest = column.dtype.type(float(middle))  # as a row of this type holds it
+            cuts = [float(nearest), float(np.nextafter(nearest, column.dtype.type(np.inf)))]
+    raw_below, raw_up_to = column.counts_below(cuts)
+    return raw_below, column.count() - raw_up_to
+
+
+def sign_p_value(lead: int, rows: int, epsilon: float, alternative: str) -> float:
+    """The chance of a noisy lead as large as this, or as small, where every row falls on either side with chance 1/2."""
+    if alternative == GREATER:
+        return _lead_tail(lead, rows, epsilon)
+    if alternative == LESS:
+        return _lead_tail(-lead, rows, epsilon)
+    return min(1.0, 2 * _lead_tail(abs(lead), rows, epsilon))
+
+
+def _lead_tail(lead: int, rows: int, epsilon: float) -> float:
+    """P(rows above less rows below, with noise on both, >= lead), by a sum over the binomial law."""
+    from scipy.special import gammaln
+
+    spread = math.ceil(_WINDOW * math.sqrt(rows)) / 2 + 1
+    first, last = max(0, math.floor(rows / 2 - spread)), min(rows, math.ceil(rows / 2 + spread))
+    raised = np.arange(first, last + 1, dtype=np.float64)
+    chances = np.exp(gammaln(rows + 1) - gammaln(raised + 1) - gammaln(rows - raised + 1) - rows * math.log(2))
+    return float(min(1.0, chances @ difference_tail(lead - (2 * raised - rows), epsilon)))
+
+
+def share_interval(above: float, rows: float, level: float, epsilon: float) -> tuple[float, float]:
+    """The shares that noisy counts do not contradict: Wilson's interval, with the noise of both counts in its variance."""
+    noise = laplace_variance(epsilon)
+    kurtosis = laplace_kurtosis([1.0, 1.0]) * (noise / (noise + rows / 2)) ** 2 if rows else 0.0
+    square = critical_value(level, kurtosis) ** 2
+    leading = rows * rows + square * rows - 2 * square * noise
+    middle = above * rows + square * (rows / 2 - noise)
+    last = above * above - square * noise
+    inside = middle * middle - leading * last
+    if leading <= 0 or inside < 0:  # nothing is known
+        return 0.0, 1.0
+    half, share = math.sqrt(inside), share_of(above, rows)
+    return max(min((middle - half) / leading, share), 0.0), min(max((middle + half) / leading, share), 1.0)
+
+
+def share_of(part: float, whole: float) -> float:
+    """A noisy part of a noisy whole, from 0 to 1; one half where the whole is not positive."""
+    return min(max(part / whole, 0.0), 1.0) if whole > 0 else 0.5
+
+
+def count_notes(question: Question) -> tuple[tuple[str, str], ...]:
+    """The card's lines for tests on noisy counts."""
+    public = "the parameters; nothing about the rows"
+    if question.neighbors is Neighbors.ADD_REMOVE:
+        public += ", not even how many there are"
+    return (
+        ("missing values", MISSING_POLICY),
+        ("public", public),
+        ("numerics", "exact: whole numbers and an exact sampler; p-value and interval are floats made from noisy counts"),
+    )

@@ -1,0 +1,97 @@
+"""Variance and standard deviation without bounds.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        As the mean (means.py): cells of degree 4 tell the second moment, and the fourth, which says how certain it is. Limits
+           leave more room than for a mean, because rows far out weigh more
+Numerics   Exact from the rows to the noisy cells; floats after that
+Source     limits.proof.md, cells.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, replace
+from fractions import Fraction
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Question, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import Column
+from dpstats.statistics.clipped.cells import weights_of
+from dpstats.statistics.clipped.clips import Tail
+from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
+from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes, read_clipped
+
+DEGREE = 4
+ROOM = 0.1
+
+VARIANCE = register(Statistic("variance", "The variance of the rows (with n - 1)", returns="a float"))
+STD = register(Statistic("std", "The standard deviation of the rows (with n - 1)", returns="a float"))
+
+
+@dataclass(frozen=True)
+class Variance:
+    """A variance with an interval, in squares of the frame's radius; the square roots are those of the standard deviation."""
+
+    value: float
+    low: float
+    high: float
+
+
+@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
+def variance_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The variance of the rows, cut off at private limits."""
+    return _answer(column, question, rng, lambda variance, radius: variance * radius * radius)
+
+
+@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
+def std_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The square root of the variance."""
+    return _answer(column, question, rng, lambda variance, radius: math.sqrt(variance) * radius)
+
+
+def _answer(column: Column, question: Question, rng: RandomSource, scaled: Callable[[float, float], float]) -> Answer:
+    clipped = read_clipped(column, question, rng, DEGREE, ROOM)
+    variance = variance_of(clipped, question.interval)
+    value, low, high = (min(scaled(each, clipped.frame.radius), sys.float_info.max) for each in astuple(variance))
+    interval = None
+    if question.interval is not None:
+        interval = Interval(low, high, float(question.interval), WHOLE_ERROR)
+    return Answer(value, interval, clipped_notes(question, clipped))
+
+
+def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
+    """The variance that noisy cells tell, with an interval for the population's."""
+    if clipped.cells is None:
+        return Variance(0.0, 0.0, 0.0)
+    cells, radius = clipped.cells, clipped.frame.radius
+    rows = max(cells.total(0), FEWEST_ROWS)
+    mean, second, third, fourth = (cells.total(power) / rows for power in range(1, 5))
+    least = math.sqrt(cells.noise_variance(weights_of(cells.degree, 2))) / rows / 4  # a noisy variance near 0 says no more
+    value = max(second - mean**2, least) * rows / (rows - 1)
+    spread = max(fourth - 4 * mean * third + 6 * mean**2 * second - 3 * mean**4 - value**2, value**2 / 2)
+    weights = weights_of(cells.degree, 2) - second - 2 * mean * (weights_of(cells.degree, 1) - mean)
+    noise = cells.noise_variance(weights) / rows**2
+    if level is None:
+        return Variance(value, 0.0, math.inf)
+    total = spread / rows + noise
+    kurtosis = laplace_kurtosis(weights) * (noise / total) ** 2
+    reach = critical_value(float(level), kurtosis, rows) * math.sqrt(total) / value
+    cut = clipped.cut
+    lost = (_lost(cut.below, cut.middle - cut.low, radius) + _lost(cut.above, cut.high - cut.middle, radius)) / rows
+    return Variance(value, value * math.exp(-reach), value * _stretched(reach) + min(lost, value))
+
+
+def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
+    """What rows beyond a cut may lose of their squared distances, all together, in squares of the radius."""
+    if tail is None or tail.reach / radius == 0:
+        return 0.0
+    return replace(tail, reach=tail.reach / radius).lost(float(distance / Fraction(radius)), 2)
+
+
+def _stretched(reach: float) -> float:
+    """exp(reach), but not beyond 1 + 3 * reach: a variance is about lognormal while its error is small."""
+    return min(math.exp(min(reach, 700.0)), 1 + 3 * reach)

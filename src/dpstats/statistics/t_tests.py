@@ -1,0 +1,117 @@
+"""Student's t test for one sample and Welch's for two, without bounds.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        The cells of the mean (means.py) are all that is read: its limits, the number of rows, their sum and squares. Two
+           groups have no row in common, so that each is read at the whole of epsilon; statistic and p-value look at the cells
+Numerics   Exact from the rows to the noisy cells; floats after that
+Source     t_tests.proof.md; Welch 1947
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import Column, Table
+from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes, row_epsilon
+from dpstats.statistics.testing.contrasts import SEEN_NATS, WIDE_ROOM, Contrast, difference_of, mean_of
+from dpstats.statistics.testing.labels import checked_pair, show_labels
+from dpstats.statistics.testing.numbers import checked_number
+from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, estimate_note, revived_result
+
+T_RETURNS = "a result with statistic, p_value, estimate, df and rows (noisy)"
+
+
+def checked_mean(value: object) -> Fraction:
+    """The mean under the null hypothesis."""
+    return checked_number(value, "mean")
+
+
+T_TEST = register(
+    Statistic(
+        "t_test",
+        "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
+        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0), ALTERNATIVE),
+        returns=T_RETURNS,
+        revive=revived_result,
+    )
+)
+TWO_SAMPLE_T_TEST = register(
+    Statistic(
+        "two_sample_t_test",
+        "Whether two groups of rows have the same mean (Welch's t test)",
+        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair), ALTERNATIVE),
+        reads=(Reads.NUMBERS, Reads.LABELS),
+        returns=T_RETURNS,
+        revive=revived_result,
+    )
+)
+
+
+@method(T_TEST, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
+def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The mean of clipped rows against a number."""
+    epsilon = row_epsilon(question)
+    clipped = clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM)
+    contrast = mean_of(clipped, float(epsilon))
+    rows = contrast.spread.rows
+    result = t_result(contrast, float(question.arguments["mean"]), question, "the mean", rows - 1, (rows,))
+    return Answer(
+        result,
+        _interval(contrast, question),
+        (estimate_note(result), *verdict_notes(contrast, epsilon), *clipped_notes(question, clipped)),
+    )
+
+
+@method(TWO_SAMPLE_T_TEST, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
+def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSource) -> Answer:
+    """The difference of two groups' means; the limits of each group are its own."""
+    epsilon, groups = row_epsilon(question), question.arguments["groups"]
+    parts = [clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM) for column in table.columns_by_label(0, 1, groups)]
+    means = [mean_of(part, float(epsilon)) for part in parts]
+    contrast = difference_of(means[0], means[1])
+    result = t_result(
+        contrast,
+        0.0,
+        question,
+        f"the mean of {show_labels(groups[:1])} less that of {show_labels(groups[1:])}",
+        contrast.spread.rows - 1,
+        tuple(mean.spread.rows for mean in means),
+    )
+    limits = "; ".join(
+        f"{show_labels([group])}: {float(part.cut.low):.6g} to {float(part.cut.high):.6g}"
+        for group, part in zip(groups, parts, strict=True)
+    )
+    notes = [note for note in clipped_notes(question, parts[0]) if note[0] != "limits"]
+    return Answer(
+        result,
+        _interval(contrast, question),
+        (estimate_note(result), *verdict_notes(contrast, epsilon), ("limits", limits), *notes),
+    )
+
+
+def t_result(
+    contrast: Contrast, null: float, question: Question, estimates: str, df: float, rows: tuple[float, ...]
+) -> TestResult:
+    """What is released of a contrast."""
+    alternative = question.arguments["alternative"]
+    p_value = contrast.p_value(null, alternative)
+    return TestResult("t", contrast.statistic(null), p_value, contrast.value, estimates, df, rows, alternative)
+
+
+def verdict_notes(contrast: Contrast, epsilon: Fraction) -> tuple[tuple[str, str], ...]:
+    """The card's lines on how the p-value came about."""
+    p_value = "1 less the largest level whose interval leaves the null hypothesis outside: noise and clip are allowed for"
+    if contrast.seen:
+        return (("p-value", p_value),)
+    return (("p-value", f"1: fewer than about {SEEN_NATS / float(epsilon):,.0f} rows, or next to no spread, allow no verdict"),)
+
+
+def _interval(contrast: Contrast, question: Question) -> Interval | None:
+    if question.interval is None:
+        return None
+    low, high = contrast.reach(float(question.interval))
+    return Interval(low, high, float(question.interval), WHOLE_ERROR)

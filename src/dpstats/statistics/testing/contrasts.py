@@ -1,0 +1,123 @@
+"""Contrasts: a mean of clipped rows, or the difference of two, with its interval and the p-value that goes with it.
+
+A p-value is 1 less the largest level whose interval leaves the null hypothesis outside. So test and interval never disagree,
+and all that the interval allows for (sampling, noise, skewness, what the clip may lose) is in the p-value as well. Everything
+here is arithmetic on released numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpstats.statistics.clipped.margins import FEWEST_ROWS, Spread, spread_of
+from dpstats.statistics.means import MOST_LOST, Clipped
+from dpstats.statistics.testing.results import GREATER, LESS
+
+WIDE_ROOM = 0.8
+"""The room of a test's clip (clips.py). It is wider than a mean's, whose interval is lengthened for what the clip may lose: noise
+makes a test less sure, a long tail that is cut off makes it wrong."""
+ALLOWED_LOSS = 0.15
+"""The part of what a clip may lose, as it is reckoned for a mean, that a wide clip allows for."""
+SEEN_NATS = 200.0
+"""Rows times epsilon from which on the limits can be trusted; with fewer, nothing is rejected."""
+SMALLEST_RADIUS, LARGEST_RADIUS = 1e-70, 1e70
+"""Limits whose fourth powers are floats."""
+_LEAST_TAIL = 1e-15
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A number with what may separate it from the truth, in the unit of the data."""
+
+    spread: Spread
+    seen: bool
+    """Whether there were rows enough for a verdict."""
+    lost_below: float = 0.0
+    """By how much the clip may have made it too large."""
+    lost_above: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """The estimate itself."""
+        return self.spread.mean
+
+    def statistic(self, null: float) -> float:
+        """How many standard errors it lies above the null hypothesis."""
+        difference = self.value - null
+        if self.spread.variance > 0:
+            return difference / math.sqrt(self.spread.variance)
+        return math.copysign(math.inf, difference) if difference else 0.0
+
+    def reach(self, level: float) -> tuple[float, float]:
+        """The ends of the interval of a level."""
+        below, above = self.spread.reach(level)
+        most = MOST_LOST * (below + above) / 2
+        return self.value - below - min(self.lost_below, most), self.value + above + min(self.lost_above, most)
+
+    def p_value(self, null: float, alternative: str) -> float:
+        """The p-value of a null hypothesis; 1 where there is no verdict."""
+        if not self.seen:
+            return 1.0
+        outside = _largest_tail(lambda level: self._leaves_out(null, level))
+        if alternative not in (LESS, GREATER):
+            return outside
+        on_side = self.value > null if alternative == GREATER else self.value < null
+        return outside / 2 if on_side else 1 - outside / 2
+
+    def _leaves_out(self, null: float, level: float) -> bool:
+        low, high = self.reach(level)
+        return not low <= null <= high
+
+
+def mean_of(clipped: Clipped, epsilon: float) -> Contrast:
+    """The mean of a column's clipped rows."""
+    if clipped.cells is None:
+        return Contrast(Spread(FEWEST_ROWS, float(clipped.cut.middle), 0.0, 0.0, 0.0, 0.0), False)
+    spread, frame = spread_of(clipped.cells), clipped.frame
+    square = min(frame.radius, LARGEST_RADIUS) ** 2
+    scaled = Spread(
+        spread.rows,
+        frame.centre + frame.radius * spread.mean,
+        square * spread.sampling,
+        square * spread.noise,
+        spread.noise_kurtosis,
+        frame.radius * spread.skew,
+    )
+    cut, rows = clipped.cut, max(spread.rows, FEWEST_ROWS)
+    lost_below, lost_above = ALLOWED_LOSS * cut.lost_below() / rows, ALLOWED_LOSS * cut.lost_above() / rows
+    seen = spread.rows * epsilon >= SEEN_NATS and SMALLEST_RADIUS <= frame.radius <= LARGEST_RADIUS
+    return Contrast(scaled, seen, lost_below, lost_above)
+
+
+def difference_of(first: Contrast, second: Contrast) -> Contrast:
+    """The first mean less the second, of different rows."""
+    one, other = first.spread, second.spread
+    sampling, noise = one.sampling + other.sampling, one.noise + other.noise
+    noise_kurtosis = (one.noise_kurtosis * one.noise**2 + other.noise_kurtosis * other.noise**2) / (noise**2 or 1.0)
+    skew = (one.skew * one.sampling - other.skew * other.sampling) / (sampling or 1.0)
+    spread = Spread(1 + welch_df(one, other), one.mean - other.mean, sampling, noise, noise_kurtosis, skew)
+    seen = first.seen and second.seen
+    return Contrast(spread, seen, first.lost_below + second.lost_above, first.lost_above + second.lost_below)
+
+
+def welch_df(one: Spread, other: Spread) -> float:
+    """Welch's degrees of freedom, of the sampling error."""
+    parts = [(each.sampling, max(each.rows - 1, 1.0)) for each in (one, other)]
+    summed = sum(part**2 / df for part, df in parts)
+    return sum(part for part, _ in parts) ** 2 / summed if summed > 0 else sum(df for _, df in parts)
+
+
+def _largest_tail(leaves_out: Callable[[float], bool]) -> float:
+    """The least 1 - level whose interval leaves the null hypothesis out; intervals grow with the level."""
+    low, high = math.log(_LEAST_TAIL), 0.0
+    if leaves_out(1 - _LEAST_TAIL):
+        return _LEAST_TAIL
+    for _ in range(60):
+        middle = (low + high) / 2
+        if leaves_out(1 - math.exp(middle)):
+            high = middle
+        else:
+            low = middle
+    return math.exp(high)

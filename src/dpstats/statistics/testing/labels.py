@@ -1,0 +1,57 @@
+"""Public labels that a test is given: the groups that it compares, the rows and columns of its table."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.keys import plain_key
+from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
+
+MOST_LABELS = 100
+
+
+def checked_list(value: object, name: str, least: int = 2, most: int = MOST_LABELS) -> tuple[Any, ...]:
+    """A list of different labels: texts, numbers, bools or dates."""
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise InvalidParameterError(f"{name} must be a list of labels such as ['a', 'b'].")
+    labels = tuple(plain_label(item, name) for item in value)
+    if not least <= len(labels) <= most:
+        wanted = f"{least}" if least == most else f"{least} to {most}"
+        raise InvalidParameterError(f"{name} must hold {wanted} labels, got {len(labels)}.")
+    if len(set(labels)) < len(labels):
+        raise InvalidParameterError(f"{name} must hold different labels.")
+    return labels
+
+
+def plain_label(item: object, name: str) -> Any:
+    """One label as engines have it: dates and times in ISO form, bools as 0 and 1, whole numbers beyond 2**53 as floats.
+
+    A row must have one label of a list at most, so labels that engines take for the same must be the same here.
+    """
+    if isinstance(item, datetime.date):
+        return item.isoformat()
+    label = plain_key(item)
+    if label is None or isinstance(label, tuple):
+        raise InvalidParameterError(f"{name} must hold texts, numbers, bools or dates.")
+    if isinstance(label, int):
+        return int(label) if abs(label) <= LARGEST_EXACT else float_of_whole(int(label))  # or two labels could have the same rows
+    return label
+
+
+def checked_pair(value: object) -> tuple[Any, ...]:
+    """Two groups."""
+    return checked_list(value, "groups", 2, 2)
+
+
+def checked_groups(value: object) -> tuple[Any, ...]:
+    """Two groups or more."""
+    return checked_list(value, "groups")
+
+
+def show_labels(labels: Sequence[Any]) -> str:
+    """Labels for a card, which no label can break."""
+    texts = [str(label) for label in labels]
+    return ", ".join(text if text.isprintable() and text.strip() else ascii(text) for text in texts)

@@ -1,0 +1,89 @@
+"""What a hypothesis test releases: its statistic and p-value, and the estimate that its interval is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.registry import Parameter
+
+TWO_SIDED, LESS, GREATER = ALTERNATIVES = ("two-sided", "less", "greater")
+_SMALLEST_SHOWN = 1e-4
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """A released test. Everything in it comes from noisy numbers; the p-value has the noise in it."""
+
+    __test__: ClassVar[bool] = False  # a name that test runners would take for a test of their own
+
+    symbol: str
+    """What the statistic is called: "t", "D", "chi2"."""
+    statistic: float
+    p_value: float
+    estimate: float
+    estimates: str
+    """What the estimate is of, in words."""
+    df: float | None
+    """Degrees of freedom, where the statistic has any."""
+    rows: tuple[float, ...]
+    """The noisy number of rows; of several groups one for each."""
+    alternative: str = TWO_SIDED
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value under the name that scipy has for it."""
+        return self.p_value
+
+    def __str__(self) -> str:
+        return f"{self.symbol} = {self.statistic:.4g}, {p_text(self.p_value)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+@dataclass(frozen=True)
+class CountsResult(TestResult):
+    """A released test on a table of counts."""
+
+    row_labels: tuple[Any, ...] = ()
+    column_labels: tuple[Any, ...] = ()
+    counts: tuple[tuple[float, ...], ...] = ()
+    """The noisy table, row by row; noise can make a count negative."""
+    expected: tuple[tuple[float, ...], ...] = ()
+    """The counts that the null hypothesis makes of the noisy margins."""
+
+
+def revived_result(plain: Mapping[str, Any]) -> TestResult:
+    """The result that an archived one was."""
+    return TestResult(**plain)
+
+
+def revived_counts(plain: Mapping[str, Any]) -> CountsResult:
+    """The result on a table that an archived one was."""
+    return CountsResult(**plain)
+
+
+def estimate_note(result: TestResult) -> tuple[str, str]:
+    """The card's line on the estimate, which is what the interval is for."""
+    return "estimate", f"{result.estimate:.6g}, {result.estimates}; an interval is for this"
+
+
+def p_text(p_value: float) -> str:
+    """A p-value for people."""
+    return f"p < {_SMALLEST_SHOWN:.4f}" if p_value < _SMALLEST_SHOWN else f"p = {p_value:.2g}"
+
+
+def checked_alternative(value: object) -> str:
+    """The alternative hypothesis by name."""
+    if not isinstance(value, str) or value not in ALTERNATIVES:
+        raise InvalidParameterError(f"alternative must be one of {', '.join(map(repr, ALTERNATIVES))}.")
+    return value
+
+
+ALTERNATIVE = Parameter(
+    "alternative", "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'", checked_alternative, TWO_SIDED
+)

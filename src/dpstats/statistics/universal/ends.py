@@ -1,0 +1,132 @@
+"""Ends of intervals: private places so many rows to either side of released quantiles.
+
+Claim      epsilon-DP for all ends together
+Neighbors  ADD_REMOVE; under CHANGE_ONE the caller gives half of epsilon: one row removed and one added
+Why        Released places cut the rows into parts, each row in one of them. An end is a draw from the rows of its part, at a
+           fixed distance in rows from the place, or from its last row where it has fewer. One row more moves the target by 0 or
+           1, so that the slopes add up to what the draw spends. Several ends in one part share epsilon; parts with different
+           rows cost what one does.
+Numerics   Exact, as draw.py; how many rows away an end is depends on released numbers only, in floats
+Source     ends.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from statistics import NormalDist
+
+from dpstats.foundations.summaries import WindowRequest
+from dpstats.statistics.universal.beside import TIED_WEIGHT, stretches_beside
+from dpstats.statistics.universal.draw import CLIP, RankLoss
+from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
+
+LEAST_CLIP, MOST_CLIP, FEW_ROWS = Fraction(14), CLIP, 400
+"""Nats that a draw can lose at most: the fewest that keep it near its rows, or as many as so few rows have."""
+NATS_BEYOND = 6
+"""An end is drawn only where the rows beyond it, times the outward slope of its draw, come to so many nats; else it might be
+anywhere."""
+INWARD_SHARE = Fraction(65, 100)
+"""How much steeper an end's draw is inward: an interval that is too long does less harm than one that is too short."""
+CAUTION = 0.8
+"""The share of the admissible misses that is aimed at."""
+_STEPS = 100
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Released:
+    """A quantile that has been released, with its place, and the variance of its rank that the noise gave it."""
+
+    quantile: Fraction
+    place: Place
+    noise: float
+
+
+@dataclass(frozen=True)
+class End:
+    """An end to be drawn: so many rows above (or below) a place."""
+
+    released: Released
+    upward: bool
+    rows: int
+    scale: Fraction
+    """A released distance at which there are many rows beyond the end."""
+
+
+@lru_cache(maxsize=4096)
+def rows_to_end(quantile: Fraction, rows: float, noise: float, epsilon: float, level: float) -> float:
+    """How many rows beyond a released quantile its interval must reach; its end's draw spends `epsilon`, or is no draw at 0.
+
+    The population's quantile has a rank that is about normal around quantile * rows; the place misses that by its own noise, and
+    the end's draw misses its target: inward less often than outward, by an exponential law on either side.
+    """
+    spread = math.sqrt(float(quantile * (1 - quantile)) * rows + noise)
+    misses, weights = _misses(epsilon)
+    low, high = 0.0, 10 * spread + (20 / epsilon if epsilon else 0.0)
+    for _ in range(30):
+        middle = (low + high) / 2
+        chance = sum(
+            weight * _NORMAL.cdf(-(middle + miss) / max(spread, 1e-9)) for miss, weight in zip(misses, weights, strict=True)
+        )
+        low, high = (middle, high) if chance > CAUTION * (1 - level) / 2 else (low, middle)
+    return high
+
+
+def can_be_drawn(rows_beyond: float, epsilon: float) -> bool:
+    """Whether so many rows beyond an end keep its draw from going astray."""
+    return rows_beyond * float(1 - INWARD_SHARE) * epsilon >= NATS_BEYOND
+
+
+def clip_for(slope: Fraction) -> Fraction:
+    """How many nats a draw may lose that should read few rows."""
+    return min(MOST_CLIP, max(LEAST_CLIP, FEW_ROWS * slope))
+
+
+def slopes_of(epsilon: Fraction, upward: bool) -> tuple[Fraction, Fraction]:
+    """The slopes over and under the target of a draw that should not fall short of it."""
+    outward, inward = epsilon * (1 - INWARD_SHARE), epsilon * INWARD_SHARE
+    return (outward, inward) if upward else (inward, outward)
+
+
+@lru_cache(maxsize=256)
+def _misses(epsilon: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """By how many rows a draw goes beyond its target (below 0: falls short of it), at equally likely places of its law."""
+    if not epsilon:
+        return (0.0,), (1.0,)
+    inward, outward = float(INWARD_SHARE) * epsilon, float(1 - INWARD_SHARE) * epsilon
+    short = outward / (inward + outward)
+    steps = [(step + 0.5) / _STEPS for step in range(_STEPS)]
+    places = [
+        math.log(step / short) / inward if step < short else -math.log((1 - step) / (1 - short)) / outward for step in steps
+    ]
+    return tuple(places), (1 / _STEPS,) * _STEPS
+
+
+def draw_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], epsilon: Fraction) -> dict[End, int]:
+    """The ordinal of each wanted end; `places` are all released places, whether somebody wants an end there or not."""
+    cuts = sorted({place.start: place.raw_below for place in places}.items())
+    edges = [(0, 0), *cuts, (LINE, order.raw_rows)]
+    parts = [Part(low, high, first, last) for (low, first), (high, last) in pairwise(edges)]
+    below = {start: index for index, (start, _) in enumerate(cuts)}
+    by_part: dict[Part, list[End]] = {}
+    for end in wanted:
+        part = parts[below[end.released.place.start] + end.upward]
+        by_part.setdefault(part, []).append(end)
+    return {end: _draw(order, part, end, epsilon / len(ends)) for part, ends in by_part.items() for end in ends}
+
+
+def _draw(order: Order, part: Part, end: End, epsilon: Fraction) -> int:
+    """One end from the rows of its part; at the last of them where there are too few."""
+    over, under = slopes_of(epsilon, end.upward)
+    rows = min(end.rows, part.raw_last - part.raw_first)
+    target = Fraction(part.raw_first + rows if end.upward else part.raw_last - rows)
+    loss = RankLoss(target, over, under, clip_for(min(over, under)))
+    (window,) = order.column.order_windows([WindowRequest(target / max(order.raw_rows, 1), loss.margin())])
+    ordinal = end.released.place.ordinal
+    shells = stretches_beside(part.low, part.high, COINS, ordinal, end.scale, end.upward, place_weight=TIED_WEIGHT)
+    return draw_in_part(order, part, loss, window, shells).ordinal

@@ -1,0 +1,213 @@
+"""Universal quantiles with intervals: the quantiles first, then the ends of their intervals (ends.py).
+
+Claim      epsilon-DP for quantiles and ends together
+Neighbors  ADD_REMOVE or CHANGE_ONE
+Why        A noisy number of rows, the quantiles, for a single one its place among equal rows, and the ends: their parts of
+           epsilon add up. Which ends are drawn, and how much they get, depends on parameters and the noisy number of rows
+Numerics   Exact draws; distances in rows are floats of released numbers
+Source     ends.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.universal.beside import shells_around
+from dpstats.statistics.universal.decimals import float_of, fraction_of
+from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
+from dpstats.statistics.universal.ends import End, Released, can_be_drawn, clip_for, draw_ends, rows_to_end
+from dpstats.statistics.universal.limits import Share
+from dpstats.statistics.universal.many import draw_places
+from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_group, draw_in_part
+from dpstats.statistics.universal.single import draw_quantile
+from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile
+
+ROWS_SHARE = Fraction(15, 1000)
+GROUP_SHARE = Fraction(15, 1000)
+SCALE = Share(45, Fraction(3, 100), Fraction(15, 100))
+ENDS = Share(60, Fraction(5, 100), Fraction(35, 100))
+AS_SAMPLING = 4
+"""An end's noise is about as large as sampling error when its share is this over epsilon times the root of the rows."""
+ROOM_FOR_END = 0.7
+"""An end is drawn between two released quantiles if it takes no more than this part of the rows between them."""
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A released quantile between the ends of its interval; an end that cannot be had at this epsilon is infinite."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, value: int, low: int | None, high: int | None) -> Bounded:
+        """From ordinals; None for an end that was not drawn."""
+        middle = float_of(value)
+        return cls(
+            middle,
+            -math.inf if low is None else min(middle, float_of(low)),
+            math.inf if high is None else max(middle, float_of(high)),
+        )
+
+
+def draw_bounded(
+    column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, level: float, rng: RandomSource
+) -> Bounded:
+    """One quantile with the ends of its interval."""
+    halves = 2 if neighbors is Neighbors.CHANGE_ONE else 1
+    order = Order(column, rng)
+    noisy_rows = _count_rows(order, epsilon / halves, rng)
+    beyond = {upward: float((1 - quantile if upward else quantile) * noisy_rows) for upward in (False, True)}
+    thin = 2 * Fraction(min(beyond.values()))
+    ends_share, scale_share = _ends_share(thin, epsilon / halves), SCALE.of(thin * epsilon / halves)
+    rest = 1 - ROWS_SHARE - GROUP_SHARE - ends_share - scale_share
+    ends_epsilon, scale_epsilon = epsilon * ends_share / halves, epsilon * scale_share / halves
+    noise = 2 / float(symmetric_slope(quantile, epsilon * rest, neighbors)) ** 2
+    rows = rows_to_end(quantile, noisy_rows, noise, float(ends_epsilon), level)
+    sides = [upward for upward in beyond if can_be_drawn(beyond[upward] - rows, float(ends_epsilon))]
+    draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
+    if not sides:
+        return Bounded.around(draw(column, quantile, epsilon * (1 - ROWS_SHARE), neighbors, rng), None, None)
+    ordinal = draw(column, quantile, epsilon * rest, neighbors, rng)
+    group_slope = symmetric_slope(quantile, epsilon * GROUP_SHARE / halves, Neighbors.ADD_REMOVE)
+    place = draw_in_group(order, ordinal, quantile * order.raw_rows, group_slope)
+    released = Released(quantile, place, noise)
+    wanted = [End(released, upward, math.ceil(rows), draw_scale(order, place, upward, scale_epsilon)) for upward in sides]
+    ends = {end.upward: ordinal for end, ordinal in draw_ends(order, [place], wanted, ends_epsilon).items()}
+    return Bounded.around(ordinal, ends.get(False), ends.get(True))
+
+
+def draw_several_bounded(
+    column: Column,
+    quantiles: Sequence[Fraction],
+    epsilon: Fraction,
+    neighbors: Neighbors,
+    level: float,
+    rng: RandomSource,
+    root_share: Fraction | None = None,
+) -> dict[Fraction, Bounded]:
+    """Several quantiles, ascending and different, with the ends of their intervals.
+
+    Where quantiles lie close together, one of them serves as the end of another.
+    """
+    total = epsilon / 2 if neighbors is Neighbors.CHANGE_ONE else epsilon
+    order = Order(column, rng)
+    noisy_rows = _count_rows(order, total, rng)
+    outer = min(quantiles[0], 1 - quantiles[-1])
+    ends_share = _ends_share(2 * outer * noisy_rows, total)
+    points = total * (1 - ROWS_SHARE - ends_share)
+    ends_epsilon = total * ends_share
+    noise = 8 / 3 * (len(quantiles).bit_length() / float(points)) ** 2  # of the last level, and what is left of those before it
+    layout = Layout(quantiles, noisy_rows, noise, float(ends_epsilon), level)
+    places = draw_places(order, quantiles, points, root_share)
+    drawn = draw_ends(order, list(places.values()), layout.ends_to_draw(places), ends_epsilon)
+    ordinals = {(end.released.quantile, end.upward): ordinal for end, ordinal in drawn.items()}
+
+    def end_of(quantile: Fraction, upward: bool) -> int | None:
+        serving = layout.serving(quantile, upward)
+        if serving is not None and serving != quantile:
+            return places[serving].ordinal
+        return ordinals.get((quantile if serving == quantile else layout.outermost(upward), upward))
+
+    return {
+        quantile: Bounded.around(places[quantile].ordinal, end_of(quantile, False), end_of(quantile, True))
+        for quantile in quantiles
+    }
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which quantile serves as the end of which; decided before any of them is drawn."""
+
+    quantiles: Sequence[Fraction]
+    noisy_rows: int
+    noise: float
+    epsilon: float
+    """What an end may spend that has a part of the rows for itself."""
+    level: float
+
+    def outermost(self, upward: bool) -> Fraction:
+        """The last quantile in a direction."""
+        return self.quantiles[-1] if upward else self.quantiles[0]
+
+    def serving(self, quantile: Fraction, upward: bool) -> Fraction | None:
+        """The quantile that ends an interval: itself where its end is drawn beside it; None for an end beyond the outermost."""
+        place = bisect_left(self.quantiles, quantile)
+        further = self.quantiles[place + 1 :] if upward else self.quantiles[:place][::-1]
+        if not further:
+            return quantile
+        if self._drawn_rows(quantile, upward) <= ROOM_FOR_END * self._between(quantile, further[0]):
+            return quantile
+        needed = self._rows(quantile, 0.0, 2 * self.noise)
+        return next((other for other in further if self._between(quantile, other) >= needed), None)
+
+    def ends_to_draw(self, places: dict[Fraction, Place]) -> list[End]:
+        """The ends that must be drawn and can be: enough rows lie beyond them."""
+        ends = []
+        for upward in (False, True):
+            outermost = self.outermost(upward)
+            for quantile in self.quantiles:
+                if self.serving(quantile, upward) != quantile:
+                    continue
+                rows = self._drawn_rows(quantile, upward)
+                beyond = self.noisy_rows * float(1 - quantile if upward else quantile)
+                if quantile != outermost or can_be_drawn(beyond - rows, self.epsilon):
+                    released = Released(quantile, places[quantile], self.noise)
+                    ends.append(End(released, upward, math.ceil(rows), _scale(quantile, places, upward)))
+        return ends
+
+    def _drawn_rows(self, quantile: Fraction, upward: bool) -> float:
+        """How far beyond a quantile an end is that is drawn beside it."""
+        return self._rows(quantile, self.epsilon / self._ends_beside(quantile, upward), self.noise)
+
+    def _rows(self, quantile: Fraction, epsilon: float, noise: float) -> float:
+        return rows_to_end(quantile, self.noisy_rows, noise, epsilon, self.level)
+
+    def _ends_beside(self, quantile: Fraction, upward: bool) -> int:
+        """How many ends may share the part of the rows beside a quantile: two, if no pivot lies between it and the next."""
+        return 1 if quantile == self.outermost(upward) else 2
+
+    def _between(self, one: Fraction, other: Fraction) -> float:
+        return float(abs(one - other)) * self.noisy_rows
+
+
+def draw_scale(order: Order, place: Place, upward: bool, epsilon: Fraction) -> Fraction:
+    """The distance from a place to a private median of the rows beyond it."""
+    part = side_of(order, place, upward)
+    slope = symmetric_slope(Fraction(1, 2), epsilon, Neighbors.ADD_REMOVE)
+    loss = RankLoss(Fraction(part.raw_first + part.raw_last, 2), slope, slope, clip_for(slope))
+    (window,) = order.column.order_windows([WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin())])
+    shells = shells_around(part.low, part.high, place.ordinal, upward, factor=COINS)
+    return abs(fraction_of(draw_in_part(order, part, loss, window, shells).ordinal) - fraction_of(place.ordinal))
+
+
+def side_of(order: Order, place: Place, upward: bool) -> Part:
+    """The rows above (or below) a place."""
+    return Part(place.start, LINE, place.raw_below, order.raw_rows) if upward else Part(0, place.start, 0, place.raw_below)
+
+
+def _scale(quantile: Fraction, places: dict[Fraction, Place], upward: bool) -> Fraction:
+    """The distance from a released quantile to the next one in a direction, or in the other where it is the last."""
+    further = [other for other in places if (other > quantile if upward else other < quantile)] or [*places.keys() - {quantile}]
+    nearest = min(further, key=lambda other: abs(other - quantile))
+    return abs(fraction_of(places[nearest].ordinal) - fraction_of(places[quantile].ordinal))
+
+
+def _ends_share(rows: Fraction, epsilon: Fraction) -> Fraction:
+    """What ends get: enough not to go astray, and where that is little, so much that their noise is like sampling error."""
+    root = Fraction(math.isqrt(max(1, math.ceil(rows))))
+    return max(ENDS.of(rows * epsilon), min(ENDS.most, AS_SAMPLING / (root * epsilon)))
+
+
+def _count_rows(order: Order, epsilon: Fraction, rng: RandomSource) -> int:
+    """About how many rows there are."""
+    return max(1, order.raw_rows + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))

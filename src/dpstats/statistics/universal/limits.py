@@ -1,0 +1,265 @@
+"""Limits: a private middle of the rows, and on either side of it how far they reach but for a few.
+
+Claim      epsilon-DP for all of it together, where epsilon is what `Limits.spent` says
+Neighbors  ADD_REMOVE
+Why        A noisy number of rows; the median; then on either side of the median's decimal three steps that add up: a noisy
+           number of rows there, their median, whose distance from the middle is a public scale, and a draw that leaves about
+           SAFE_NATS / epsilon of them beyond. A row lies on one side only, so both sides cost what one does. A side with hardly
+           a row, by its noisy number, is not looked at any further.
+Numerics   Exact, as draw.py
+Source     limits.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.universal.beside import flat_up_to, shells_around, stretches_beside, tied_at
+from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
+from dpstats.statistics.universal.draw import (
+    CLIP,
+    Mark,
+    Piece,
+    RankLoss,
+    Stretch,
+    boosted,
+    draw_piece,
+    pieces_between,
+    symmetric_slope,
+)
+from dpstats.statistics.universal.measure import MIXED, TOTAL
+
+SIDE_CLIP, FEW_ROWS = Fraction(28), 400
+"""Nats that a draw on one side can lose at least: shells around the middle leave the far line little mass to begin with. It is
+more where that takes few rows: with a large epsilon the only good place may be a single decimal, which has next to no mass."""
+ROWS_SHARE = Fraction(15, 1000)
+OUTWARD_SHARE = Fraction(7, 10)
+"""How much steeper the draw of a reach is outward: landing too far out costs more than leaving a few rows more."""
+SAFE_NATS = 7
+"""A reach leaves so many nats' worth of rows beyond."""
+MOST_OCTAVES = 5
+"""Where nats abound, no further: the rows pull a reach outward by themselves then, and nothing else should."""
+UNSURE_SCALES = 8
+"""A side whose noisy number of rows is at most so many scales of its noise is counted again, more closely."""
+RECOUNT_SHARE = Fraction(13, 100)
+THIN_SCALES = 5
+"""A side whose number is small then, too, counts as empty."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of epsilon that a step takes: so many nats' worth of rows, but at least one part and at most another."""
+
+    nats: int
+    least: Fraction
+    most: Fraction
+
+    def of(self, noisy_nats: Fraction) -> Fraction:
+        """The share, where there are about so many nats: rows times epsilon."""
+        return min(self.most, max(self.least, self.nats / max(noisy_nats, Fraction(1))))
+
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The smallest share that it can be, and the largest."""
+        return self.least, self.most
+
+
+MIDDLE = Share(55, Fraction(4, 100), Fraction(25, 100))
+SIDE = Share(25, Fraction(3, 100), Fraction(10, 100))
+SCALE = Share(30, Fraction(3, 100), Fraction(25, 100))
+REACH = Share(50, Fraction(15, 100), Fraction(18, 100))
+
+
+def thin_rows(epsilon: Fraction) -> float:
+    """About how many rows a side may have that counts as empty."""
+    return float(THIN_SCALES / (epsilon * RECOUNT_SHARE))
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows strictly to one side of the middle."""
+
+    noisy_rows: int
+    scale: Fraction
+    """The distance to the median of them."""
+    reach: Fraction
+    """The distance beyond which few of them lie."""
+    rows_beyond: Fraction
+    """About how many of them lie beyond it."""
+
+
+EMPTY = Side(0, Fraction(0), Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The middle, both sides, and what was spent on them."""
+
+    middle: Fraction
+    below: Side
+    above: Side
+    noisy_rows: int
+    spent: Fraction
+
+
+def largest_loss() -> Fraction:
+    """At most rho / epsilon**2 of the limits together with one step of Laplace noise that spends all the rest of epsilon.
+
+    Noise counts with half of its squared share, a draw with an eighth. The sum is convex in the shares, so it is largest where
+    each of them is at an end of its range.
+    """
+    none = Fraction(0)
+    on_a_side = list(product((none, RECOUNT_SHARE), [(none, none), *product(SCALE.ends(), REACH.ends())]))
+    losses = []
+    for middle, side, (recount, (scale, reach)) in product(MIDDLE.ends(), SIDE.ends(), on_a_side):
+        noises, draws = [ROWS_SHARE, side, recount], [middle, scale, reach]
+        noises.append(1 - sum(noises, none) - sum(draws, none))
+        losses.append(sum((share**2 for share in noises), none) / 2 + sum((share**2 for share in draws), none) / 8)
+    return max(losses)
+
+
+class _Line:
+    """The rows of a column on the line of all decimals."""
+
+    def __init__(self, column: Column, rng: RandomSource) -> None:
+        self.column = column
+        self.rng = rng
+        self.raw_rows = column.count()
+
+    def marks(self, loss: RankLoss) -> tuple[int, list[Mark]]:
+        """The rows whose ranks matter to a loss, by where they lie, and how many rows lie below them."""
+        (window,) = self.column.order_windows([WindowRequest(loss.target / max(self.raw_rows, 1), loss.margin())])
+        groups = lattice_groups(window)
+        spans = MIXED.spans([ordinal for ordinal, _ in groups])
+        raw_marks = [Mark(start, start + width, count) for (start, width), (_, count) in zip(spans, groups, strict=True)]
+        return window.raw_below, raw_marks
+
+
+class _Part:
+    """A stretch of the line between two decimals, with the rows in it: those of rank raw_first + 1 to raw_last."""
+
+    def __init__(self, line: _Line, bounds: tuple[int, int], raw_ranks: tuple[int, int]) -> None:
+        self.line = line
+        self.low, self.high = bounds
+        self.raw_first, self.raw_last = raw_ranks
+
+    @property
+    def raw_rows(self) -> int:
+        """Rows in the part."""
+        return self.raw_last - self.raw_first
+
+    def pieces(self, loss: RankLoss) -> list[Piece]:
+        """The part, cut where its rows lie; `loss` has its target among the ranks of all rows."""
+        raw_below, raw_seen = self.line.marks(loss)
+        marks = [mark for mark in raw_seen if self.low <= mark.start and mark.end <= self.high]
+        raw_below += sum(mark.raw_count for mark in raw_seen if mark.end <= self.low)
+        raw_up_to = raw_below + sum(mark.raw_count for mark in marks)
+        hidden_below, hidden_above = raw_below > self.raw_first, raw_up_to < self.raw_last
+        return pieces_between(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
+
+    def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> int:
+        """The ordinal of a place in the part."""
+        _, position = draw_piece(boosted(self.pieces(loss), stretches), loss, self.line.rng)
+        return MIXED.ordinal_at(position)
+
+    def median(self, epsilon: Fraction, clip: Fraction, stretches: Sequence[Stretch] = ()) -> int:
+        """The ordinal of a private median of the part's rows."""
+        slope = symmetric_slope(Fraction(1, 2), epsilon, Neighbors.ADD_REMOVE)
+        return self.draw(
+            RankLoss(self.raw_first + Fraction(self.raw_rows, 2), slope, slope, max(clip, _clip_for(slope))), stretches
+        )
+
+    def reach(self, upward: bool, epsilon: Fraction, stretches: Sequence[Stretch]) -> int:
+        """The ordinal of a private place with few of the part's rows beyond it."""
+        outward, inward = epsilon * OUTWARD_SHARE, epsilon * (1 - OUTWARD_SHARE)
+        left_out = min(math.floor(SAFE_NATS / epsilon), self.raw_rows)
+        if upward:
+            return self.draw(RankLoss(Fraction(self.raw_last - left_out), outward, inward, _clip_for(inward)), stretches)
+        return self.draw(RankLoss(Fraction(self.raw_first + left_out), inward, outward, _clip_for(inward)), stretches)
+
+
+def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
+    """Draw them out of the epsilon of a whole statistic, for one row added or removed; `spent` says how much of it was used."""
+    line = _Line(column, rng)
+    raw_rows = line.raw_rows
+    rows_epsilon = epsilon * ROWS_SHARE
+    noisy_rows = max(1, _noisy_count(raw_rows, rows_epsilon, rng))
+    middle_epsilon, side_epsilon = (epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SIDE))
+    middle = _Part(line, (0, TOTAL), (0, raw_rows)).median(middle_epsilon, CLIP)
+    start, width = MIXED.span(middle)
+    raw_below, raw_up_to = _ranks_at(column, middle)
+    below = _Part(line, (0, start), (0, raw_below))
+    above = _Part(line, (start + width, TOTAL), (raw_up_to, raw_rows))
+    looks = [_Look(part, upward, epsilon, side_epsilon) for part, upward in ((below, False), (above, True))]
+    likely = Fraction(0)
+    for look in sorted(looks, key=lambda look: -look.noisy_rows):  # the scale of one side makes that of the other one likely
+        likely = look.at(middle, likely).scale
+    spent = rows_epsilon + middle_epsilon + max(look.spent for look in looks)
+    return Limits(fraction_of(middle), looks[0].side, looks[1].side, noisy_rows, spent)
+
+
+class _Look:
+    """The steps that are taken on one side of the middle."""
+
+    def __init__(self, part: _Part, upward: bool, epsilon: Fraction, side_epsilon: Fraction) -> None:
+        self._part = part
+        self._upward = upward
+        self._epsilon = epsilon
+        self.side = EMPTY
+        self.spent = side_epsilon
+        self.noisy_rows = self._count(side_epsilon)
+        if self.noisy_rows * side_epsilon <= UNSURE_SCALES:
+            self.spent += epsilon * RECOUNT_SHARE
+            self.noisy_rows = self._count(epsilon * RECOUNT_SHARE)
+            self._is_thin = self.noisy_rows * epsilon * RECOUNT_SHARE <= THIN_SCALES
+        else:
+            self._is_thin = False
+
+    def at(self, middle: int, likely: Fraction) -> Side:
+        """Take the steps that are left."""
+        part = self._part
+        if self._is_thin or part.low == part.high:
+            return self.side
+        noisy_nats = self.noisy_rows * self._epsilon
+        scale_epsilon, reach_epsilon = (self._epsilon * share.of(noisy_nats) for share in (SCALE, REACH))
+        self.spent += scale_epsilon + reach_epsilon
+        typical = part.median(scale_epsilon, SIDE_CLIP, shells_around(part.low, part.high, middle, self._upward, likely))
+        scale = abs(fraction_of(typical) - fraction_of(middle))
+        weights = flat_up_to(_octaves_to_reach(noisy_nats * reach_epsilon / self._epsilon))
+        shells = stretches_beside(part.low, part.high, 1, middle, scale, self._upward, weights)
+        shells += tied_at(part.low, part.high, typical)
+        reach = abs(fraction_of(part.reach(self._upward, reach_epsilon, shells)) - fraction_of(middle))
+        self.side = Side(self.noisy_rows, scale, reach, SAFE_NATS / reach_epsilon)
+        return self.side
+
+    def _count(self, epsilon: Fraction) -> int:
+        return _noisy_count(self._part.raw_rows, epsilon, self._part.line.rng)
+
+
+def _noisy_count(raw_count: int, epsilon: Fraction, rng: RandomSource) -> int:
+    return raw_count + int(sample_discrete_laplace(1 / epsilon, 1, rng)[0])
+
+
+def _clip_for(slope: Fraction) -> Fraction:
+    """How many nats a draw on one side may lose."""
+    return min(CLIP, max(SIDE_CLIP, FEW_ROWS * slope))
+
+
+def _octaves_to_reach(noisy_nats: Fraction) -> int:
+    """How many octaves beyond the scale a heavy tail (Student's, two degrees of freedom) has its reach, by the draw's nats."""
+    return 1 + min(MOST_OCTAVES, max(1, math.floor(noisy_nats / (2 * SAFE_NATS))).bit_length() // 2)
+
+
+def _ranks_at(column: Column, ordinal: int) -> tuple[int, int]:
+    """How many rows lie below a decimal, and how many below or at it."""
+    assert column.dtype is not None
+    cuts = [lowest_value_at(ordinal, column.dtype), lowest_value_at(ordinal + 1, column.dtype)]
+    raw_below, raw_up_to = column.counts_below(cuts)
+    return raw_below, column.count() if ordinal == HIGHEST_ORDINAL else raw_up_to  # infinite rows count as the highest decimal

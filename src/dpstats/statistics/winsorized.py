@@ -1,0 +1,189 @@
+"""The Winsorized mean without bounds: the mean of the rows, those beyond two quantiles counted as if they were there.
+
+Claim      epsilon-DP, no delta, no refusal
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        A noisy number of rows; the median; on either side of it, at once, a scale and the quantile; noisy cells of the rows
+           that are cut off there (clipped/cells.py). The parts of epsilon add up; all else is read off what was released
+Numerics   Exact from the rows to quantiles and noisy cells; floats after that
+Source     winsorized.proof.md, cells.proof.md; the interval: Huber 1981, section 3.3, for the influence of the quantiles
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.summaries import MISSING_POLICY, Column, WindowRequest
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.clipped.cells import release_cells
+from dpstats.statistics.clipped.clips import clip_between
+from dpstats.statistics.clipped.margins import Frame, Spread, critical_value, spread_of
+from dpstats.statistics.means import row_epsilon
+from dpstats.statistics.universal.beside import flat_up_to, stretches_beside
+from dpstats.statistics.universal.decimals import fraction_of
+from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
+from dpstats.statistics.universal.intervals import draw_scale, side_of
+from dpstats.statistics.universal.limits import Share
+from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
+from dpstats.statistics.universal.tails import draw_share
+
+CUT_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles"
+SAMPLED_ERROR = "sampling error and noise"
+ROWS_SHARE = Fraction(2, 100)
+MIDDLE = Share(60, Fraction(4, 100), Fraction(25, 100))
+SCALE = Share(40, Fraction(3, 100), Fraction(15, 100))
+QUANTILE = Share(60, Fraction(15, 100), Fraction(20, 100))
+DEGREE = 3
+SAFE_NATS = 8
+"""A quantile leaves at least so many nats' worth of rows beyond."""
+MOST_TRIM = Fraction(45, 100)
+LEAST_KEPT = 1e-9
+"""A trim so close to one half is taken as that which keeps this part of the rows."""
+CUT_LOSS = max(
+    (ROWS_SHARE**2 + (1 - ROWS_SHARE - middle - scale - quantile) ** 2) / 2 + (middle**2 + scale**2 + quantile**2) / 8
+    for middle, scale, quantile in product(MIDDLE.ends(), SCALE.ends(), QUANTILE.ends())
+)
+"""rho / epsilon**2: two Laplace steps and three exponential ones. It is convex in the shares, so it is largest at their ends."""
+
+
+def checked_trim(value: object) -> Fraction:
+    """The part of the rows that is cut off at either end."""
+    trim = exact_rational(value, "trim")
+    if not 0 <= trim < Fraction(1, 2):
+        raise InvalidParameterError(f"trim must be at least 0 and below 0.5, such as 0.1, got {value}.")
+    return trim
+
+
+WINSORIZED_MEAN = register(
+    Statistic(
+        "winsorized_mean",
+        "The mean of the rows, where a part of them at either end counts as the nearest row that is kept",
+        (Parameter("trim", "the part pulled in at either end, such as 0.1", checked_trim, 0.1),),
+        returns="a float",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Winsorized:
+    """Rows cut off at two released quantiles, and what noisy cells say of them."""
+
+    trim: Fraction
+    """The part of the rows beyond either quantile: as asked, or more where so few rows could not be hidden."""
+    low: float
+    middle: float
+    high: float
+    spread: Spread | None
+    """Of the mean, in the frame; None where both quantiles are the same."""
+    frame: Frame
+
+    @property
+    def mean(self) -> float:
+        """The Winsorized mean."""
+        return self.middle if self.spread is None else self.frame.centre + self.frame.radius * self.spread.mean
+
+    @property
+    def trimmed_mean(self) -> float:
+        """The mean of the rows between the quantiles: the Winsorized one without what the rows beyond count there."""
+        mean = (self.mean - float(self.trim) * self.low - float(self.trim) * self.high) / self._kept
+        return min(max(mean, self.low), self.high)
+
+    def reach(self, level: float, *, trimmed: bool) -> float:
+        """How far an interval reaches to either side of the Winsorized or the trimmed mean."""
+        if self.spread is None:
+            return 0.0
+        variance = self.spread.variance
+        if not trimmed:
+            variance += self._of_quantiles() / self.spread.rows
+        half = self.frame.radius * critical_value(level, self.spread.kurtosis, self.spread.rows) * math.sqrt(variance)
+        return half / self._kept if trimmed else half
+
+    @property
+    def _kept(self) -> float:
+        """The part of the rows between the quantiles."""
+        return max(float(1 - 2 * self.trim), LEAST_KEPT)
+
+    def _of_quantiles(self) -> float:
+        """What uncertain quantiles add to the variance of one row, in the frame; the quantile function's slopes are logistic."""
+        part, radius = min(float(self.trim), (1 - LEAST_KEPT) / 2), self.frame.radius
+        odds = math.log((1 - part) / part)
+        below, above = (abs(end - self.middle) / radius / odds / (1 - part) for end in (self.low, self.high))
+        crossed = 2 * part * (below * (self.mean - self.low) / radius + above * (self.high - self.mean) / radius)
+        return abs(crossed) + part * (1 - part) * (below**2 + above**2) + 2 * part**2 * below * above
+
+
+def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsorized:
+    """Spend the whole of a question on the quantiles of its `trim`, and on the cells of the rows between them."""
+    epsilon = row_epsilon(question)
+    order = Order(column, rng)
+    noisy_rows = max(1, order.raw_rows + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
+    middle_epsilon, scale_epsilon, quantile_epsilon = (
+        epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SCALE, QUANTILE)
+    )
+    trim = max(question.arguments["trim"], min(SAFE_NATS / quantile_epsilon / noisy_rows, MOST_TRIM))
+    middle = draw_share(order, Part(0, LINE, 0, order.raw_rows), Fraction(1, 2), middle_epsilon)
+    ends = []
+    for upward in (False, True):
+        scale = draw_scale(order, middle, upward, scale_epsilon)
+        ends.append(fraction_of(_draw_beyond(order, middle, scale, trim, upward, quantile_epsilon).ordinal))
+    clip = clip_between(*ends)
+    values = float(ends[0]), float(fraction_of(middle.ordinal)), float(ends[1])
+    if clip is None:
+        return Winsorized(trim, *values, None, Frame(values[1], 0.0))
+    spent = epsilon * ROWS_SHARE + middle_epsilon + scale_epsilon + quantile_epsilon
+    return Winsorized(trim, *values, spread_of(release_cells(column, clip, DEGREE, epsilon - spent, rng)), Frame.of(clip))
+
+
+def _draw_beyond(order: Order, middle: Place, scale: Fraction, trim: Fraction, upward: bool, epsilon: Fraction) -> Place:
+    """The quantile of the rows on one side of the middle that leaves `trim` of all rows beyond."""
+    part = side_of(order, middle, upward)
+    share = 1 - 2 * trim if upward else 2 * trim
+    slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)
+    loss = RankLoss(part.raw_first + share * (part.raw_last - part.raw_first), slope, slope)
+    (window,) = order.column.order_windows([WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin())])
+    octaves = 1 + math.floor(1 / (8 * trim)).bit_length() // 2  # as far out as a heavy tail has its quantile
+    shells = stretches_beside(part.low, part.high, COINS, middle.ordinal, scale, upward, flat_up_to(octaves))
+    return draw_in_part(order, part, loss, window, shells)
+
+
+def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bool) -> Answer:
+    """The mean with its interval and its card."""
+    value = winsorized.trimmed_mean if trimmed else winsorized.mean
+    interval = None
+    if question.interval is not None:
+        level = float(question.interval)
+        reach = winsorized.reach(level, trimmed=trimmed)
+        interval = Interval(value - reach, value + reach, level, SAMPLED_ERROR)
+    public = "the parameters; nothing about the rows"
+    if question.neighbors is Neighbors.ADD_REMOVE:
+        public += ", not even how many there are"
+    wider = () if winsorized.trim == question.arguments["trim"] else (("trim", _wider(winsorized.trim)),)
+    return Answer(
+        value,
+        interval,
+        (
+            ("quantiles", f"{winsorized.low:.6g} and {winsorized.high:.6g}"),
+            *wider,
+            ("missing values", MISSING_POLICY),
+            ("public", public),
+            ("numerics", "exact whole numbers up to quantiles and noise; then floats"),
+        ),
+    )
+
+
+def _wider(trim: Fraction) -> str:
+    return f"{float(trim):.3g} at either end: less cannot be hidden with about so many rows at this epsilon"
+
+
+@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS)
+def winsorized_mean_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+    """The mean of rows that are cut off at private quantiles."""
+    return winsorized_answer(question, winsorize(column, question, rng), trimmed=False)

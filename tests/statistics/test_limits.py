@@ -1,0 +1,260 @@
+"""Limits: the exact privacy loss of whole courses, what they spend, and how they behave on ugly columns."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpstats.audit.broken_cells import overlapping_ranks
+from dpstats.audit.laws import exponential_of_minus
+from dpstats.audit.replays import nats_lost, privacy_loss
+from dpstats.engines.arrays import as_column
+from dpstats.foundations.randomness import RandomSource, seeded
+from dpstats.foundations.registry import PURE_LOSS, find_statistic
+from dpstats.foundations.summaries import Column
+from dpstats.statistics.means import CLIPPED_LOSS, clipped_for
+from dpstats.statistics.universal import limits
+from dpstats.statistics.universal.decimals import ordinal_of
+from dpstats.statistics.universal.draw import RankLoss
+from dpstats.statistics.universal.limits import (
+    MIDDLE,
+    REACH,
+    RECOUNT_SHARE,
+    ROWS_SHARE,
+    SCALE,
+    SIDE,
+    Limits,
+    Share,
+    draw_limits,
+    largest_loss,
+)
+from dpstats.statistics.universal.measure import MIXED, TOTAL
+from tests.statistics.tables import ugly_columns
+
+SLACK = 1e-9
+EPSILON = Fraction(2)
+WAVE = [float(value) for value in np.random.default_rng(3).normal(0, 10, 40).round(1)]
+PAIRS: dict[str, tuple[np.ndarray, np.ndarray]] = {
+    "nothing or one row": (np.array([]), np.array([1e9])),
+    "one row or two": (np.array([3.5]), np.array([3.5, -2.0])),
+    "all alike": (np.full(30, 12.99), np.full(31, 12.99)),
+    "one of them far out": (np.full(30, 12.99), np.array([12.99] * 30 + [1e300])),
+    "an outlier": (np.array(WAVE), np.array([*WAVE, -1e300])),
+    "an infinite row": (np.array(WAVE), np.array([*WAVE, math.inf])),
+    "infinite rows": (np.array([math.inf] * 9), np.array([math.inf] * 10)),
+    "a row at the middle": (np.array(WAVE), np.array([*WAVE, float(np.median(WAVE))])),
+    "32-bit floats": (np.array(WAVE, dtype=np.float32), np.array([*WAVE, 12.99], dtype=np.float32)),
+    "large whole numbers": (np.arange(2**60, 2**60 + 40), np.arange(2**60, 2**60 + 41)),
+    "a thin side": (np.array([0.0] * 60 + [1.0] * 20), np.array([0.0] * 60 + [1.0] * 21)),
+}
+PUSHES: dict[str, tuple[float, ...]] = {
+    "up": (3.0,),
+    "down": (-3.0,),
+    "little": (-0.3, 0.3),
+    "mixed": (-4.0, -1.0, 1.0, 4.0, 12.0),
+}
+
+
+def pushing(name: str, seed: int) -> Callable[[Fraction], int]:
+    """Noise of so many scales, chosen from a list."""
+    chooser = random.Random(seed)
+    return lambda scale: round(chooser.choice(PUSHES[name]) * scale)
+
+
+def clipped(epsilon: Fraction, seed: int) -> Callable[[Column], object]:
+    """Limits and cells, all that a mean is made from."""
+    return lambda column: clipped_for(column, epsilon, seeded(seed), 3, 0.1)
+
+
+# Privacy
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_no_course_of_limits_and_cells_tells_a_row_by_more_than_epsilon(name: str) -> None:
+    table, neighbour = (as_column(data) for data in PAIRS[name])
+    losses = [
+        privacy_loss(clipped(EPSILON, seed), *pair, pushing(push, seed))
+        for seed, push in enumerate(PUSHES)
+        for pair in ((table, neighbour), (neighbour, table))
+    ]
+    assert max(map(abs, losses)) <= EPSILON + SLACK
+    assert max(map(abs, losses)) > EPSILON / 5
+
+
+def test_some_course_comes_close_to_epsilon() -> None:
+    table, neighbour = (as_column(data) for data in PAIRS["an outlier"])
+    losses = [privacy_loss(clipped(Fraction(20), seed), neighbour, table, pushing("up", seed)) for seed in range(4)]
+    assert 0.6 * 20 < max(losses) <= 20 + SLACK
+
+
+def test_a_changed_row_costs_at_most_twice_that() -> None:
+    table = as_column(np.array(WAVE))
+    for seed, value in enumerate((1e300, math.inf, 0.0, math.nan)):
+        changed = as_column(np.array([value, *WAVE[1:]]))
+        loss = privacy_loss(clipped(EPSILON / 2, seed), table, changed, pushing("up", seed))
+        assert abs(loss) <= EPSILON + SLACK
+
+
+def test_a_missing_row_makes_no_difference() -> None:
+    table, neighbour = as_column(np.array(WAVE)), as_column(np.array([*WAVE, math.nan]))
+    assert privacy_loss(clipped(EPSILON, 1), table, neighbour, pushing("mixed", 1)) == 0
+
+
+def test_sides_that_share_the_rows_at_the_middle_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, neighbour = as_column(np.full(11, 5.0)), as_column(np.full(10, 5.0))
+    seen: list[Limits] = []
+
+    def mechanism(rows: Column) -> None:
+        seen.append(draw_limits(rows, Fraction(20), seeded(1)))
+
+    def sides_loss() -> float:
+        """Of a course in which the middle is sure and both sides count as thin."""
+        return abs(privacy_loss(mechanism, table, neighbour, lambda scale: round(-25 * scale)))
+
+    loss = sides_loss()
+    claimed = float(seen[0].spent - 20 * MIDDLE.most)
+    assert seen[0].middle == 5
+    assert loss <= claimed
+    monkeypatch.setattr(limits, "_ranks_at", overlapping_ranks)
+    assert sides_loss() > 1.5 * claimed
+
+
+@pytest.mark.parametrize("name", ugly_columns())
+@pytest.mark.parametrize("steep", [Fraction(1, 5), Fraction(30)])  # the steep one leaves most rows outside the window
+def test_a_draw_on_one_side_has_the_law_of_that_sides_rows_alone(name: str, steep: Fraction) -> None:
+    data = ugly_columns()[name]
+    column = as_column(data)
+    rows = sorted(MIXED.span(ordinal_of(value))[0] for value in data if value == value)
+    present = [value for value in data if value == value]
+    middle = ordinal_of(present[len(present) // 3]) if present else 0
+    start, width = MIXED.span(middle)
+    raw_below, raw_up_to = limits._ranks_at(column, middle)
+    line = limits._Line(column, seeded(1))
+    for low, high, ranks in ((0, start, (0, raw_below)), (start + width, TOTAL, (raw_up_to, len(rows)))):
+        own = [place for place in rows if low <= place < high]
+        assert ranks[1] - ranks[0] == len(own)
+        for share in (Fraction(1, 2), Fraction(9, 10), Fraction(0)):
+            loss = RankLoss(Fraction(ranks[0] + math.floor(share * len(own))), steep, steep / 2, Fraction(20))
+            pieces = limits._Part(line, (low, high), ranks).pieces(loss)
+            assert sum(piece.length for piece in pieces) == high - low
+            for piece in pieces:
+                below = sum(place < piece.start for place in own)
+                up_to = sum(place < piece.start + piece.length for place in own)
+                if up_to > below and not piece.hidden:
+                    assert piece.start in own  # rows lie in pieces of their own
+                over = max(Fraction(0), below - (loss.target - ranks[0])) * loss.slope_over
+                under = max(Fraction(0), loss.target - ranks[0] - up_to) * loss.slope_under
+                lost = min(loss.clip, over + under) if not piece.hidden else loss.clip
+                assert nats_lost(piece, loss) == lost
+
+
+# Spending
+
+
+noisy_numbers = st.integers(-(10**6), 10**9)
+
+
+@given(st.sampled_from([MIDDLE, SIDE, SCALE, REACH]), st.fractions(-(10**9), 10**12))
+def test_a_share_stays_in_its_range(share: Share, noisy_nats: Fraction) -> None:
+    assert share.least <= share.of(noisy_nats) <= share.most
+
+
+def test_all_shares_together_leave_something_for_the_cells() -> None:
+    assert ROWS_SHARE + MIDDLE.most + SIDE.most + RECOUNT_SHARE + SCALE.most + REACH.most < 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(noisy_numbers, min_size=5, max_size=5), st.sampled_from([Fraction(1, 50), Fraction(1), Fraction(9)]))
+def test_what_is_spent_is_what_the_steps_were_given_and_less_than_epsilon(noisy: list[int], epsilon: Fraction) -> None:
+    column = as_column(np.array(WAVE))
+    counts: list[Fraction] = []
+    draws: list[tuple[int, Fraction]] = []
+    replies = iter(noisy)
+
+    def watch_count(raw_count: int, given_epsilon: Fraction, rng: RandomSource) -> int:
+        counts.append(given_epsilon)
+        return next(replies)
+
+    def watch_draw(part: limits._Part, loss: RankLoss, stretches: object = ()) -> int:
+        draws.append((part.low, loss.slope_over + loss.slope_under))
+        return real_draw(part, loss, stretches)  # type: ignore[arg-type]
+
+    real_draw = limits._Part.draw
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "_noisy_count", watch_count)
+        patch.setattr(limits._Part, "draw", watch_draw)
+        found = draw_limits(column, epsilon, seeded(2))
+    assert 0 < found.spent < epsilon
+    whole = draws[0][1] / 2  # a median's slopes add up to twice its epsilon
+    upward = [slopes for low, slopes in draws[1:] if low]
+    downward = [slopes for low, slopes in draws[1:] if not low]
+    by_draws = max((slopes[0] / 2 + slopes[1] for slopes in (upward, downward) if slopes), default=Fraction(0))
+    rows_epsilon, side_epsilon, *others = counts
+    recounted = epsilon * RECOUNT_SHARE if epsilon * RECOUNT_SHARE in others else Fraction(0)
+    assert rows_epsilon + whole + side_epsilon + by_draws <= found.spent
+    assert found.spent <= rows_epsilon + whole + side_epsilon + by_draws + recounted
+
+
+def test_the_loss_is_the_largest_over_all_shares() -> None:
+    chooser = random.Random(5)
+    largest = largest_loss()
+    assert largest < PURE_LOSS
+    assert find_statistic("mean").methods["clipped"].loss == find_statistic("sum").methods["clipped"].loss == CLIPPED_LOSS
+    assert largest == CLIPPED_LOSS
+
+    def within(share: Share) -> Fraction:
+        return share.least + (share.most - share.least) * Fraction(chooser.randint(0, 100), 100)
+
+    for _ in range(2000):
+        middle, side, recount = within(MIDDLE), within(SIDE), chooser.choice([Fraction(0), RECOUNT_SHARE])
+        scale, reach = chooser.choice([(Fraction(0), Fraction(0)), (within(SCALE), within(REACH))])
+        rest = 1 - ROWS_SHARE - middle - side - recount - scale - reach
+        rho = (ROWS_SHARE**2 + side**2 + recount**2 + rest**2) / 2 + (middle**2 + scale**2 + reach**2) / 8
+        assert rho <= largest
+
+
+# Behaviour
+
+
+@pytest.mark.parametrize("name", ugly_columns())
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(20)])
+def test_every_column_has_limits(name: str, epsilon: Fraction) -> None:
+    found = draw_limits(as_column(ugly_columns()[name]), epsilon, seeded(6))
+    assert found.noisy_rows >= 1
+    for side in (found.below, found.above):
+        assert side.scale >= 0
+        assert side.reach >= 0
+        assert (side.rows_beyond > 0) == (side is not limits.EMPTY)
+
+
+def test_a_constant_column_has_its_value_as_the_middle_and_empty_sides() -> None:
+    for seed in range(20):
+        found = draw_limits(as_column(np.full(2000, 12.99)), Fraction(1), seeded(seed))
+        assert found.middle == Fraction(1299, 100)
+        assert found.below == found.above == limits.EMPTY
+
+
+def test_a_reach_leaves_about_as_many_rows_beyond_as_it_says() -> None:
+    rows = np.random.default_rng(8).normal(3, 1, 20_000)
+    beyond = []
+    for seed in range(12):
+        found = draw_limits(as_column(rows), Fraction(1), seeded(seed))
+        beyond.append((rows > float(found.middle + found.above.reach)).sum() / float(found.above.rows_beyond))
+    assert 0.5 < np.median(beyond) < 2
+
+
+def test_weights_of_a_toy_draw_follow_the_definition() -> None:
+    column = as_column(np.array([1.0, 2.0, 2.0, 5.0]))
+    line = limits._Line(column, seeded(1))
+    loss = RankLoss(Fraction(2), Fraction(1), Fraction(1, 2), Fraction(20))
+    pieces = limits._Part(line, (0, TOTAL), (0, 4)).pieces(loss)
+    lost = [nats_lost(piece, loss) for piece in pieces]
+    assert lost == [1, Fraction(1, 2), Fraction(1, 2), 0, 1, 1, 2]
+    assert [exponential_of_minus(nats) <= 1 for nats in lost] == [True] * 7

@@ -1,0 +1,283 @@
+"""Ends of intervals, places among equal rows and sides: their exact joint laws on a toy line, and how far out ends are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpstats.audit import broken_ends
+from dpstats.audit.broken_ends import free_place, overlapping_side, unshared_ends
+from dpstats.audit.laws import exponential_of_minus
+from dpstats.audit.replays import nats_lost
+from dpstats.engines.arrays import as_column
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.summaries import OrderWindow
+from dpstats.statistics.universal import draw, ends, intervals, order
+from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroup
+from dpstats.statistics.universal.draw import Piece, RankLoss, Stretch, symmetric_slope
+from dpstats.statistics.universal.ends import End, Released, can_be_drawn, draw_ends, rows_to_end
+from dpstats.statistics.universal.order import Order, Place, draw_in_group
+from dpstats.testing import seeded
+
+MASSES = (2, 1, 3)  # the toy line: three "decimals" 0, 1, 2
+COINS = 4
+LINE = sum(MASSES) * COINS
+EPSILON = Fraction(2)
+SLACK = 1e-9
+
+Row = tuple[int, int]
+"""A decimal and a coin."""
+Law = dict[int, Fraction]
+
+
+class ToyMeasure:
+    """The measure of the toy line."""
+
+    def span(self, ordinal: int) -> tuple[int, int]:
+        """Where a decimal starts, and its mass."""
+        return sum(MASSES[:ordinal]), MASSES[ordinal]
+
+    def ordinal_at(self, position: int) -> int:
+        """The decimal that owns a position."""
+        return max(ordinal for ordinal in range(3) if self.span(ordinal)[0] <= position)
+
+
+def start_of(row: Row) -> int:
+    """Where a row's cell starts."""
+    start, mass = ToyMeasure().span(row[0])
+    return start * COINS + row[1] * mass
+
+
+CELLS = [start_of(row) for row in itertools.product(range(3), range(COINS))]
+
+
+def heavy(low: int, high: int) -> list[Stretch]:
+    """Nearly all of the public mass at two cells, so that the total weight of a part moves as much as it can."""
+    cut = [(max(low, start), min(high, start + 1)) for start in (start_of((0, 3)), start_of((2, 2)))]
+    return [Stretch(start, end, 10**4) for start, end in cut if start < end]
+
+
+@pytest.fixture
+def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Three decimals with four coins each, so that every outcome can be enumerated."""
+
+    def toy_groups(window: OrderWindow) -> list[LatticeGroup]:
+        return [LatticeGroup(int(v), int(c)) for v, c in zip(window.raw_values, window.raw_counts, strict=True)]
+
+    for module in (order, ends, intervals, broken_ends):
+        monkeypatch.setattr(module, "COINS", COINS)
+        monkeypatch.setattr(module, "LINE", LINE)
+    monkeypatch.setattr(order, "MIXED", ToyMeasure())
+    monkeypatch.setattr(order, "lattice_groups", toy_groups)
+    monkeypatch.setattr(order, "lowest_value_at", lambda ordinal, dtype: ordinal)
+    monkeypatch.setattr(order.Order, "meet", lambda order, groups: None)
+    monkeypatch.setattr(ends, "stretches_beside", lambda low, high, *others, **named: heavy(low, high))
+    monkeypatch.setattr(intervals, "shells_around", lambda low, high, *others, **named: heavy(low, high))
+    return monkeypatch
+
+
+class Recorder:
+    """Stands in the place of `draw_piece` and keeps the law of every draw over the cells; no draw here depends on another."""
+
+    def __init__(self) -> None:
+        self.laws: list[Law] = []
+
+    def draw(self, pieces: Sequence[Piece], loss: RankLoss, rng: object) -> tuple[Piece, int]:
+        """Some piece, after its law has been kept."""
+        weights = [piece.boost * exponential_of_minus(nats_lost(piece, loss)) for piece in pieces]
+        total = sum((weight * piece.length for piece, weight in zip(pieces, weights, strict=True)), Fraction(0))
+        law: Law = {}
+        for cell, end in itertools.pairwise([*CELLS, LINE]):
+            for piece, weight in zip(pieces, weights, strict=True):
+                shared = min(end, piece.start + piece.length) - max(cell, piece.start)
+                if shared > 0:
+                    law[cell] = law.get(cell, Fraction(0)) + weight * shared / total
+        self.laws.append(law)
+        return pieces[0], pieces[0].start
+
+
+def exact_laws(patch: pytest.MonkeyPatch, table: Sequence[Row], run: Callable[[Order], Place | None]) -> list[Law]:
+    """The laws of all draws of a run from rows with known coins; of a place that needs no draw, that it is certain."""
+
+    def held(self: object, group: LatticeGroup) -> object:
+        coins = Counter(coin for decimal, coin in table if decimal == group.ordinal)
+        return np.array(sorted(coins)), np.cumsum([coins[coin] for coin in sorted(coins)])
+
+    recorder = Recorder()
+    patch.setattr(order.Order, "_draw_coins", held)
+    patch.setattr(order, "draw_piece", recorder.draw)
+    place = run(Order(as_column(np.array([decimal for decimal, _ in table], dtype=np.int64)), seeded(1)))
+    if place is not None and not recorder.laws:
+        return [{place.start: Fraction(1)}]
+    assert all(sum(law.values(), Fraction(0)) == 1 for law in recorder.laws)
+    return recorder.laws
+
+
+def largest_joint_ratio(laws: Sequence[Law], neighbour_laws: Sequence[Law]) -> float:
+    """The largest |log ratio| of independent draws together."""
+    forth = back = 0.0
+    for law, neighbour in zip(laws, neighbour_laws, strict=True):
+        if law.keys() != neighbour.keys():
+            return math.inf
+        ratios = [math.log(law[cell] / neighbour[cell]) for cell in law]
+        forth, back = forth + max(ratios), back + max(-ratio for ratio in ratios)
+    return max(forth, back)
+
+
+def worst_over_tables(patch: pytest.MonkeyPatch, run_on: Callable[[Sequence[Row]], Callable[[Order], Place | None]]) -> float:
+    """The largest joint ratio over small tables and each row that may be added to them."""
+    worst = 0.0
+    for size in range(4):
+        for table in itertools.combinations_with_replacement(ROWS, size):
+            laws = exact_laws(patch, table, run_on(table))
+            for row in ROWS:
+                neighbour = (*table, row)
+                worst = max(worst, largest_joint_ratio(laws, exact_laws(patch, neighbour, run_on(neighbour))))
+    return worst
+
+
+def place_at(table: Sequence[Row], row: Row) -> Place:
+    """The place of a cell, for the rows of a table."""
+    return Place(start_of(row), row[0], sum(start_of(other) < start_of(row) for other in table))
+
+
+ROWS: list[Row] = [(0, 1), (1, 0), (1, 2), (2, 0), (2, 3)]
+LOW, HIGH = (0, 2), (2, 1)
+
+
+def ends_by(draw_all: Callable[..., dict[End, int]]) -> Callable[[Sequence[Row]], Callable[[Order], Place | None]]:
+    """Both ends in the part between two released places, and one above them."""
+
+    def run_on(table: Sequence[Row]) -> Callable[[Order], Place | None]:
+        low, high = (Released(Fraction(part, 4), place_at(table, row), 1.0) for part, row in ((1, LOW), (3, HIGH)))
+        wanted = [End(low, True, 2, Fraction(1)), End(high, False, 2, Fraction(1)), End(high, True, 1, Fraction(1))]
+
+        def run(order: Order) -> None:
+            draw_all(order, [low.place, high.place], wanted, EPSILON)
+
+        return run
+
+    return run_on
+
+
+def test_the_joint_law_of_ends_moves_by_at_most_epsilon_when_a_row_is_added(toy_line: pytest.MonkeyPatch) -> None:
+    assert 0.6 * EPSILON < worst_over_tables(toy_line, ends_by(draw_ends)) <= EPSILON + SLACK
+
+
+def test_ends_of_one_part_that_spend_all_of_epsilon_each_are_refuted(toy_line: pytest.MonkeyPatch) -> None:
+    assert worst_over_tables(toy_line, ends_by(unshared_ends)) > 1.2 * EPSILON
+
+
+def in_group(
+    decimal: int, quantile: Fraction, draw_one: Callable[..., Place]
+) -> Callable[[Sequence[Row]], Callable[[Order], Place | None]]:
+    """A place among the rows of a decimal; rows of other decimals move its target, too."""
+    slope = symmetric_slope(quantile, EPSILON, Neighbors.ADD_REMOVE)
+    return lambda table: lambda order: draw_one(order, decimal, quantile * order.raw_rows, slope)
+
+
+@pytest.mark.parametrize("decimal", range(3))
+@pytest.mark.parametrize("quantile", [Fraction(1, 2), Fraction(1, 10), Fraction(1)])
+def test_a_place_among_equal_rows_costs_at_most_epsilon_wherever_a_row_is_added(
+    toy_line: pytest.MonkeyPatch, quantile: Fraction, decimal: int
+) -> None:
+    assert worst_over_tables(toy_line, in_group(decimal, quantile, draw_in_group)) <= EPSILON + SLACK
+
+
+def test_a_place_among_equal_rows_costs_something_even_where_a_row_is_added_elsewhere(toy_line: pytest.MonkeyPatch) -> None:
+    run_on = in_group(1, Fraction(1, 2), draw_in_group)
+    table: list[Row] = [(0, 1), (1, 1), (1, 3), (2, 2)]
+    laws = [exact_laws(toy_line, rows, run_on(rows)) for rows in (table, [*table, (2, 2)])]
+    assert largest_joint_ratio(*laws) > 0.2 * EPSILON
+
+
+def test_a_place_among_equal_rows_that_is_not_drawn_is_refuted(toy_line: pytest.MonkeyPatch) -> None:
+    assert worst_over_tables(toy_line, in_group(1, Fraction(1, 2), free_place)) > 10 * EPSILON
+
+
+def scales_on(table: Sequence[Row]) -> Callable[[Order], Place | None]:
+    """The scales on either side of a place in the middle."""
+
+    def run(order: Order) -> None:
+        for upward in (False, True):
+            intervals.draw_scale(order, place_at(table, (1, 1)), upward, EPSILON)
+
+    return run
+
+
+def test_scales_on_both_sides_of_a_place_cost_what_one_does(toy_line: pytest.MonkeyPatch) -> None:
+    assert 0.4 * EPSILON < worst_over_tables(toy_line, scales_on) <= EPSILON + SLACK
+
+
+def test_sides_that_share_the_rows_of_a_decimal_are_refuted(toy_line: pytest.MonkeyPatch) -> None:
+    toy_line.setattr(intervals, "side_of", overlapping_side)
+    assert worst_over_tables(toy_line, scales_on) > 1.1 * EPSILON
+
+
+# How far out
+
+
+@pytest.mark.parametrize("quantile", [Fraction(1, 2), Fraction(1, 10), Fraction(0)])
+def test_an_end_is_further_out_for_more_noise_less_epsilon_and_a_higher_level(quantile: Fraction) -> None:
+    usual = rows_to_end(quantile, 1000, 100.0, 0.2, 0.95)
+    assert rows_to_end(quantile, 1000, 400.0, 0.2, 0.95) > usual
+    assert rows_to_end(quantile, 1000, 100.0, 0.1, 0.95) > usual
+    assert rows_to_end(quantile, 1000, 100.0, 0.2, 0.99) > usual > rows_to_end(quantile, 1000, 100.0, 0.2, 0.5) > 0
+
+
+def test_without_noise_an_end_is_where_the_normal_law_has_it() -> None:
+    aimed = 1 - ends.CAUTION * 0.05
+    expected = NormalDist().inv_cdf((1 + aimed) / 2) * math.sqrt(2500)
+    assert rows_to_end(Fraction(1, 2), 10_000, 0.0, 0.0, 0.95) == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_end_is_drawn_only_where_enough_rows_lie_beyond() -> None:
+    assert can_be_drawn(1000, 0.1)
+    assert not can_be_drawn(100, 0.1)
+    assert not can_be_drawn(-5, 1e9)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 100), st.booleans())
+def test_the_target_of_an_end_moves_by_at_most_one_rank_per_row(below: int, rows: int, distance: int, upward: bool) -> None:
+    targets: list[Fraction] = []
+
+    def record(order: Order, part: object, loss: RankLoss, *others: object) -> Place:
+        targets.append(loss.target)
+        return Place(0, 0, 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ends, "draw_in_part", record)
+        for size in (rows, rows + 1):
+            place = Place(10**6, 0, below if upward else size)
+            order = Order(as_column(np.zeros(below + size if upward else size)), seeded(1))
+            end = End(Released(Fraction(1, 2), place, 1.0), upward, distance, Fraction(1))
+            draw_ends(order, [place], [end], Fraction(1))
+    assert 0 <= targets[1] - targets[0] <= 1
+    assert all(below * upward <= target <= below * upward + rows + 1 for target in targets)
+
+
+@pytest.mark.parametrize("upward", [False, True])
+def test_a_place_at_the_very_start_of_the_line_has_its_rows_above(upward: bool) -> None:
+    column = as_column(np.full(50, -math.inf))
+    place = Place(0, -HIGHEST_ORDINAL, 0)
+    end = End(Released(Fraction(1, 2), place, 1.0), upward, 5, Fraction(0))
+    assert draw_ends(Order(column, seeded(1)), [place], [end], Fraction(100))[end] == -HIGHEST_ORDINAL
+
+
+def test_a_target_far_from_all_rows_needs_no_long_table() -> None:
+    loss = RankLoss(Fraction(10**12), Fraction(1, 10**13), Fraction(1, 10**13))
+    pieces = [Piece(0, 5, 0, 0), Piece(5, 1, 0, 3), Piece(6, 5, 3, 3)]
+    lows, highs = draw._piece_weights(pieces, loss)(64)
+    for piece, low, high in zip(pieces, lows, highs, strict=True):
+        exact = piece.length * exponential_of_minus(nats_lost(piece, loss)) * (1 << 64)
+        assert low <= exact <= high <= low + 100
