@@ -113,11 +113,14 @@ def samples(shape: str, rows: int, repeats: int) -> Iterator[Rows]:
 
 
 def ours(rows: Rows, q: float, epsilon: float) -> float:
-    return float(answer(dp.median(rows, epsilon=epsilon) if q == 0.5 else dp.quantile(rows, q, epsilon=epsilon)))
+    """All of epsilon on the value; what an interval takes from it is in docs/intervals.md."""
+    if q == 0.5:
+        return float(answer(dp.median(rows, epsilon=epsilon, interval=None)))
+    return float(answer(dp.quantile(rows, q, epsilon=epsilon, interval=None)))
 
 
 def our_iqr(rows: Rows, epsilon: float) -> float:
-    return float(answer(dp.iqr(rows, epsilon=epsilon)))
+    return float(answer(dp.iqr(rows, epsilon=epsilon, interval=None)))
 
 
 def answer(release: dp.Release | dp.NoReply) -> Any:
@@ -450,7 +453,7 @@ def many(effort: float) -> None:
             together, apart, tight = [], [], []
             for index, column in enumerate(samples(shape, rows, repeats)):
                 ordered = np.sort(column)
-                values = answer(dp.quantile(column, wanted, epsilon=epsilon))
+                values = answer(dp.quantile(column, wanted, epsilon=epsilon, interval=None))
                 together.append(mean_rank_error(ordered, values, wanted))
                 bounded = [tight_quantile(ordered, q, epsilon / count, population(shape).tight) for q in wanted]
                 tight.append(mean_rank_error(ordered, bounded, wanted))
@@ -481,7 +484,8 @@ def cdf(effort: float) -> None:
     for shape, points in (("N(50,15)", 31), ("lognormal(10,1)", 31), ("30% zeros", 31), ("delays", 31), ("N(50,15)", 127)):
         cells = []
         for rows, epsilon in settings:
-            errors = [largest_gap(x, answer(dp.cdf(x, points, epsilon=epsilon))) for x in samples(shape, rows, repeats)]
+            released = ((x, answer(dp.cdf(x, points, epsilon=epsilon, interval=None))) for x in samples(shape, rows, repeats))
+            errors = [largest_gap(x, distribution) for x, distribution in released]
             cells.append(f"{np.median(errors):.3f} ({max(errors):.3f})")
         line(shape, points, *cells)
     print(

@@ -121,7 +121,7 @@ def test_an_unexpected_error_is_one_sentence_without_its_text(run: Run, people: 
         (["median(age)", "--epsilon", "1", "--neighbors", "friends"], "'add_remove' or 'change_one'"),
         (["median(wage)", "--epsilon", "1"], "the columns are person, region, age, net income. Did you mean age?"),
         (["median(region)", "--epsilon", "1"], "column region holds no numbers"),
-        (["average(age)", "--epsilon", "1"], "there is no statistic 'average'; there are"),
+        (["average(age)", "--epsilon", "1"], "there is no statistic 'average'; did you mean mean?"),
         (["median(age, method=magic)", "--epsilon", "1"], "no method 'magic'"),
         (["quantile(age, 1.5)", "--epsilon", "1"], "1.5"),
         (["quantile(age)", "--epsilon", "1"], "needs q"),

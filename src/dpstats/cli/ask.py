@@ -13,22 +13,31 @@ from dpstats.cli import exits
 from dpstats.cli.command import Command
 from dpstats.cli.pricing import price_questions, total_cost
 from dpstats.cli.questions import parse_question
-from dpstats.engines.files import check_column_name, open_table
+from dpstats.engines.files import FileTable, check_column_name, open_table
+from dpstats.foundations.arguments import column_words
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded
-from dpstats.foundations.registry import REQUIRED, Question, Statistic, find_statistic, statistic_names
+from dpstats.foundations.registry import REQUIRED, Question, Reads, Statistic, find_statistic, statistic_names
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
+from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.summaries import Column, Table
+from dpstats.pictures.looks import check_can_draw
+from dpstats.pictures.releases import plot_answers
 
 _DESCRIPTION = """\
 Answers questions about a CSV or Parquet file with differential privacy. No bounds are needed.
 
   dpstats ask people.csv "median(income)" --epsilon 1
   dpstats ask people.csv "median(income)" "quantile(income, 0.9)" --epsilon 1 --unit person
+  dpstats ask people.csv "mean(income)" "histogram(region)" --epsilon 1 --plot answers.svg
   dpstats ask people.parquet "quantile(income, [0.1, 0.5, 0.9], epsilon=0.3)" 'count("net income")' --epsilon 1 --json
 
+A question names a column first, or two where it is about two, and then its parameters. interval=0.9 sets the confidence
+level of its interval, which is 0.95 otherwise; interval=None leaves the interval out.
 --epsilon is the total for this call. A question that names its own epsilon takes that much; the others share the rest
 equally. Smaller epsilon, more privacy, more noise: 0.1 is cautious, 1 is common, 10 hides little.
+A histogram of labels that are not listed also spends a delta to find them: --delta, or if that is left out 1e-9.
 Everything is checked and priced before the file is read; what goes wrong because of the data is a "no reply" at full cost.
 """
 
@@ -68,11 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--card", action="store_true", help="print each answer's card: how it was made and what it protects")
+    parser.add_argument("--plot", metavar="FILE", help="draw the answers into an .svg or .png file too")
     parser.add_argument("--seed", metavar="N", type=int, help="repeat the same noise, for tests: the answers are NOT PRIVATE")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Price, read, answer, print."""
+    """Price, read, answer, draw, print."""
+    if arguments.plot is not None:
+        check_can_draw(arguments.plot)
     questions = price_questions(
         [parse_question(text) for text in arguments.questions],
         epsilon=arguments.epsilon,
@@ -82,10 +94,16 @@ def run(arguments: argparse.Namespace) -> int:
     )
     source = None if arguments.seed is None else seeded(arguments.seed)
     answers = answer_questions(arguments.file, questions, parse_types(arguments.types), source)
-    if arguments.json:
-        print(json_text(arguments.file, answers, total_cost(questions)))
-    else:
-        print(plain_text(answers, total_cost(questions), cards=arguments.card))
+    try:
+        if arguments.plot is not None:
+            plot_answers(arguments.plot, answers)
+    finally:  # what was paid for is printed, whatever becomes of its picture
+        if arguments.json:
+            print(json_text(arguments.file, answers, total_cost(answers)))
+        else:
+            print(plain_text(answers, total_cost(answers), cards=arguments.card))
+            if arguments.delta is None and (usual := _usual_deltas(questions, answers)):
+                print(usual)
     if source is not None:
         print(f"dpstats: {NOT_PRIVATE}. Do not publish these answers.", file=sys.stderr)
     return exits.NO_REPLY if any(isinstance(answer, NoReply) for answer in answers) else exits.ANSWERED
@@ -96,15 +114,20 @@ def answer_questions(
 ) -> list[Release | NoReply]:
     """Open the table, fetch every column, and only when all of that has gone well answer the questions."""
     table = open_table(file, types)
-    for question in questions:
-        check_column_name(question.column, table.columns)
-    wanted = dict.fromkeys((question.column, question.statistic.numeric) for question in questions)
-    columns = {(name, numeric): table.column(name, numeric=numeric) for name, numeric in wanted}
+    for name in dict.fromkeys(name for question in questions for name in question.columns):
+        check_column_name(name, table.columns)
+    wanted = dict.fromkeys((question.columns, question.statistic.reads) for question in questions)
+    opened = {(names, reads): _opened(table, names, reads) for names, reads in wanted}
 
     def answer(question: Question) -> Release | NoReply:
-        return question.answer(lambda: columns[question.column, question.statistic.numeric], source)
+        return question.answer(lambda: opened[question.columns, question.statistic.reads], source)
 
     return [answer(question) for question in questions]
+
+
+def _opened(table: FileTable, names: Sequence[str], reads: Sequence[Reads]) -> Column | Table:
+    numeric = [None if each is Reads.EITHER else each is Reads.NUMBERS for each in reads]
+    return table.column(names[0], numeric=numeric[0]) if len(names) == 1 else table.together(names, numeric=numeric)
 
 
 def parse_types(declarations: Sequence[str]) -> dict[str, str]:
@@ -154,10 +177,49 @@ def _answer_text(answer: Release | NoReply) -> str:
     lines = [f"{answer.question} = {value_text(answer.value)}"]
     if answer.interval:
         lines.append(f"  interval  {answer.interval}; covers {answer.interval.covers}")
+    if hasattr(answer.value, "bars"):
+        lines += [f"  {line}" for line in answer.value.bars(ascii_only=not _has_blocks()).splitlines()]
+    elif answer.intervals:
+        lines += _interval_lines(answer)
+    if answer.intervals:
+        lines.append(f"  each      {100 * answer.intervals[0].level:.10g}% interval covers {answer.intervals[0].covers}")
     lines.append(f"  cost      {answer.cost}")
     if reliable_from := dict(answer.notes).get("reliable from"):
         lines.append(f"  note      reliable from {reliable_from.partition(';')[0]}")
     return "\n".join(lines)
+
+
+def _interval_lines(answer: Release) -> list[str]:
+    """The interval of each of several values beside it, or where there are none to put it beside, by itself."""
+    intervals = [f"{value_text(each.low)} to {value_text(each.high)}" for each in answer.intervals]
+    several = getattr(answer.value, "values", answer.value)
+    if not isinstance(several, (tuple, list)) or len(several) != len(intervals):
+        return [f"  interval  {interval}" for interval in intervals]
+    values = [value_text(value) for value in several]
+    width = max(map(len, values))
+    return [f"  interval  {value:<{width}}  {interval}" for value, interval in zip(values, intervals, strict=True)]
+
+
+def _has_blocks() -> bool:
+    """Whether the output can show the characters that bars are drawn with."""
+    try:
+        "█▓░".encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _usual_deltas(questions: Sequence[Question], answers: Sequence[Release | NoReply]) -> str:
+    """A word on deltas that were spent although none was given; empty where there is none."""
+    for question, answer in zip(questions, answers, strict=True):
+        usual = question.statistic.usual_delta
+        if usual is not None and answer.cost.delta == usual:
+            listed = f"{question.statistic.name}({question.column}, ['...', '...'])"
+            return (
+                f"Labels that were not listed took delta = {decimal_text(usual)} to find. --delta sets another one; "
+                f"{listed} lists them and takes none."
+            )
+    return ""
 
 
 def _call_text(statistic: Statistic) -> str:
@@ -165,7 +227,7 @@ def _call_text(statistic: Statistic) -> str:
         parameter.name if parameter.default is REQUIRED else f"{parameter.name}={parameter.default}"
         for parameter in statistic.parameters
     )
-    return f"{statistic.name}({', '.join(('column', *parameters))})"
+    return f"{statistic.name}({', '.join((*column_words(statistic, 'column'), *parameters))})"
 
 
 COMMAND = Command("ask", "private answers about a CSV or Parquet file", describe, add_arguments, run)

@@ -22,11 +22,11 @@ from dpstats.cli import exits
 from dpstats.cli.command import Command
 from dpstats.cli.questions import parse_question
 from dpstats.data import survey
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_read
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import Question, ask
-from dpstats.foundations.results import NOT_PRIVATE, NoReply
+from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 
 BUDGET = PrivacyCost(3, unit="person")
@@ -52,7 +52,7 @@ QUESTIONS = (
     DemoQuestion("quantile(income, [0.1, 0.9])", "0.5", lambda raw: np.quantile(raw, [0.1, 0.9])),
     DemoQuestion("iqr(income)", "0.5", lambda raw: np.subtract(*np.quantile(raw, [0.75, 0.25]))),
     DemoQuestion("median(age)", "0.3", np.median, on_a_hit="ties make an exact hit likely"),
-    DemoQuestion("median(rent)", "0.4", np.median),
+    DemoQuestion("mean(income)", "0.4", np.mean),
     DemoQuestion(
         "cdf(commute)",
         "0.4",
@@ -107,20 +107,20 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
     """Ask while the budget lasts; returns the card to show."""
     left = BUDGET.epsilon
     card = ""
-    print(bold(_row("question", "private answer", "epsilon", "left", "true (*)")))
+    print(bold(_row("question", "private answer", "95% interval", "epsilon", "left", "true (*)")))
     for demo_question in QUESTIONS:
         question = _priced(demo_question)
         price = decimal_text(question.epsilon)
         if question.epsilon > left:
-            print(_row(demo_question.text, "not asked", price, decimal_text(left)))
+            print(_row(demo_question.text, "not asked", "", price, decimal_text(left)))
             print(f"    (it costs {price}, more than the {decimal_text(left)} that is left; no data was read to find out)")
             continue
         raw_column = table[question.column]
-        answer = question.answer(partial(as_column, raw_column, numeric=question.statistic.numeric), source)
+        answer = question.answer(partial(as_read, [raw_column], question.statistic.reads), source)
         left -= answer.cost.epsilon
         value = "no reply" if isinstance(answer, NoReply) else _numbers(demo_question.read(answer.value))
         truth = _numbers(demo_question.truth(raw_column[~np.isnan(raw_column)]))
-        print(_row(demo_question.text, value, price, decimal_text(left), truth))
+        print(_row(demo_question.text, value, _interval(answer), price, decimal_text(left), truth))
         for note in (demo_question.note, demo_question.on_a_hit if value == truth else ""):
             if note:
                 print(f"    ({note})")
@@ -159,8 +159,15 @@ def _from_here(path: Path) -> str:
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
-def _row(question: str, answer: str, epsilon: str, left: str, truth: str = "") -> str:
-    return f"  {question:<28} {answer:>16} {epsilon:>8} {left:>6} {truth:>16}".rstrip()
+def _row(question: str, answer: str, interval: str, epsilon: str, left: str, truth: str = "") -> str:
+    return f"  {question:<28} {answer:>14} {interval:>18} {epsilon:>8} {left:>5} {truth:>14}".rstrip()
+
+
+def _interval(answer: Release | NoReply) -> str:
+    """The interval of a single number, in short."""
+    if isinstance(answer, NoReply) or answer.interval is None:
+        return ""
+    return f"{answer.interval.low:,.5g} to {answer.interval.high:,.5g}"
 
 
 def _numbers(value: Any) -> str:

@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpstats import __version__
-from dpstats.cli import ask, demo, exits, ledger
+from dpstats.cli import ask, demo, exits, ledger, plan
 from dpstats.cli.command import Command
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
-COMMANDS: tuple[Command, ...] = (demo.COMMAND, ask.COMMAND, ledger.COMMAND)
+COMMANDS: tuple[Command, ...] = (demo.COMMAND, plan.COMMAND, ask.COMMAND, ledger.COMMAND)
 
 _DESCRIPTION = """\
 Private statistics that need no bounds: ask, and get an answer with its cost, or an honest "no reply".
 
 Start here:
   dpstats demo                                              questions about a bundled table, and what they cost
+  dpstats plan "median(income)" --epsilon 1 --rows 10000    what to expect of a question; reads nothing, spends nothing
   dpstats ask people.csv "median(income)" --epsilon 1       your own table: CSV or Parquet
   dpstats ask --help                                        all the questions there are
   dpstats ledger verify survey.ledger                       what a session spent, checked from the first entry to the last

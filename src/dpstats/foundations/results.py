@@ -36,7 +36,14 @@ class Interval:
     covers: str
 
     def __str__(self) -> str:
-        return f"{value_text(self.low)} to {value_text(self.high)} ({100 * self.level:.10g}%)"
+        return f"{self._shown(self.low)} to {self._shown(self.high)} ({100 * self.level:.10g}%)"
+
+    def _shown(self, end: float) -> str:
+        """An end for people: with as many digits as four of the width take, where it is no whole number."""
+        width = self.high - self.low
+        if float(end).is_integer() or not (math.isfinite(width) and width > 0):
+            return value_text(end)
+        return value_text(round(float(end), max(0, 3 - math.floor(math.log10(width)))))
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import dpstats as dp
 from dpstats.curator.planning.forecasts import Plan
-from dpstats.curator.planning.pictures import COLORS, lines_of, plot_plans, spread
+from dpstats.curator.planning.pictures import lines_of, plot_plans, spread
+from dpstats.pictures.looks import COLORS
 
 
 @cache

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import enum
 import html
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpstats.curator.planning.grids import html_table, text_lines
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import Interval, plain_value
+from dpstats.foundations.rounding import decimal_text
 
 LEVEL = 0.95
+BY_INTERVAL, BY_ERRORS = "interval", "errors"
+NOTHING_SPENT = "No data was read and nothing was spent."
 _FAR_OFF = 10
 """Errors of so many interquartile ranges are all the same."""
 _NORMAL_95 = 1.959963984540054
-NOTHING_SPENT = "No data was read and nothing was spent."
+
+
+class Found(enum.StrEnum):
+    """Where the epsilon of a line comes from."""
+
+    ASKED = "as asked"
+    SMALLEST = "the smallest that reaches the half-width"
+    OR_LESS = "reaches the half-width; a smaller one may do, but cannot be simulated"
+    NONE = "no epsilon up to this one reaches the half-width"
 
 
 @dataclass(frozen=True)
@@ -35,20 +48,49 @@ class PlanRow:
     """What that share says about the probability (Wilson's interval)."""
     shape_value: Any
     """What the statistic is on the shape itself: errors are distances from it."""
+    half_width: float | None
+    """Half of the replies have an interval that is at most so wide, to either side; of several intervals the widest counts."""
+    half_width_of: str
+    """"interval"; or "errors" where none is released, and `half_width` is `error_95`."""
+    relative_half_width: float | None
+    """`half_width` over the shape's interquartile range; over the value itself where it is not in the unit of the data."""
+    coverage: float | None
+    """The share of the released intervals that hold `shape_value`."""
     error_median: float | None
     """Half of the replies are at most so far off, noise and sampling together."""
     error_95: float | None
     """95% of the replies are at most so far off."""
     relative_error_median: float | None
-    """`error_median` over the shape's interquartile range."""
+    """`error_median` over the shape's interquartile range; None where the value is not in the unit of the data."""
     relative_error_95: float | None
     sampling_error_median: float | None
     """`error_median` of the same tables with next to no noise: what is left without privacy."""
+    sampling_half_width: float | None
+    """`half_width` of the same tables with next to no noise."""
+    found: Found = Found.ASKED
+    """Whether the epsilon was given, or searched for."""
+
+    def __str__(self) -> str:
+        """The line in a sentence."""
+        if self.found is Found.NONE:
+            return f"about {self.n:,} rows: {self._unreached()}"
+        less = " or less" if self.found is Found.OR_LESS else ""
+        width = "" if self.half_width is None else f"half-width about {amount_text(self.half_width)}, "
+        silence = f"no reply {percent_text(1 - self.reply_probability)}"
+        return f"at epsilon {decimal_text(self.cost.epsilon)}{less}, about {self.n:,} rows: {width}{silence}"
+
+    def _unreached(self) -> str:
+        largest = decimal_text(self.cost.epsilon)
+        if self.half_width is None or 2 * self.reply_probability < 1:
+            silence = percent_text(1 - self.reply_probability)
+            return f"cannot be reached at any epsilon up to {largest}, where there is no reply on {silence} of the tables"
+        bare = f"sampling alone gives {amount_text(self.sampling_half_width)}"
+        return f"cannot be reached at any epsilon up to {largest}, where it is {amount_text(self.half_width)}: {bare}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON; an infinite error becomes text, and a value that is no number too."""
         named = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: plain_value(value) for name, value in named.items()}
+        return {name: plain_value(value) for name, value in named.items()} | {"found": self.found.value}
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,15 +103,16 @@ class Plan:
     """The shapes by name, and what they are."""
     error_unit: str
     """What errors are counted in."""
+    scale: str = "of the IQR"
+    """What relative half-widths are shares of."""
+    wanted: str = ""
+    """The half-width for which the smallest epsilon was searched; empty where epsilon was given."""
 
     def __str__(self) -> str:
-        cells = [list(_COLUMNS), *([show(row) for show in _COLUMNS.values()] for row in self.rows)]
-        widths = [max(len(line[index]) for line in cells) for index in range(len(_COLUMNS))]
-        table = ["  ".join(_aligned(index, text, widths[index]) for index, text in enumerate(line)).rstrip() for line in cells]
-        name_width = max(len(name) for name, _ in self.shapes)
-        legend = [f"{name:<{name_width}}  {summary}" for name, summary in self.shapes]
+        columns = self.columns
+        table = text_lines(list(columns), [[show(row) for show in columns.values()] for row in self.rows], LEFT)
         return "\n".join(
-            [self.title, "", *(f"  {line}" for line in table), "", *(f"  {line}" for line in legend), "", self.small_print]
+            [self.title, *self.in_words(), "", *indented(table), "", *indented(legend_lines(self.shapes)), "", self.small_print]
         )
 
     def __repr__(self) -> str:
@@ -79,7 +122,13 @@ class Plan:
     def title(self) -> str:
         """The question with its cost and method, on one line."""
         first = self.rows[0]
-        return f"{self.question} by {first.method}, {first.cost}, neighbours: {first.cost.neighbors.value}"
+        price = f"for a half-width of {self.wanted}" if self.wanted else str(first.cost)
+        return f"{self.question} by {first.method}, {price}, neighbours: {first.cost.neighbors.value}"
+
+    @property
+    def columns(self) -> dict[str, Callable[[PlanRow], str]]:
+        """The columns of the table, by their headings."""
+        return SEARCH_COLUMNS if self.wanted else COLUMNS
 
     @property
     def small_print(self) -> str:
@@ -87,78 +136,151 @@ class Plan:
         return (
             f"{NOTHING_SPENT} {self.rows[0].repeats:,} simulated tables for each line. Errors are {self.error_unit}, among "
             "replies,\nfrom the value of the shape itself, so they hold what sampling does; the last column is the typical "
-            "error without privacy."
+            f"{'half-width' if self.wanted else 'error'} without privacy.\n{width_note(self.rows)}"
         )
+
+    def in_words(self) -> list[str]:
+        """A sentence for each number of rows, over all shapes, and one for each line that cannot be reached."""
+        sizes = dict.fromkeys(row.n for row in self.rows)
+        reached = {size: [row for row in self.rows if row.n == size and row.found is not Found.NONE] for size in sizes}
+        missed = [row for row in self.rows if row.found is Found.NONE]
+        return [
+            *(f"  {_summary(rows, self.scale)}" for rows in reached.values() if rows),
+            *(f"  {row.shape}, {row}" for row in missed),
+        ]
 
     def to_dict(self) -> dict[str, object]:
         """Everything as plain values, ready for JSON."""
         return {
             "question": self.question,
             "error_unit": self.error_unit,
+            "relative_half_width_unit": self.scale,
+            "wanted_half_width": self.wanted or None,
             "shapes": dict(self.shapes),
             "rows": [row.to_dict() for row in self.rows],
         }
 
     def plot(self, path: str | Path) -> None:
-        """Draw reply probability and error against the number of rows into an .svg or .png file; needs `dpstats[plots]`."""
-        from dpstats.curator.planning.pictures import plot_plans
+        """Draw the plan against the number of rows into an .svg or .png file; needs `dpstats[plots]`.
 
-        plot_plans(path, {"": self})
+        Reply probability and half-width; or the epsilon that a wanted half-width takes, and reply probability.
+        """
+        from dpstats.curator.planning.pictures import Height, plot_plans
+
+        plot_plans(path, {"": self}, Height.EPSILON if self.wanted else Height.HALF_WIDTH)
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th style="text-align:{_side(index)}">{html.escape(name)}</th>' for index, name in enumerate(_COLUMNS))
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f'<td style="text-align:{_side(index)}">{html.escape(show(row))}</td>'
-                for index, show in enumerate(_COLUMNS.values())
-            )
-            + "</tr>"
-            for row in self.rows
-        )
-        caption = f'<caption style="text-align:left;font-weight:bold">{html.escape(self.title)}</caption>'
-        return (
-            f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{html.escape(self.small_print)}</p>"
-        )
+        columns = self.columns
+        table = html_table(self.title, list(columns), [[show(row) for show in columns.values()] for row in self.rows], LEFT)
+        return f"{table}<p>{html.escape(self.small_print)}</p>"
 
 
-def wilson_interval(successes: int, trials: int) -> Interval:
-    """Wilson's 95% interval for a probability after so many successes."""
-    share, weight = successes / trials, _NORMAL_95**2 / trials
+def wilson_bounds(successes: int, trials: int, deviations: float) -> tuple[float, float]:
+    """Wilson's bounds for a probability after so many successes, so many standard errors to either side."""
+    share, weight = successes / trials, deviations**2 / trials
     middle = (share + weight / 2) / (1 + weight)
     reach = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
     low = 0.0 if successes == 0 else max(0.0, middle - reach)
     high = 1.0 if successes == trials else min(1.0, middle + reach)
+    return low, high
+
+
+def wilson_interval(successes: int, trials: int) -> Interval:
+    """Wilson's 95% interval for a probability after so many successes."""
+    low, high = wilson_bounds(successes, trials, _NORMAL_95)
     return Interval(low, high, LEVEL, "the probability of a reply on tables of this shape and size")
 
 
-def _percent(share: float) -> str:
+def percent_text(share: float | None) -> str:
+    """A share for people; a dash where there is none."""
+    if share is None:
+        return "-"
     return f"{100 * share:.3g}%" if share < _FAR_OFF else f"over {100 * _FAR_OFF}%"
 
 
-def _reply(row: PlanRow) -> str:
-    return f"{_percent(row.reply_probability)} ({_percent(row.reply_interval.low)} to {_percent(row.reply_interval.high)})"
-
-
-def _amount(value: float | None) -> str:
+def amount_text(value: float | None) -> str:
+    """A number for people; a dash where there is none."""
     return "-" if value is None else f"{value:.3g}"
 
 
-_COLUMNS: dict[str, Callable[[PlanRow], str]] = {
+def indented(lines: Sequence[str]) -> list[str]:
+    """The lines, a little to the right."""
+    return [f"  {line}" for line in lines]
+
+
+def legend_lines(shapes: Sequence[tuple[str, str]]) -> list[str]:
+    """What the shapes are."""
+    width = max(len(name) for name, _ in shapes)
+    return [f"{name:<{width}}  {summary}" for name, summary in shapes]
+
+
+def width_note(rows: Sequence[PlanRow]) -> str:
+    """What half-widths are, of these rows."""
+    released = "Half-widths are of released intervals: half of the replies have one that is at most so wide to either side."
+    sources = {row.half_width_of for row in rows if row.half_width is not None}
+    if sources <= {BY_INTERVAL}:
+        return released
+    without = "No interval is released here: the half-width is what 95% of the errors do not exceed."
+    return (
+        without if sources == {BY_ERRORS} else f"{released}\nWhere nothing is said of coverage, it is 95% of the errors instead."
+    )
+
+
+def _summary(rows: Sequence[PlanRow], scale: str) -> str:
+    """One sentence on all shapes at one number of rows."""
+    first = rows[0]
+    if len(rows) == 1:
+        share = "" if first.relative_half_width is None else f" ({percent_text(first.relative_half_width)} {scale})"
+        return str(first).replace(", no reply", f"{share}, no reply", 1)
+    epsilons = _range([float(row.cost.epsilon) for row in rows], [decimal_text(row.cost.epsilon) for row in rows])
+    relative = [row.relative_half_width for row in rows if row.relative_half_width is not None]
+    absolute = [row.half_width for row in rows if row.half_width is not None]
+    width = ""
+    if relative and len(relative) == len(absolute):
+        width = f"half-width about {_range(relative, [percent_text(share) for share in relative])} {scale}, "
+    elif absolute:
+        width = f"half-width about {_range(absolute, [amount_text(each) for each in absolute])}, "
+    silent = [1 - row.reply_probability for row in rows]
+    no_reply = f"no reply {_range(silent, [percent_text(share) for share in silent])}"
+    return f"at epsilon {epsilons}, about {first.n:,} rows: {width}{no_reply}"
+
+
+def _range(amounts: Sequence[float], texts: Sequence[str]) -> str:
+    """The texts of the smallest and the largest amount."""
+    low, high = (texts[amounts.index(pick(amounts))] for pick in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
+def _reply(row: PlanRow) -> str:
+    interval = row.reply_interval
+    return f"{percent_text(row.reply_probability)} ({percent_text(interval.low)} to {percent_text(interval.high)})"
+
+
+def _epsilon(row: PlanRow) -> str:
+    mark = {Found.OR_LESS: "up to ", Found.NONE: "over "}.get(row.found, "")
+    return f"{mark}{decimal_text(row.cost.epsilon)}"
+
+
+LEFT = {1, 2}
+"""Columns that stand to the left: texts."""
+COLUMNS: dict[str, Callable[[PlanRow], str]] = {
     "rows": lambda row: f"{row.n:,}",
     "shape": lambda row: row.shape,
     "reply (95% interval)": _reply,
-    "typical error": lambda row: _amount(row.error_median),
-    "95% within": lambda row: _amount(row.error_95),
-    "of the IQR": lambda row: "-" if row.relative_error_95 is None else _percent(row.relative_error_95),
-    "without privacy": lambda row: _amount(row.sampling_error_median),
+    "half-width": lambda row: amount_text(row.half_width),
+    "covers": lambda row: percent_text(row.coverage),
+    "typical error": lambda row: amount_text(row.error_median),
+    "95% within": lambda row: amount_text(row.error_95),
+    "of the IQR": lambda row: percent_text(row.relative_error_95),
+    "without privacy": lambda row: amount_text(row.sampling_error_median),
 }
-_LEFT = {1, 2}
-
-
-def _aligned(index: int, text: str, width: int) -> str:
-    return text.ljust(width) if index in _LEFT else text.rjust(width)
-
-
-def _side(index: int) -> str:
-    return "left" if index in _LEFT else "right"
+SEARCH_COLUMNS: dict[str, Callable[[PlanRow], str]] = {
+    "rows": COLUMNS["rows"],
+    "shape": COLUMNS["shape"],
+    "reply (95% interval)": _reply,
+    "epsilon": _epsilon,
+    "half-width": COLUMNS["half-width"],
+    "covers": COLUMNS["covers"],
+    "typical error": COLUMNS["typical error"],
+    "without privacy": lambda row: amount_text(row.sampling_half_width),
+}

@@ -1,4 +1,4 @@
-"""Pictures of plans: reply probability and error against the number of rows. The one home of matplotlib.
+"""Pictures of plans: reply probability, and how exact an answer is or what it takes.
 
 The same plans give the same bytes, in SVG with its texts as texts. A table of no rows has no place on a logarithmic axis and is
 left out; an error of exactly 0 has none either and is drawn below all others, as an open circle. Lines of errors beyond 100
@@ -7,31 +7,37 @@ interquartile ranges leave the panel.
 
 from __future__ import annotations
 
+import enum
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpstats.curator.planning.forecasts import Plan, PlanRow
-from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
+from dpstats.curator.planning.forecasts import Found, Plan, PlanRow
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.pictures.looks import COLORS, MARKERS, checked_target, figure_for
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-"""Okabe and Ito's colours, which most people with colour blindness tell apart."""
-_MARKERS = "os^Dv<P"
-_METADATA = {".svg": {"Date": None, "Creator": "dpstats"}, ".png": {"Software": "dpstats"}}
-_SETTINGS = {
-    "svg.hashsalt": "dpstats",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 _OFF_THE_CHART = 100
 """Relative errors beyond this are absurd and would flatten all others; their lines leave the panel at the top."""
 _LABEL_GAP = 0.075
 """The least distance between two labels, as a share of a panel's height."""
+
+
+class Height(enum.Enum):
+    """What the second panel shows beside the probability of a reply."""
+
+    ERROR = "error of 95% of replies"
+    HALF_WIDTH = "half-width of the interval"
+    EPSILON = "epsilon that it takes"
+
+    def read(self, row: PlanRow, *, relative: bool) -> float | None:
+        """What a row shows; None where there is nothing."""
+        if self is Height.EPSILON:
+            return None if row.found is Found.NONE else float(row.cost.epsilon)
+        if self is Height.HALF_WIDTH:
+            return row.relative_half_width if relative else row.half_width
+        return row.relative_error_95 if relative else row.error_95
 
 
 @dataclass(frozen=True)
@@ -57,26 +63,27 @@ class Panel:
         return [rows for rows, _ in pairs], [height for _, height in pairs]
 
 
-def plot_plans(path: str | Path, plans: Mapping[str, Plan]) -> None:
+class Unit(NamedTuple):
+    """What heights are counted in."""
+
+    name: str
+    is_relative: bool
+
+
+def plot_plans(path: str | Path, plans: Mapping[str, Plan], height: Height = Height.ERROR) -> None:
     """Draw plans by their labels into one .svg or .png file: a line for each plan, and for each shape if it has several.
 
     Needs matplotlib: pip install 'dpstats[plots]'.
     """
-    target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in _METADATA:
-        raise InvalidParameterError(f"a picture is written to a file that ends in .svg or .png, got {target.name!r}.")
+    checked_target(path)
     lines = lines_of(plans)
     if not lines:
         raise InvalidParameterError("there is nothing to draw: plan at least one n above 0.")
-    matplotlib, figure_class = _matplotlib()
-    with matplotlib.rc_context(_SETTINGS):
-        figure = figure_class(figsize=(10, 3.6), layout="constrained")
-        replies, errors = figure.subplots(1, 2)
+    with figure_for(path, 10, 3.6) as figure:
+        replies, heights = figure.subplots(1, 2)
         _draw_replies(replies, lines)
-        _draw_errors(errors, lines, next(iter(plans.values())).error_unit)
+        _draw_heights(heights, lines, height, _unit(plans.values(), height))
         figure.suptitle(_title(plans), fontsize=9, x=0.01, horizontalalignment="left")
-        figure.savefig(target, format=kind[1:], metadata=_METADATA[kind], dpi=150)
 
 
 def lines_of(plans: Mapping[str, Plan]) -> list[Line]:
@@ -89,7 +96,7 @@ def lines_of(plans: Mapping[str, Plan]) -> list[Line]:
             if rows:
                 found[", ".join(part for part in parts if part)] = tuple(sorted(rows, key=lambda row: row.n))
     return [
-        Line(label, rows, COLORS[index % len(COLORS)], _MARKERS[index % len(_MARKERS)])
+        Line(label, rows, COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)])
         for index, (label, rows) in enumerate(found.items())
     ]
 
@@ -118,23 +125,38 @@ def _draw_replies(axes: Any, lines: Sequence[Line]) -> None:
     _draw_lines(axes, lines, panel, floor=0.0)
 
 
-def _draw_errors(axes: Any, lines: Sequence[Line], unit: str) -> None:
-    is_relative = all(row.relative_error_95 is not None for line in lines for row in line.rows if row.error_95 is not None)
-    scale = "interquartile ranges" if is_relative else unit
-    panel = Panel(lambda row: row.relative_error_95 if is_relative else row.error_95, f"error of 95% of replies ({scale})")
-    heights = [height for line in lines for height in panel.points(line)[1]]
+def _unit(plans: Iterable[Plan], height: Height) -> Unit:
+    """What the second panel is counted in: shares of a common scale if every plan has them, or the unit of the answers."""
+    several = list(plans)
+    if height is Height.EPSILON:
+        wanted = dict.fromkeys(plan.wanted for plan in several)
+        return Unit(f"half-width {', '.join(wanted)}", False)
+    rows = [row for plan in several for row in plan.rows]
+    relative = all(height.read(row, relative=True) is not None for row in rows if height.read(row, relative=False) is not None)
+    scales = dict.fromkeys(plan.scale for plan in several)
+    if height is Height.HALF_WIDTH:
+        return Unit(f"share {', '.join(scales)}", True) if relative else Unit(several[0].error_unit, False)
+    return Unit("interquartile ranges", True) if relative else Unit(several[0].error_unit, False)
+
+
+def _draw_heights(axes: Any, lines: Sequence[Line], height: Height, unit: Unit) -> None:
+    is_relative = unit.is_relative
+    panel = Panel(lambda row: height.read(row, relative=is_relative), f"{height.value} ({unit.name})")
+    heights = [point for line in lines for point in panel.points(line)[1]]
     if not heights:
         axes.set_axis_off()
-        axes.text(0, 0.5, "no reply with an error to show", transform=axes.transAxes)
+        nothing = "no epsilon to show" if height is Height.EPSILON else "no reply with an error to show"
+        axes.text(0, 0.5, nothing, transform=axes.transAxes)
         return
-    floor = min((height for height in heights if height > 0), default=1.0) / 2
+    floor = min((point for point in heights if point > 0), default=1.0) / 2
     top = max(*heights, floor) * 1.5
     if is_relative and floor < _OFF_THE_CHART < top:
         top = _OFF_THE_CHART
     axes.set_yscale("log")
     axes.set_ylim(floor / 1.5, top)
     if min(heights) == 0:
-        axes.set_title("open circles: no error at all", fontsize=8, loc="left")
+        nothing = "no error at all" if height is Height.ERROR else "no width at all"
+        axes.set_title(f"open circles: {nothing}", fontsize=8, loc="left")
     _draw_lines(axes, lines, panel, floor)
 
 
@@ -181,14 +203,3 @@ def _title(plans: Mapping[str, Plan]) -> str:
     questions = dict.fromkeys(plan.question for plan in plans.values())
     shapes = dict.fromkeys(shape for plan in plans.values() for shape, _ in plan.shapes)
     return ", ".join(questions) + (f", shape: {next(iter(shapes))}" if len(shapes) == 1 else "")
-
-
-def _matplotlib() -> tuple[Any, Any]:
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError(
-            "pictures need matplotlib: pip install 'dpstats[plots]', or in a clone of dpstats pip install -e '.[plots]'."
-        ) from None
-    return matplotlib, Figure

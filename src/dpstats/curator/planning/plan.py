@@ -2,154 +2,216 @@
 
 `plan` reads no data and spends nothing, so nothing here has to be private, and floats and numpy's generator do. It checks and
 prices a question exactly as the statistic's own function does, draws tables of a shape, answers the question on each of them
-by the method that would answer it, and counts replies and errors. It knows no statistic by name.
+by the method that would answer it, and counts replies, errors and the widths of intervals. It knows no statistic by name.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
 
 import numpy as np
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
-from dpstats.curator.planning.forecasts import Plan, PlanRow, wilson_interval
+from dpstats.curator.planning.bundles import asked_in, priced, refuse_data, refuse_words_of_ask
+from dpstats.curator.planning.forecasts import Plan, PlanRow
+from dpstats.curator.planning.joint import JointPlan
 from dpstats.curator.planning.progress import Progress
+from dpstats.curator.planning.searches import AsRow, Search, repriced
 from dpstats.curator.planning.shapes import Shape, checked_shapes
-from dpstats.curator.planning.tables import ShapeColumn
-from dpstats.curator.planning.uniforms import DrawnUniforms
-from dpstats.curator.planning.yardsticks import (
-    Yardstick,
-    error_of,
-    is_distribution,
-    measured,
-    nearly_exact,
-    plain_numbers,
-    reply_to,
-)
-from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
-from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.randomness import random_bits, seeded, source_or_system
-from dpstats.foundations.registry import AUTO, Question, ask, find_statistic
+from dpstats.curator.planning.simulations import Line, row_of
+from dpstats.curator.planning.widths import WantedWidth, checked_width
+from dpstats.curator.planning.yardsticks import Yardstick, is_distribution, measured, scale_of
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
+from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.randomness import random_bits, source_or_system
+from dpstats.foundations.registry import AUTO, Question, ask
 
 MOST_ROWS = 10**10
 MOST_REPEATS = 10**6
+REPEATS = 60
+SEARCH_REPEATS = 40
+"""A search tries many epsilons, small ones among them, which take longest."""
 
 
+@overload
 def plan(
     statistic: str,
     *parameters: object,
     epsilon: object = None,
     n: object = None,
+    half_width: object = None,
     delta: object = 0,
     neighbors: object = Neighbors.ADD_REMOVE,
     method: object = AUTO,
     shape: object = None,
-    repeats: object = 200,
+    repeats: object = None,
     rng: object = None,
     **keywords: object,
-) -> Plan:
-    """What to expect of a question before it is asked: how likely a reply is, and how large its error.
+) -> Plan: ...
+
+
+@overload
+def plan(
+    statistic: list[Any] | tuple[Any, ...],
+    *,
+    epsilon: object = None,
+    n: object = None,
+    half_width: object = None,
+    delta: object = 0,
+    neighbors: object = Neighbors.ADD_REMOVE,
+    shape: object = None,
+    repeats: object = None,
+    rng: object = None,
+    **keywords: object,
+) -> JointPlan: ...
+
+
+def plan(
+    statistic: Any,
+    *parameters: object,
+    epsilon: object = None,
+    n: object = None,
+    half_width: object = None,
+    delta: object = 0,
+    neighbors: object = Neighbors.ADD_REMOVE,
+    method: object = AUTO,
+    shape: object = None,
+    repeats: object = None,
+    rng: object = None,
+    **keywords: Any,
+) -> Plan | JointPlan:
+    """What to expect of a question before it is asked: how likely a reply is, how wide its interval, how large its error.
 
     No data is read and nothing is spent: the question is answered on simulated tables of public shapes.
 
     Parameters
-      statistic   the statistic by name, such as 'median'; its own parameters follow: plan('quantile', 0.9, ...)
-      epsilon, delta, neighbors, method   as in dp.median
+      statistic   the statistic by name, such as 'median'; its own parameters follow: plan('quantile', 0.9, ...).
+                  A list of questions shares epsilon and delta: plan(['median', ('quantile', 0.9, {'epsilon': 0.3})], ...)
+      epsilon, delta, neighbors, method, interval   as in dp.median
+      half_width  in place of epsilon: how wide the interval may be to either side, in the unit of the answer, or as a share:
+                  '5%' of the shape's interquartile range (of the value itself, where it is not in the unit of the data).
+                  The plan then says the smallest epsilon that reaches it, up to 10
       n           how many rows the table has, about; or a list of such numbers
-      shape       how the data may look: 'normal', 'lognormal', 'heavy_tailed', 'delays', 'ratings', 'uniform', 'constant', or a
-                  function from q in (0, 1) to the value below which a fraction q of the rows lies (on numpy arrays);
-                  or a list of these; left out: the first four
-      repeats     how many tables are simulated for each line
+      shape       how the data may look: 'normal', 'lognormal', 'heavy_tailed', 'delays', 'ratings', 'uniform', 'constant';
+                  known quantiles, such as {0.1: 12_000, 0.5: 30_000, 0.9: 85_000}; a function from q in (0, 1) to the value
+                  below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four
+      repeats     how many tables are simulated for each line: 60, or 40 in a search, where nothing is said
       rng         dpstats.testing.seeded(7) gives the same plan again
 
     Errors are distances from the value of the shape itself, so they hold the error of sampling too; of several values the
     largest counts, and of a distribution function the largest difference of probabilities. Values that are no numbers have
-    no error, only a probability of a reply. Tables of any size are simulated without drawing all of their rows, except where
-    a statistic needs every row (a sum, a most common value): those can be planned for up to 2,000,000 rows.
+    no error, only a probability of a reply. Where a statistic releases no interval, 95% of the errors take its place. Tables of
+    any size are simulated without drawing all of their rows, except where a statistic needs every row (a mean, a sum, a most
+    common value, anything of two columns): those can be planned for up to 2,000,000 rows.
 
-    Returns a Plan: print it, or take its rows, or .plot("plan.svg") it.
+    Returns a Plan: print it, or take its rows, or .plot("plan.svg") it. Of a list of questions a JointPlan, which holds a Plan
+    for each.
     """
-    if not isinstance(statistic, str):
+    common = {"neighbors": neighbors, **keywords}
+    if isinstance(statistic, str):
+        refuse_words_of_ask(statistic, keywords)
+        refuse_data(statistic, parameters)
+        price = 1 if epsilon is None else epsilon
+        questions = [ask(statistic, *parameters, epsilon=price, delta=delta, method=method, **common)]
+        wanted = checked_wish(epsilon, half_width)
+    elif isinstance(statistic, (list, tuple)):
+        if parameters or method != AUTO:
+            raise InvalidParameterError(
+                "in a list each question brings its own parameters: ('quantile', 0.9, {'method': 'ptr'})."
+            )
+        asked = asked_in(statistic)
+        wanted = checked_wish(epsilon, half_width)
+        questions = priced(asked, epsilon, delta, **common)
+    else:
         raise InvalidParameterError(
-            f"plan takes a statistic by name, such as plan('median', ...); got {type(statistic).__name__}."
+            f"plan takes a statistic by name, such as plan('median', ...), or a list; got {type(statistic).__name__}."
         )
-    for unknown in keywords.keys() & {"name", "column"}:  # words of `ask` that are no parameters
-        raise UnknownNameError(f"{statistic} has no parameter {unknown!r}.")
-    if len(parameters) > len(find_statistic(statistic).parameters):
-        raise InvalidParameterError(f"plan reads no data and takes fewer parameters: plan({statistic!r}, epsilon=0.5, n=10_000).")
-    question = ask(
-        statistic,
-        *parameters,
-        epsilon=epsilon,
-        delta=delta,
-        neighbors=neighbors,
-        method=method,
-        **keywords,  # type: ignore[arg-type]
-    )
-    sizes, shapes = _checked_sizes(n), checked_shapes(shape)
-    tables = _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
+    plans = plan_questions(questions, n=n, wanted=wanted, shape=shape, repeats=repeats, rng=rng)
+    return plans[0] if isinstance(statistic, str) else JointPlan(tuple(plans))
+
+
+def plan_questions(
+    questions: Sequence[Question],
+    *,
+    n: object,
+    wanted: WantedWidth | None,
+    shape: object = None,
+    repeats: object = None,
+    rng: object = None,
+    as_row: AsRow = lambda question: question,
+) -> list[Plan]:
+    """A plan for each question that is checked and priced already; where a half-width is wanted, at the epsilon that it takes.
+
+    `as_row` makes of a question, priced for a unit, what is asked of the rows.
+    """
+    sizes, shapes = checked_sizes(n), checked_shapes(shape)
+    usual = REPEATS if wanted is None else SEARCH_REPEATS
+    tables = usual if repeats is None else _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
     seed = random_bits(source_or_system(rng), 128)
-    yardsticks = [measured(question, each) for each in shapes]
-    progress = Progress(len(sizes) * len(shapes) * tables)
-    rows = []
+    progress = Progress(len(questions) * len(sizes) * len(shapes) * tables if wanted is None else None)
     try:
-        for size in sizes:
-            for each, yardstick in zip(shapes, yardsticks, strict=True):
-                generator = np.random.default_rng([seed, size, *each.name.encode()])  # no line depends on the others
-                rows.append(_forecast(question, each, size, yardstick, tables, generator, progress.step))
+        return [_planned(question, sizes, shapes, tables, seed, wanted, as_row, progress) for question in questions]
     finally:
         progress.close()
-    return Plan(str(question), tuple(rows), tuple((each.name, each.summary) for each in shapes), _error_unit(yardsticks))
 
 
-def _forecast(
+def _planned(
     question: Question,
-    shape: Shape,
-    size: int,
-    yardstick: Yardstick,
+    sizes: Sequence[int],
+    shapes: Sequence[Shape],
     repeats: int,
-    generator: np.random.Generator,
-    step: Callable[[], None],
-) -> PlanRow:
-    """One line of a plan."""
-    truth = yardstick.value_at(size)
-    replies = 0
-    errors: list[float | None] = []
-    sampling_errors: list[float | None] = []
-    for _ in range(repeats):
-        source = seeded(int(generator.integers(2**63)))
-        column = ShapeColumn(shape, DrawnUniforms(size, generator))
-        release = reply_to(question, column, source)
-        if release is not None:
-            replies += 1
-            errors.append(error_of(release.value, truth))
-        sampling_errors.append(error_of(nearly_exact(question, column, source), truth) if size else None)
-        step()
-    typical, large = _quantile(errors, 0.5), _quantile(errors, 0.95)
-    has_scale = plain_numbers(truth) is not None and not yardstick.grows and shape.iqr > 0
-    return PlanRow(
-        n=size,
-        shape=shape.name,
-        method=question.method.name,
-        cost=question.cost,
-        repeats=repeats,
-        reply_probability=replies / repeats,
-        reply_interval=wilson_interval(replies, repeats),
-        shape_value=truth,
-        error_median=typical,
-        error_95=large,
-        relative_error_median=typical / shape.iqr if has_scale and typical is not None else None,
-        relative_error_95=large / shape.iqr if has_scale and large is not None else None,
-        sampling_error_median=_quantile(sampling_errors, 0.5),
+    seed: int,
+    wanted: WantedWidth | None,
+    as_row: AsRow,
+    progress: Progress,
+) -> Plan:
+    scale = scale_of(question)
+    yardsticks = [measured(question, each) for each in shapes]
+    lines = [
+        Line(each, size, yardstick, scale, seed) for size in sizes for each, yardstick in zip(shapes, yardsticks, strict=True)
+    ]
+    if wanted is None:
+        rows = [_forecast(line, as_row(question), question.cost, repeats, progress) for line in lines]
+    else:
+        limits = [wanted.on(scale, line.shape, line.truth) for line in lines]
+        rows = [_searched(line, question, limit, repeats, as_row, progress) for line, limit in zip(lines, limits, strict=True)]
+    return Plan(
+        str(question),
+        tuple(rows),
+        tuple((each.name, each.summary) for each in shapes),
+        _error_unit(yardsticks),
+        scale.value,
+        "" if wanted is None else wanted.text(scale),
     )
 
 
-def _quantile(errors: Iterable[float | None], share: float) -> float | None:
-    """The smallest error that so many do not exceed; None where there is none, or where one could not be measured."""
-    known = [error for error in errors if error is not None]
-    return float(np.quantile(known, share, method="inverted_cdf")) if known else None
+def _forecast(line: Line, question: Question, cost: PrivacyCost, repeats: int, progress: Progress) -> PlanRow:
+    """The line at the epsilon that was given."""
+    progress.begin(f"{line.shape.name}, {line.rows:,} rows")
+    return row_of(line, question, cost, *line.replies_and_bare(question, repeats, progress.step))
+
+
+def _searched(line: Line, question: Question, limit: float, repeats: int, as_row: AsRow, progress: Progress) -> PlanRow:
+    """The line at the smallest epsilon that keeps its half-width within a limit."""
+    search = Search(line, question, limit, repeats, as_row, progress)
+    epsilon, found = search.run()
+    priced_anew = repriced(question, epsilon)
+    asked = as_row(priced_anew)
+    return row_of(line, asked, priced_anew.cost, search.trials(epsilon), line.bare(asked, repeats), found)
+
+
+def checked_wish(epsilon: object, half_width: object) -> WantedWidth | None:
+    """The half-width that is wanted, or None where epsilon is given; exactly one of them must be."""
+    if epsilon is None and half_width is None:
+        raise MissingParameterError(
+            "plan needs epsilon, the privacy that may be spent (epsilon=0.5), or half_width, how wide the interval may be to "
+            'either side (half_width="5%").'
+        )
+    if epsilon is not None and half_width is not None:
+        raise InvalidParameterError("plan takes epsilon or half_width, not both: one is what the other takes.")
+    return None if half_width is None else checked_width(half_width)
 
 
 def _error_unit(yardsticks: Iterable[Yardstick]) -> str:
@@ -159,7 +221,8 @@ def _error_unit(yardsticks: Iterable[Yardstick]) -> str:
     return "in the unit of the answer"
 
 
-def _checked_sizes(given: object) -> list[int]:
+def checked_sizes(given: object) -> list[int]:
+    """What was given as `n=`: a number of rows, or several."""
     if given is None:
         raise MissingParameterError(
             "plan needs n, about how many rows the table has: for example n=10_000, or a list of numbers."

@@ -15,13 +15,19 @@ _PAUSE = 0.2
 class Progress:
     """Says on stderr how much of the work is done, when that is a terminal and somebody has waited for a while."""
 
-    def __init__(self, total: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, total: int | None, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """`total` is how many pieces of work there are, where that is known."""
         self._total = total
+        self._task = ""
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._next = clock() + PATIENCE if self._stream is not None and self._stream.isatty() else float("inf")
         self._done = 0
         self._shown = 0
+
+    def begin(self, task: str) -> None:
+        """What the next pieces of work are for, in a few words."""
+        self._task = f" ({task})"
 
     def step(self) -> None:
         """One piece of work is done."""
@@ -29,7 +35,8 @@ class Progress:
         now = self._clock()
         if now >= self._next:
             self._next = now + _PAUSE
-            self._show(f"planning: {self._done:,} of {self._total:,} simulated tables")
+            known = "" if self._total is None else f" of {self._total:,}"
+            self._show(f"planning: {self._done:,}{known} simulated tables{self._task}")
 
     def close(self) -> None:
         """Wipe the line."""

@@ -8,7 +8,7 @@ would look better on it than they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.curator.planning.quantile_tables import QuantileTable
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 
 QuantileFunction = Callable[[NDArray[np.float64]], Any]
@@ -108,10 +109,10 @@ DEFAULT_SHAPES = ("normal", "lognormal", "heavy_tailed", "delays")
 
 
 def checked_shapes(given: object) -> tuple[Shape, ...]:
-    """What was given as `shape=`: a name, a quantile function, a list of these, or None for a few that differ."""
+    """What was given as `shape=`: a name, known quantiles, a quantile function, a list of these, or None for a few."""
     if given is None:
         given = DEFAULT_SHAPES
-    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    several = given if isinstance(given, Iterable) and not isinstance(given, (str, Mapping)) else [given]
     shapes = [_checked_shape(item) for item in several]
     if not shapes:
         raise InvalidParameterError(f"shape must name at least one shape, such as 'normal'; there are {_names()}.")
@@ -125,12 +126,16 @@ def _checked_shape(given: object) -> Shape:
         if given not in SHAPES:
             raise UnknownNameError(f"there is no shape {given!r}; there are {_names()}. A quantile function is one too.")
         return SHAPES[given]
+    if isinstance(given, Mapping):
+        known = QuantileTable.of(given)
+        return Shape("own", f"through {len(known.places)} quantiles as given, straight between and beyond them", known).checked()
     if callable(given):
         name = getattr(given, "__name__", "")
         plain = isinstance(name, str) and name.isidentifier() and len(name) <= _LONGEST_NAME
         return Shape(name if plain else "own", "as given", given).checked()
     raise InvalidParameterError(
-        f"shape must be a name ({_names()}) or a quantile function, {_WHAT_TO_PASS}; got {type(given).__name__}."
+        f"shape must be a name ({_names()}), known quantiles such as {{0.1: 12, 0.5: 30, 0.9: 95}}, or a quantile function, "
+        f"{_WHAT_TO_PASS}; got {type(given).__name__}."
     )
 
 

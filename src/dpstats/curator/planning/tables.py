@@ -1,8 +1,8 @@
 """A synthetic column of a public shape that has n rows without drawing n rows.
 
 It answers what a statistic may ask of any column. Windows of order statistics and counts below cuts are drawn where they are
-asked (uniforms.py), exactly in distribution; a tie that reaches out of a window is counted to its ends. Sums and most common
-values need every row: all rows are drawn then, and a table of more than MOST_DRAWN rows is refused.
+asked (uniforms.py), exactly in distribution; a tie that reaches out of a window is counted to its ends. Sums, tallies and most
+common values need every row: all rows are drawn then, and a table of more than MOST_DRAWN rows is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpstats.curator.planning.uniforms import Uniforms
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.exact.cuts import edge_at
 from dpstats.engines.exact.selection import covered_ranks
-from dpstats.foundations.summaries import LabelCounts, OrderWindow, WindowRequest
+from dpstats.foundations.summaries import Clip, LabelCounts, OrderWindow, Runs, WindowRequest
 
 _LOWEST, _HIGHEST = np.array([0.0, 1.0]).view(np.int64).tolist()
 """The ends of the unit interval as the integers that order positive floats."""
@@ -39,6 +39,11 @@ class ShapeColumn:
     def dtype(self) -> np.dtype[Any]:
         """The number type of the column."""
         return np.dtype(np.float64)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a question has had every row drawn."""
+        return self._all is not None
 
     def count(self) -> int:
         """Rows that are not missing."""
@@ -60,6 +65,14 @@ class ShapeColumn:
     def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
         """The exact sum in units over the rows strictly between two bounds; draws every row."""
         return self._drawn().sum_between(low, high, unit)
+
+    def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
+        """The exact sums over all rows of powers of where they lie in a clip; draws every row."""
+        return self._drawn().power_sums(clip, degree)
+
+    def tally(self) -> Runs:
+        """Every distinct number with its count; draws every row."""
+        return self._drawn().tally()
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common values with their counts; draws every row."""

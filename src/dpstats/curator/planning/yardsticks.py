@@ -1,13 +1,15 @@
 """The yardstick of a shape: the value that a statistic has on it, and how far an answer is from that value.
 
 No statistic is asked for its population value, so that one which is registered tomorrow can be measured too. Instead the
-question itself is put to the most regular table of the shape, with next to no noise (epsilon = 1e6), by the statistic's
-preferred method, or by the first method that replies. That value is right to about six digits. A statistic whose value grows
-in step with the table, as a count does, is told by asking tables of three sizes, and its value is scaled to the planned size.
+question itself is put to the most regular table of the shape, with next to no noise (epsilon = 100), by the statistic's
+preferred method, or by the first method that replies. That value is right to about six digits where a statistic reads windows
+of order statistics, and to about four where it reads every row, of which fewer are drawn. A statistic whose value grows in step
+with the table, as a count does, is told by asking tables of three sizes, and its value is scaled to the planned size.
 """
 
 from __future__ import annotations
 
+import enum
 import math
 import numbers
 from dataclasses import dataclass, replace
@@ -15,22 +17,46 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpstats.curator.planning.pairs import PairTable
+from dpstats.curator.planning.samples import Sample, even_sample
 from dpstats.curator.planning.shapes import Shape
-from dpstats.curator.planning.tables import ShapeColumn
-from dpstats.curator.planning.uniforms import EvenUniforms
 from dpstats.foundations.errors import DpstatsError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Release
-from dpstats.foundations.summaries import Column
 
 EVEN_ROWS = 999_999
 """Rows of the regular table; odd, so that its median is a row."""
+FULL_ROWS = 99_999
+"""Rows of a regular table of which every row is drawn."""
+PROBE_ROWS = 999
 NEXT_TO_NO_NOISE = Fraction(10**6)
 _USUAL_DELTA = Fraction(1, 10**6)
 _SAME_RATE = 1e-3
+_SHIFT = 7.0
+
+
+class Scale(enum.StrEnum):
+    """What a percentage of an answer is taken of."""
+
+    IQR = "of the IQR"
+    """The shape's interquartile range, for values in the unit of the data."""
+    VALUE = "of the value"
+    """The value on the shape, for counts, sums, variances and whatever else is in no unit or another one."""
+    PROBABILITY = "in probability"
+    """Nothing: the answer itself is made of probabilities."""
+
+    def amount(self, shape: Shape, truth: Any) -> float | None:
+        """What 100% are; None where there is nothing to take a share of."""
+        if self is Scale.PROBABILITY:
+            return 1.0
+        if self is Scale.IQR:
+            return shape.iqr or None
+        largest = max(map(abs, plain_numbers(truth) or ()), default=0.0)
+        return largest if 0 < largest < math.inf else None
 
 
 @dataclass(frozen=True)
@@ -39,41 +65,69 @@ class Yardstick:
 
     value: Any
     grows: bool
-    """Whether the value is that of EVEN_ROWS rows and grows in step with the table."""
+    """Whether the value is that of `rows` rows and grows in step with the table."""
+    rows: int
+    """Rows of the table on which it was measured."""
 
     def value_at(self, rows: int) -> Any:
         """The value for a table of so many rows."""
         if not self.grows:
             return self.value
-        scaled = tuple(number * rows / EVEN_ROWS for number in plain_numbers(self.value) or ())
+        scaled = tuple(number * rows / self.rows for number in plain_numbers(self.value) or ())
         return scaled[0] if len(scaled) == 1 else scaled
 
 
 def measured(question: Question, shape: Shape) -> Yardstick:
     """The yardstick of a question on a shape."""
-    sizes = (EVEN_ROWS // 3, EVEN_ROWS, 2 * EVEN_ROWS)
-    third, whole, double = (nearly_exact(question, ShapeColumn(shape, EvenUniforms(rows)), seeded(rows)) for rows in sizes)
-    return Yardstick(whole, _is_multiple(whole, third, 3) and _is_multiple(double, whole, 2))
+    rows = min(EVEN_ROWS, FULL_ROWS) if reads_every_row(question, shape) else EVEN_ROWS
+    third, whole, double = (_on_even_rows(question, shape, size) for size in (rows // 3, rows, 2 * rows))
+    return Yardstick(whole, _is_multiple(whole, third, 3) and _is_multiple(double, whole, 2), rows)
 
 
-def nearly_exact(question: Question, column: Column, source: RandomSource) -> Any:
+def reads_every_row(question: Question, shape: Shape) -> bool:
+    """Whether a question has all rows of a table drawn, tried out on a small one."""
+    sample = even_sample(question, shape, PROBE_ROWS)
+    nearly_exact(question, sample, seeded(PROBE_ROWS))
+    return isinstance(sample, PairTable) or sample.is_drawn
+
+
+def scale_of(question: Question) -> Scale:
+    """What percentages of a question's answers are taken of.
+
+    A value is in the unit of the data if it is doubled with the data, and moved with them or not moved at all.
+    """
+    moved = Shape("moved", "twice the probe, and more", lambda q: 2 * _probe(q) + _SHIFT)
+    plain, changed = (_on_even_rows(question, each, PROBE_ROWS) for each in (Shape("probe", "a few values", _probe), moved))
+    if is_distribution(plain):
+        return Scale.PROBABILITY
+    before, after = plain_numbers(plain), plain_numbers(changed)
+    if before is None or after is None or len(before) != len(after):
+        return Scale.VALUE
+    in_unit = any(
+        all(math.isclose(2 * one + shift, other, rel_tol=_SAME_RATE) for one, other in zip(before, after, strict=True))
+        for shift in (0.0, _SHIFT)
+    )
+    return Scale.IQR if in_unit and before != after else Scale.VALUE
+
+
+def nearly_exact(question: Question, sample: Sample, source: RandomSource) -> Release | None:
     """The answer with next to no noise, by the statistic's preferred method or the first one that replies; None if none does."""
     for method in question.statistic.methods.values():
         delta = (question.cost.delta or _USUAL_DELTA) if method.needs_delta else 0
         cost = PrivacyCost(NEXT_TO_NO_NOISE, delta, question.neighbors, question.cost.unit)
         try:
-            outcome = replace(question, method=method, cost=cost).answer(lambda: column, source)
+            outcome = replace(question, method=method, cost=cost).answer(lambda: sample, source)
         except Exception:  # this method cannot say; another may
             continue
         if isinstance(outcome, Release):
-            return outcome.value
+            return outcome
     return None
 
 
-def reply_to(question: Question, column: Column, source: RandomSource) -> Release | None:
+def reply_to(question: Question, sample: Sample, source: RandomSource) -> Release | None:
     """The release, or None for no reply: what goes wrong on the way to an answer is a `NoReply` outside of tests too."""
     try:
-        outcome = question.answer(lambda: column, source)
+        outcome = question.answer(lambda: sample, source)
     except DpstatsError:
         raise  # about public things, such as a shape that cannot be used
     except Exception:
@@ -100,10 +154,21 @@ def is_distribution(value: object) -> bool:
 
 
 def plain_numbers(value: Any) -> tuple[float, ...] | None:
-    """A number or several as floats; None for anything else."""
+    """A number or several as floats, of a test its estimate; None for anything else."""
+    value = getattr(value, "estimate", value)
     several = value.tolist() if isinstance(value, np.ndarray) else value
     several = several if isinstance(several, (list, tuple)) else [several]
     return tuple(map(float, several)) if all(isinstance(item, numbers.Real) for item in several) else None
+
+
+def _probe(q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A skewed shape of few values, none of which ends at a quantile that people ask for."""
+    return np.array([1.0, 2.0, 3.0, 5.0, 9.0])[np.searchsorted([0.07, 0.17, 0.37, 0.81], q)]
+
+
+def _on_even_rows(question: Question, shape: Shape, rows: int) -> Any:
+    release = nearly_exact(question, even_sample(question, shape, rows), seeded(rows))
+    return None if release is None else release.value
 
 
 def _largest_gap(answer: Any, truth: Any) -> float:

@@ -1,0 +1,138 @@
+"""`dpstats plan`: what to expect of questions before they are asked, from simulated tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpstats.cli import exits
+from dpstats.cli.command import Command
+from dpstats.cli.pricing import price_questions
+from dpstats.cli.questions import ParsedQuestion, parse_question
+from dpstats.curator.planning.forecasts import Plan
+from dpstats.curator.planning.joint import JointPlan
+from dpstats.curator.planning.plan import checked_wish, plan_questions
+from dpstats.curator.planning.shapes import DEFAULT_SHAPES, SHAPES
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import seeded
+from dpstats.foundations.registry import Question
+from dpstats.foundations.rounding import exact_rational
+
+_DESCRIPTION = """\
+Says what to expect of questions before they are asked: how likely a reply is, how wide its interval, how large its error.
+No file is read and nothing is spent; the questions are answered on simulated tables.
+
+  dpstats plan "median(income)" --epsilon 0.5 --rows 10000
+  dpstats plan "median(income)" "quantile(income, 0.9)" "count(region)" --epsilon 1 --rows 10000
+  dpstats plan "median(income)" --half-width 5% --rows 1000,10000 --shape lognormal
+  dpstats plan "median(income)" --half-width 500 --rows 10000 --shape '{"0.1": 12000, "0.5": 30000, "0.9": 85000}'
+
+Questions are written as for dpstats ask; a column's name is only a word here. --epsilon is the total: a question that names its
+own epsilon takes that much, the others share the rest equally. With --half-width in its place, the plan says the smallest
+epsilon, up to 10, with which the interval reaches no farther to either side: in the unit of the answer, or with % as a share of
+the interquartile range (of the value itself for counts, sums and others that are not in the unit of the data).
+"""
+
+
+def describe() -> str:
+    """The help text, with the shapes as the list has them."""
+    width = max(map(len, SHAPES))
+    shapes = [f"  {name:<{width}}  {shape.summary}" for name, shape in SHAPES.items()]
+    return "\n".join([_DESCRIPTION, f"Shapes (where none is named: {', '.join(DEFAULT_SHAPES)}):", *shapes])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `dpstats plan`."""
+    parser.add_argument("questions", metavar="QUESTION", nargs="+", help="such as 'median(income)'; quote it for the shell")
+    parser.add_argument("--epsilon", metavar="E", help="the privacy that all questions may spend together, such as 1")
+    parser.add_argument("--half-width", metavar="W", help="in place of --epsilon: how wide an interval may be to either side")
+    parser.add_argument("--rows", metavar="N,...", action="append", default=[], help="about how many rows the table has")
+    parser.add_argument(
+        "--shape",
+        metavar="SHAPE,...",
+        action="append",
+        default=[],
+        help="how the data may look: names, or known quantiles in JSON; may be given several times",
+    )
+    parser.add_argument("--delta", metavar="D", help="only for methods that need it; the total, such as 1e-6")
+    parser.add_argument(
+        "--neighbors",
+        metavar="RELATION",
+        default=Neighbors.ADD_REMOVE.value,
+        help="add_remove (the default: the number of rows is private) or change_one (it is public)",
+    )
+    parser.add_argument("--repeats", metavar="N", type=int, help="tables to simulate for each line: 60, or 40 for a half-width")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--plot", metavar="FILE", help="draw the plan into an .svg or .png file too")
+    parser.add_argument("--seed", metavar="N", type=int, help="simulate the same tables again")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Price, simulate, print."""
+    wanted = checked_wish(arguments.epsilon, arguments.half_width)
+    questions = _priced([parse_question(text) for text in arguments.questions], arguments, searching=wanted is not None)
+    plans = plan_questions(
+        questions,
+        n=parse_rows(arguments.rows),
+        wanted=wanted,
+        shape=parse_shapes(arguments.shape),
+        repeats=arguments.repeats,
+        rng=None if arguments.seed is None else seeded(arguments.seed),
+    )
+    joint = JointPlan(tuple(plans))
+    whole: Plan | JointPlan = plans[0] if len(plans) == 1 else joint
+    if arguments.plot is not None:
+        whole.plot(arguments.plot)
+    print(json.dumps(joint.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) if arguments.json else whole)
+    return exits.ANSWERED
+
+
+def _priced(parsed: Sequence[ParsedQuestion], arguments: argparse.Namespace, *, searching: bool) -> list[Question]:
+    """The questions with their shares; where an epsilon is searched for, at one that stands in for it."""
+    if searching:
+        for question in parsed:
+            if "epsilon" in question.keywords:
+                raise InvalidParameterError(f"{question.text} names an epsilon, and --half-width asks for one: leave one out.")
+    return price_questions(
+        parsed,
+        epsilon=Fraction(len(parsed)) if searching else arguments.epsilon,
+        delta=arguments.delta,
+        neighbors=arguments.neighbors,
+        unit="row",
+    )
+
+
+def parse_rows(given: Sequence[str]) -> list[Any]:
+    """`1000,10_000` or `1e4` as numbers of rows."""
+    if not given:
+        raise MissingParameterError("plan needs --rows, about how many rows the table has: for example --rows 10000.")
+    numbers = [exact_rational(item.strip(), "--rows") for text in given for item in text.split(",")]
+    return [number.numerator if number.denominator == 1 else float(number) for number in numbers]
+
+
+def parse_shapes(given: Sequence[str]) -> list[Any] | None:
+    """Names of shapes, and JSON objects of known quantiles; None for the usual ones."""
+    shapes: list[Any] = []
+    for text in given:
+        if text.lstrip().startswith("{"):
+            shapes.append(_quantiles(text))
+        else:
+            shapes += [name.strip() for name in text.split(",")]
+    return shapes or None
+
+
+def _quantiles(text: str) -> dict[str, Any]:
+    try:
+        known = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidParameterError(
+            """a shape by its quantiles is one JSON object, such as --shape '{"0.1": 12000, "0.5": 30000, "0.9": 85000}'."""
+        ) from None
+    return dict(known)
+
+
+COMMAND = Command("plan", "what to expect of questions, before anything is spent", describe, add_arguments, run)

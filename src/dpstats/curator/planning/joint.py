@@ -1,0 +1,123 @@
+"""Several plans out of one budget: what each question gets of it, and what to expect of it then."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpstats.curator.planning.forecasts import (
+    COLUMNS,
+    NOTHING_SPENT,
+    SEARCH_COLUMNS,
+    Found,
+    Plan,
+    PlanRow,
+    indented,
+    legend_lines,
+    percent_text,
+    width_note,
+)
+from dpstats.curator.planning.grids import html_table, text_lines
+from dpstats.foundations.privacy import PrivacyCost
+
+_COLUMNS: dict[str, Callable[[PlanRow], str]] = {
+    "rows": COLUMNS["rows"],
+    "shape": COLUMNS["shape"],
+    "epsilon": SEARCH_COLUMNS["epsilon"],
+    "no reply": lambda row: percent_text(1 - row.reply_probability),
+    "half-width": COLUMNS["half-width"],
+    "covers": COLUMNS["covers"],
+    "typical error": COLUMNS["typical error"],
+    "without privacy": COLUMNS["without privacy"],
+}
+_LEFT = {0, 2}
+
+
+@dataclass(frozen=True, repr=False)
+class JointPlan:
+    """Plans for questions that are paid from one budget, in the order in which they were named."""
+
+    plans: tuple[Plan, ...]
+
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self.plans)
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def __getitem__(self, place: int) -> Plan:
+        return self.plans[place]
+
+    @property
+    def total(self) -> PrivacyCost | None:
+        """What all questions cost together, each on the line where it costs most; None where a half-width cannot be reached."""
+        rows = [max(plan.rows, key=lambda row: row.cost.epsilon) for plan in self.plans]
+        if any(row.found is Found.NONE for row in rows):
+            return None
+        first, *others = (row.cost for row in rows)
+        return sum(others, first)
+
+    @property
+    def title(self) -> str:
+        """How many questions there are, and what they cost together."""
+        total, wanted = self.total, self.plans[0].wanted
+        if wanted and total is None:
+            return f"{len(self.plans)} questions: a half-width that is wanted cannot be reached at any epsilon that was tried"
+        return f"{len(self.plans)} questions, {'together' if wanted else 'sharing'} {total}"
+
+    def shares(self) -> list[str]:
+        """For each question what it gets, and below it what to expect then."""
+        lines = []
+        for plan in self.plans:
+            first, total = plan.rows[0], self.total
+            share = (
+                plan.title if plan.wanted or total is None else f"{plan.question} by {first.method}: {_share(first.cost, total)}"
+            )
+            lines += [share, *plan.in_words()]
+        return lines
+
+    def __str__(self) -> str:
+        table = text_lines(["question", *_COLUMNS], self._cells(), _LEFT)
+        shapes = dict(shape for plan in self.plans for shape in plan.shapes)
+        lines = [self.title, "", *indented(self.shares()), "", *indented(table), ""]
+        return "\n".join([*lines, *indented(legend_lines(list(shapes.items()))), "", self.small_print])
+
+    def __repr__(self) -> str:
+        return f"JointPlan({self.title}: print it)"
+
+    @property
+    def small_print(self) -> str:
+        """How to read the table."""
+        rows = [row for plan in self.plans for row in plan.rows]
+        return (
+            f"{NOTHING_SPENT} {rows[0].repeats:,} simulated tables for each line. Errors and half-widths are in the unit\n"
+            f"of each answer, among replies; the last column is the typical error without privacy.\n{width_note(rows)}"
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything as plain values, ready for JSON."""
+        total = self.total
+        return {"plans": [plan.to_dict() for plan in self.plans], "total": total.to_dict() if total else None}
+
+    def plot(self, path: str | Path) -> None:
+        """Draw all plans into one .svg or .png file, as `Plan.plot` does one; needs `dpstats[plots]`."""
+        from dpstats.curator.planning.pictures import Height, plot_plans
+
+        labels = [plan.question for plan in self.plans]
+        told_apart = [label if labels.count(label) == 1 else f"{label} ({place})" for place, label in enumerate(labels, start=1)]
+        height = Height.EPSILON if self.plans[0].wanted else Height.HALF_WIDTH
+        plot_plans(path, dict(zip(told_apart, self.plans, strict=True)), height)
+
+    def _cells(self) -> list[list[str]]:
+        return [[plan.question, *(show(row) for show in _COLUMNS.values())] for plan in self.plans for row in plan.rows]
+
+    def _repr_html_(self) -> str:
+        table = html_table(self.title, ["question", *_COLUMNS], self._cells(), _LEFT)
+        return f"{table}<p>{html.escape(self.small_print)}</p>"
+
+
+def _share(part: PrivacyCost, total: PrivacyCost) -> str:
+    """What part of a total a question gets."""
+    return f"{part}, {percent_text(float(part.epsilon / total.epsilon))} of the total epsilon"

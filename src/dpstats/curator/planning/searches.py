@@ -1,0 +1,140 @@
+"""The search for the smallest epsilon that reaches a wanted half-width, on simulated tables.
+
+Candidates are the numbers of two digits from 1e-6 to 10. An interval gets no narrower with less epsilon but for chance, so the
+search goes down in steps of half a power of ten and then halves what is left. A candidate far from the answer is judged by a
+few tables, one near it by all of them: more are drawn until what has been seen is two standard errors from undecided. The
+same streams are used for every candidate, so that candidates differ by epsilon and little else. Small epsilons have the most
+rows read and take longest, which is why the search comes from above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpstats.curator.planning.forecasts import LEVEL, Found, wilson_bounds
+from dpstats.curator.planning.progress import Progress
+from dpstats.curator.planning.simulations import Line, Trial, typical_width
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.registry import Question
+from dpstats.foundations.rounding import decimal_text
+
+CANDIDATES = (
+    *(Fraction(10 + digit, 10) * Fraction(10) ** power for power in range(-6, 1) for digit in range(90)),
+    Fraction(10),
+)
+"""Ascending."""
+FIRST_TABLES = 10
+"""Tables after which a candidate is first judged; it takes as many to decide anything."""
+STRIDE = 45
+"""Candidates between the first tries: half a power of ten."""
+_SURE = 2.0
+"""Standard errors that make a judgment sure."""
+
+AsRow = Callable[[Question], Question]
+
+
+class Outcome(NamedTuple):
+    """What a search ended with: an epsilon, and whether it is the smallest."""
+
+    epsilon: Fraction
+    found: Found
+
+
+def repriced(question: Question, epsilon: Fraction) -> Question:
+    """The same question at another epsilon."""
+    cost = question.cost
+    return replace(question, cost=PrivacyCost(epsilon, cost.delta, cost.neighbors, cost.unit))
+
+
+class Search:
+    """The search on one line; `as_row` makes of a question what is asked of the rows."""
+
+    def __init__(self, line: Line, question: Question, wanted: float, repeats: int, as_row: AsRow, progress: Progress) -> None:
+        self._line = line
+        self._question = question
+        self._wanted = wanted
+        self._repeats = repeats
+        self._as_row = as_row
+        self._progress = progress
+        self._trials: dict[int, list[Trial]] = {}
+        self._unasked: set[int] = set()
+
+    def run(self) -> Outcome:
+        """The smallest epsilon that reaches the wanted half-width, or the largest candidate where none does."""
+        reached, missed = len(CANDIDATES) - 1, -1
+        reaches = self._reaches(reached)
+        if self._has_no_width(reached):
+            raise InvalidParameterError(
+                f"{self._question.statistic.name} releases neither an interval nor numbers here, so it has no half-width: "
+                "plan it with epsilon."
+            )
+        if not reaches:
+            return Outcome(CANDIDATES[reached], Found.NONE)
+        while missed < 0 < reached:
+            tried = max(0, reached - STRIDE)
+            if self._reaches(tried):
+                reached = tried
+            else:
+                missed = tried
+        while reached - missed > 1 and reached:
+            middle = (missed + reached) // 2
+            if self._reaches(middle):
+                reached = middle
+            else:
+                missed = middle
+        return Outcome(CANDIDATES[reached], Found.OR_LESS if not reached or missed in self._unasked else Found.SMALLEST)
+
+    def trials(self, epsilon: Fraction) -> list[Trial]:
+        """The trials of a candidate on all tables."""
+        return self._up_to(CANDIDATES.index(epsilon), self._repeats)
+
+    def _reaches(self, place: int) -> bool:
+        """Whether half of the tables reply at least, with a half-width that is small enough."""
+        tables = min(FIRST_TABLES, self._repeats)
+        while True:
+            try:
+                trials = self._up_to(place, tables)
+            except InvalidParameterError:
+                if place == len(CANDIDATES) - 1:
+                    raise
+                self._unasked.add(place)  # so little epsilon has more rows read than are drawn
+                return False
+            verdict = judged(trials, self._wanted, sure=tables < self._repeats)
+            if verdict is not None:
+                return verdict
+            tables = min(2 * tables, self._repeats)
+
+    def _up_to(self, place: int, tables: int) -> list[Trial]:
+        """The trials of the first tables; what was tried before is not tried again."""
+        trials = self._trials.setdefault(place, [])
+        trials += self._tried(place, range(len(trials), tables))
+        return trials
+
+    def _has_no_width(self, place: int) -> bool:
+        trials = self._trials[place]
+        return any(trial.replied for trial in trials) and typical_width(trials).width is None
+
+    def _tried(self, place: int, numbers: range) -> list[Trial]:
+        line, epsilon = self._line, CANDIDATES[place]
+        self._progress.begin(f"{line.shape.name}, {line.rows:,} rows, trying epsilon {decimal_text(epsilon)}")
+        return line.replies(self._as_row(repriced(self._question, epsilon)), numbers, self._progress.step)
+
+
+def judged(trials: Sequence[Trial], wanted: float, *, sure: bool) -> bool | None:
+    """Whether half of the tables reply and their half-width is at most as wanted; None while that is not sure."""
+    replies = [trial for trial in trials if trial.replied]
+    by_interval = any(trial.width is not None for trial in replies)
+    widths = [trial.width if by_interval else trial.error for trial in replies]
+    small = sum(width is not None and width <= wanted for width in widths)
+    share = 0.5 if by_interval else LEVEL
+    pairs = [(len(replies), len(trials), 0.5), *([(small, len(replies), share)] if replies else [])]
+    if not sure:
+        return bool(replies) and all(some >= part * many for some, many, part in pairs)
+    bounds = [(*wilson_bounds(some, many, _SURE), part) for some, many, part in pairs]
+    if any(high < part for _, high, part in bounds):
+        return False
+    return True if replies and all(low >= part for low, _, part in bounds) else None

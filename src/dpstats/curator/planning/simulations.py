@@ -1,0 +1,144 @@
+"""One line of a plan: a question asked of simulated tables of one shape and one size.
+
+Every table has a random stream of its own, made of the seed, the line and its number: a plan with more repeats begins with the
+tables of one with fewer, and two epsilons are tried on the same streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpstats.curator.planning.forecasts import BY_ERRORS, BY_INTERVAL, LEVEL, Found, PlanRow, wilson_interval
+from dpstats.curator.planning.samples import Sample, drawn_sample
+from dpstats.curator.planning.shapes import Shape
+from dpstats.curator.planning.widths import covered_share, half_width
+from dpstats.curator.planning.yardsticks import Scale, Yardstick, error_of, nearly_exact, plain_numbers, reply_to
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.randomness import RandomSource, seeded
+from dpstats.foundations.registry import Question
+from dpstats.foundations.results import Release
+
+_YARDSTICK_ERROR = 1e-6
+"""How far a shape's value may be off, in interquartile ranges; an interval that misses it by less covers it."""
+
+
+class Trial(NamedTuple):
+    """What came back from one table."""
+
+    replied: bool
+    error: float | None = None
+    width: float | None = None
+    """The half-width of its interval; None without one."""
+    covered: float | None = None
+
+
+class Typical(NamedTuple):
+    """A half-width to expect, and what it is taken from."""
+
+    width: float | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A shape and a size, with what is needed to judge answers on them."""
+
+    shape: Shape
+    rows: int
+    yardstick: Yardstick
+    scale: Scale
+    seed: int
+
+    @cached_property
+    def truth(self) -> Any:
+        """What the statistic is on the shape."""
+        return self.yardstick.value_at(self.rows)
+
+    def replies(self, question: Question, numbers: Iterable[int], step: Callable[[], None]) -> list[Trial]:
+        """The question on the tables of these numbers."""
+        trials = []
+        for number in numbers:
+            sample, source = self._table(question, number)
+            trials.append(self._judged(reply_to(question, sample, source)))
+            step()
+        return trials
+
+    def replies_and_bare(self, question: Question, repeats: int, step: Callable[[], None]) -> tuple[list[Trial], list[Trial]]:
+        """The question on the first tables, and on the same tables with next to no noise."""
+        noisy, bare = [], []
+        for number in range(repeats):
+            sample, source = self._table(question, number)
+            noisy.append(self._judged(reply_to(question, sample, source)))
+            bare.append(self._judged(nearly_exact(question, sample, source) if self.rows else None))
+            step()
+        return noisy, bare
+
+    def bare(self, question: Question, repeats: int) -> list[Trial]:
+        """The question on the first tables with next to no noise."""
+        numbers = range(repeats if self.rows else 0)
+        return [self._judged(nearly_exact(question, *self._table(question, number))) for number in numbers]
+
+    def _table(self, question: Question, number: int) -> tuple[Sample, RandomSource]:
+        """A table, and the source of noise for what is asked of it."""
+        generator = np.random.default_rng([self.seed, self.rows, *self.shape.name.encode(), number])
+        source = seeded(int(generator.integers(2**63)))
+        return drawn_sample(question, self.shape, self.rows, generator), source
+
+    def _judged(self, release: Release | None) -> Trial:
+        if release is None:
+            return Trial(False)
+        slack = 0.0 if self.yardstick.grows else _YARDSTICK_ERROR * self.shape.iqr
+        truth = self.truth
+        return Trial(True, error_of(release.value, truth), half_width(release), covered_share(release, truth, slack))
+
+
+def row_of(
+    line: Line, question: Question, cost: PrivacyCost, noisy: Sequence[Trial], bare: Sequence[Trial], found: Found = Found.ASKED
+) -> PlanRow:
+    """One line of a plan; `cost` is what the asker pays."""
+    repeats = len(noisy)
+    replies = sum(trial.replied for trial in noisy)
+    truth, iqr = line.truth, line.shape.iqr
+    typical, large = (at_most(share, (trial.error for trial in noisy)) for share in (0.5, LEVEL))
+    expected = typical_width(noisy)
+    covered = [trial.covered for trial in noisy if trial.covered is not None]
+    in_unit = line.scale is Scale.IQR and plain_numbers(truth) is not None and iqr > 0
+    whole = line.scale.amount(line.shape, truth)
+    return PlanRow(
+        n=line.rows,
+        shape=line.shape.name,
+        method=question.method.name,
+        cost=cost,
+        repeats=repeats,
+        reply_probability=replies / repeats,
+        reply_interval=wilson_interval(replies, repeats),
+        shape_value=truth,
+        half_width=expected.width,
+        half_width_of=expected.source,
+        relative_half_width=None if expected.width is None or whole is None else expected.width / whole,
+        coverage=sum(covered) / len(covered) if covered else None,
+        error_median=typical,
+        error_95=large,
+        relative_error_median=typical / iqr if in_unit and typical is not None else None,
+        relative_error_95=large / iqr if in_unit and large is not None else None,
+        sampling_error_median=at_most(0.5, (trial.error for trial in bare)),
+        sampling_half_width=typical_width(bare).width,
+        found=found,
+    )
+
+
+def typical_width(trials: Sequence[Trial]) -> Typical:
+    """The median half-width among replies; without intervals what 95% of the errors do not exceed."""
+    width = at_most(0.5, (trial.width for trial in trials))
+    return Typical(at_most(LEVEL, (trial.error for trial in trials)), BY_ERRORS) if width is None else Typical(width, BY_INTERVAL)
+
+
+def at_most(share: float, amounts: Iterable[float | None]) -> float | None:
+    """The smallest amount that so many do not exceed; None where there is none."""
+    known = [amount for amount in amounts if amount is not None]
+    return float(np.quantile(known, share, method="inverted_cdf")) if known else None
