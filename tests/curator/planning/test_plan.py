@@ -73,7 +73,7 @@ def test_a_billion_rows_are_planned_without_drawing_them() -> None:
 def test_the_default_plan_has_one_line_for_each_default_shape() -> None:
     plan = seeded_plan("count", epsilon=1, n=1_000)
     assert [row.shape for row in plan.rows] == ["normal", "lognormal", "heavy_tailed", "delays"]
-    assert {row.repeats for row in plan.rows} == {200}
+    assert {row.repeats for row in plan.rows} == {60}
     assert {row.cost for row in plan.rows} == {dp.PrivacyCost(1)}
     assert {row.method for row in plan.rows} == {"laplace"}
 
