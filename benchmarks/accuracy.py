@@ -1,6 +1,6 @@
 """How close the answers come without bounds: beside the peers' packages, and beside a mechanism that is given tight bounds.
 
-    python benchmarks/accuracy.py [--quick] [--only peers medians whole constants tails many cdf means]
+    python benchmarks/accuracy.py [--quick] [--only peers medians whole constants tails many cdf means intervals]
 
 All columns are synthetic, drawn anew for every repeat. `tight` bounds are the population's 0.1% and 99.9% quantiles, `loose`
 ones are 1000 times wider, ours gets none. A peer that cannot be imported is skipped, and the output says why. The tables are
@@ -606,6 +606,20 @@ def means(effort: float) -> None:
     print("\nTight bounds cut off the tails of skewed columns: part of the peers' error there is bias, which no row lessens.")
 
 
+def intervals(effort: float) -> None:
+    """What the default interval takes from a median."""
+    repeats = round(400 * effort)
+    title = f"Median: what its interval costs the value, median absolute error against the sample's ({repeats} repeats)"
+    heading(title, "column, n, epsilon", "interval=None", "interval=0.95", "ratio")
+    for rows, epsilon in ((1_000, 1.0), (1_000, 0.1), (10_000, 1.0), (100_000, 1.0)):
+        errors = []
+        for level in (None, 0.95):
+            columns = samples("N(50,15)", rows, repeats)
+            released = ((x, answer(dp.median(x, epsilon=epsilon, interval=level))) for x in columns)
+            errors.append(float(np.median([abs(value - float(np.median(x))) for x, value in released])))
+        line(f"N(50,15) {rows:,}, {epsilon:g}", *(f"{error:.2g}" for error in errors), f"{errors[1] / errors[0]:.2f}")
+
+
 SECTIONS = {
     "peers": beside_peers,
     "medians": medians,
@@ -615,6 +629,7 @@ SECTIONS = {
     "many": many,
     "cdf": cdf,
     "means": means,
+    "intervals": intervals,
 }
 
 

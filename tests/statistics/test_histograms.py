@@ -33,7 +33,8 @@ from dpstats.statistics import histograms
 from dpstats.statistics.binned import edges as edges_module
 from dpstats.statistics.binned.edges import raw_counts_between
 from dpstats.statistics.binned.histogram import Histogram
-from dpstats.statistics.histograms import raw_label_counts, row_epsilon
+from dpstats.statistics.histograms import raw_label_counts
+from dpstats.statistics.means import row_epsilon
 from dpstats.testing import seeded
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
 from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, row_epsilon
@@ -181,12 +181,9 @@ def _clipped_notes(question: Question, cuts: tuple[Cut, Cut]) -> tuple[tuple[str
 
 def _notes(question: Question, kind: str) -> tuple[tuple[str, str], ...]:
     rows = math.ceil(RELIABLE_NATS[kind] / row_epsilon(question))
-    public = "the parameters; nothing about the rows"
-    if question.neighbors is Neighbors.ADD_REMOVE:
-        public += ", not even how many there are"
     return (
         ("reliable from", f"about {rows:,} rows at this epsilon"),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out of both"),
-        ("public", public),
+        public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),
     )

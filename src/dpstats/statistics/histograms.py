@@ -32,6 +32,7 @@ from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.binned.edges import draw_edges, noisy_counts_between
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.counts import noise_reach
+from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.universal.decimals import float_of, ordinal_of
 
 MOST_BINS = 999
@@ -161,11 +162,6 @@ def histogram_thresholded(column: Column, question: Question, rng: RandomSource)
     histogram = _histogram(question, (), labels, [chosen[label] for label in labels], epsilon)
     notes = (("labels", f"a label of {rows_for(epsilon, delta):,} rows is shown with probability 0.95 or more"),)
     return _answer(question, histogram, "the parameters; no label, and nothing else about the rows", notes)
-
-
-def row_epsilon(question: Question) -> Fraction:
-    """What a question may spend for one row added or removed; a changed row is one of each."""
-    return question.epsilon / 2 if question.neighbors is Neighbors.CHANGE_ONE else question.epsilon
 
 
 def _of_listed_labels(column: Column, bins: Sequence[Any], question: Question, rng: RandomSource) -> Histogram:

@@ -21,6 +21,7 @@ from dpstats.foundations.registry import Answer, Question, Statistic, method, re
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.cells import Cells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, spread_of
@@ -152,13 +153,10 @@ def _lost(cut: Cut) -> tuple[float, float]:
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:
     """The card's lines on where rows were cut off, and on what is public."""
     rows = math.ceil(RELIABLE_NATS / row_epsilon(question))
-    public = "the parameters; nothing about the rows"
-    if question.neighbors is Neighbors.ADD_REMOVE:
-        public += ", not even how many there are"
     return (
         ("limits", f"rows count as no less than {float(clipped.cut.low):.6g} and no more than {float(clipped.cut.high):.6g}"),
         ("reliable from", f"about {rows:,} rows at this epsilon; a few rows far out, whatever they hold, are cut off"),
         ("missing values", MISSING_POLICY),
-        ("public", public),
+        public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),
     )

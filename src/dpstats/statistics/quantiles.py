@@ -21,6 +21,7 @@ from dpstats.foundations.registry import Answer, Parameter, Question, Statistic,
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.statistics.cards import public_line
 from dpstats.statistics.universal.intervals import Bounded, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import draw_quantiles
@@ -135,9 +136,6 @@ def _is_open(bounded: Bounded) -> bool:
 def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:
     """The card's lines on what is public and what to expect, from parameters alone."""
     rows = reliable_rows(question.epsilon, quantiles)
-    public = "the parameters; nothing about the rows"
-    if question.neighbors is Neighbors.ADD_REMOVE:
-        public += ", not even how many there are"
     return (
         (
             "reliable from",
@@ -145,7 +143,7 @@ def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str
         ),
         *_tail_note(question, quantiles),
         ("missing values", MISSING_POLICY),
-        ("public", public),
+        public_line(question),
         ("numerics", "exact integer arithmetic; values are released as decimals of 15 digits"),
     )
 

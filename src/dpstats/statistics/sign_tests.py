@@ -15,12 +15,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
@@ -136,11 +136,8 @@ def share_of(part: float, whole: float) -> float:
 
 def count_notes(question: Question) -> tuple[tuple[str, str], ...]:
     """The card's lines for tests on noisy counts."""
-    public = "the parameters; nothing about the rows"
-    if question.neighbors is Neighbors.ADD_REMOVE:
-        public += ", not even how many there are"
     return (
         ("missing values", MISSING_POLICY),
-        ("public", public),
+        public_line(question),
         ("numerics", "exact: whole numbers and an exact sampler; p-value and interval are floats made from noisy counts"),
     )

@@ -23,6 +23,7 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column, WindowRequest
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.cells import release_cells
 from dpstats.statistics.clipped.clips import clip_between
 from dpstats.statistics.clipped.margins import Frame, Spread, critical_value, spread_of
@@ -162,9 +163,6 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
         level = float(question.interval)
         reach = winsorized.reach(level, trimmed=trimmed)
         interval = Interval(value - reach, value + reach, level, SAMPLED_ERROR)
-    public = "the parameters; nothing about the rows"
-    if question.neighbors is Neighbors.ADD_REMOVE:
-        public += ", not even how many there are"
     wider = () if winsorized.trim == question.arguments["trim"] else (("trim", _wider(winsorized.trim)),)
     return Answer(
         value,
@@ -173,7 +171,7 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
             ("quantiles", f"{winsorized.low:.6g} and {winsorized.high:.6g}"),
             *wider,
             ("missing values", MISSING_POLICY),
-            ("public", public),
+            public_line(question),
             ("numerics", "exact whole numbers up to quantiles and noise; then floats"),
         ),
     )
