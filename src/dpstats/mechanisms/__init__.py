@@ -12,6 +12,7 @@ from dpstats.mechanisms.pipelines.together import Cascade, Levels, Parallel
 from dpstats.mechanisms.propose_test_release import Exact, propose_test_release
 from dpstats.mechanisms.randomized_response import randomized_response, randomized_response_estimate
 from dpstats.mechanisms.sparse_vector import AboveThreshold
+from dpstats.mechanisms.spherical_laplace import spherical_laplace
 from dpstats.mechanisms.stability import stable_release
 from dpstats.mechanisms.thresholding import choose_keys
 
@@ -35,6 +36,7 @@ __all__ = [
     "propose_test_release",
     "randomized_response",
     "randomized_response_estimate",
+    "spherical_laplace",
     "stable_release",
     "subsample",
     "view",
