@@ -166,6 +166,19 @@ class Column(Protocol):
         ...
 
 
+class RowSum(Protocol):
+    """Whole numbers added up over rows, exactly: of rows in two parts it gives the sum of what it gives for the parts, and what a
+    row adds depends on that row alone. Stores may pickle it."""
+
+    def __call__(self, raw_rows: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The sums over at most MOST_ROWS_AT_ONCE rows, perhaps none: an array of rows by columns, which it must not change."""
+        ...
+
+
+MOST_ROWS_AT_ONCE = 1 << 14
+"""Rows that a `RowSum` is shown together: they fit into a processor's cache, and sums of them into its numbers."""
+
+
 class Table(Protocol):
     """Some columns of the same rows, known by their places. A row in which one of them is missing is left out of all of it."""
 
@@ -187,4 +200,13 @@ class Table(Protocol):
 
     def label_pairs(self) -> dict[tuple[Any, Any], int]:
         """Every pair of labels of two columns, with the number of rows that have it; labels as `Column.most_common` has them."""
+        ...
+
+    def matrix(self) -> NDArray[np.float64]:
+        """All columns of numbers, rows by columns, in some order of the rows, in memory. Whole numbers become the nearest floats;
+        infinities are as they are."""
+        ...
+
+    def row_sums(self, row_sum: RowSum) -> tuple[int, ...]:
+        """The exact sums over all rows, which are shown as in `matrix`, a few thousand at a time."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -22,7 +22,7 @@ from dpstats.engines.views import View
 from dpstats.foundations.summaries import Clip, Column, Table, WindowRequest
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
-from tests.engines.stores.ugly import ROW, ROWS, UGLY, expected_cells, ugly_frame
+from tests.engines.stores.ugly import ROW, ROWS, UGLY, Products, expected_cells, ugly_frame
 
 REQUESTS = [WindowRequest(Fraction(part, 8), margin) for part in (0, 1, 4, 7, 8) for margin in (0, 1, 5)]
 CUTS = [float("-inf"), -1, 0, 0.1, 1, 2, 7, 2**53, 2**63, 1e300, float("inf")]
@@ -32,6 +32,7 @@ LABELS = [*FLOATS, *WHOLES, "days", "times", "words", "sizes", "written"]
 KEYED = ["ties", "wholes", "flags", "words", "days"]
 CLIPS = [Clip(-4, 9, Fraction(1, 2)), Clip(-(2**25), 2**26, Fraction(1024)), Clip(0, 3, Fraction(1, 2**1074))]
 PAIRS = [("floats", "ties"), ("wholes", "floats"), ("short wholes", "flags"), ("no floats", "ties")]
+WIDE = [("floats", "ties", "constant"), ("ties", "wholes", "flags", "short wholes", "floats"), ("ties", "no floats"), ("ties",)]
 LABEL_PAIRS = [("words", "ties"), ("flags", "words"), ("days", "flags"), ("ties", "ties")]
 
 
@@ -136,6 +137,22 @@ def test_pairs_of_numbers_are_those_of_single_rows(shelf: Shelf) -> None:
         assert [table.column(place).stored() for place in (0, 1)] == [ROWS] * 2, names
 
 
+def complete_rows(names: Sequence[str]) -> list[list[float]]:
+    """Some columns row by row, as floats, but for rows that are missing in one of them."""
+    columns = [expected_cells(name, UGLY[name].type).values() for name in names]
+    return [[float(cell) for cell in row] for row in zip(*columns, strict=True) if None not in row]
+
+
+def test_a_matrix_and_sums_over_its_rows_are_those_of_single_rows(shelf: Shelf) -> None:
+    for names in [names for names in WIDE if not shelf.maker.lacks & set(names)]:
+        table = StoreTable(shelf.store(ROWS), View(schema_of(shelf)), names, [True] * len(names))
+        matrix, rows, sums = table.matrix(), complete_rows(names), Products(8, 1000)
+        assert matrix.dtype == float, names
+        assert matrix.shape == (len(rows), len(names)), names
+        assert sorted(matrix.tolist()) == sorted(rows), names
+        assert table.row_sums(sums) == (sums.by_hand(rows) if rows else (0,) * (1 + len(names) ** 2)), names
+
+
 def test_columns_and_types_of_pairs_are_the_same(shelf: Shelf) -> None:
     for names in [names for names in PAIRS if not (shelf.maker.lacks | shelf.maker.undeclared) & set(names)]:
         here, there = tables_of(shelf, names, True, True)
@@ -176,7 +193,9 @@ def test_tables_in_groups_are_the_same(shelf: Shelf) -> None:
 
     def look(_: Any, table: Table) -> Any:
         x, y = table.pairs()
-        return sorted(zip(x.tolist(), y.tolist(), strict=True)), table.product_sums((CLIPS[0], CLIPS[1]), 2)
+        pairs = sorted(zip(x.tolist(), y.tolist(), strict=True))
+        assert sorted(table.matrix().tolist()) == sorted([x, float(y)] for x, y in pairs)
+        return pairs, table.product_sums((CLIPS[0], CLIPS[1]), 2), table.row_sums(Products(8, 1000))
 
     here, there = (
         answer_group_tables(store, View(schema), keys, ("floats", "wholes"), (True, True), look)
@@ -185,8 +204,9 @@ def test_tables_in_groups_are_the_same(shelf: Shelf) -> None:
     assert here == there
     cells = [expected_cells(name, schema[name]).values() for name in ("floats", "wholes", "words")]
     rows = [row for row in zip(*cells, strict=True) if None not in row]
-    for (label,), (pairs, _) in here.items():
+    for (label,), (pairs, _, sums) in here.items():
         assert pairs == sorted((x, y) for x, y, word in rows if word == label)
+        assert sums == (Products(8, 1000).by_hand(pairs) if pairs else (0,) * 5)
 
 
 ASKED = (ROW, "constant", "days", "floats", "ties", "words")

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers
 from dpstats.engines.stores.store import Batch
+from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE
 
 INF, NAN = float("inf"), float("nan")
 NUMBER, INTEGER, BOOLEAN = ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN
@@ -180,6 +182,29 @@ class CountBatches:
 
     def merge(self, parts: Sequence[int]) -> int:
         return sum(parts)
+
+
+@dataclass(frozen=True)
+class Products:
+    """Sums over rows, as some methods ask for them: the rows, and the products of two columns in so many parts, cut off."""
+
+    parts: int
+    reach: int
+
+    def __call__(self, raw_rows: NDArray[np.float64]) -> NDArray[np.int64]:
+        assert raw_rows.dtype == np.float64
+        assert raw_rows.flags.c_contiguous
+        assert not raw_rows.flags.writeable
+        assert len(raw_rows) <= MOST_ROWS_AT_ONCE
+        assert not np.signbit(raw_rows[raw_rows == 0]).any()
+        places = np.rint(np.clip(raw_rows, -self.reach, self.reach) * self.parts).astype(np.int64)
+        return np.array([len(places), *(places.T @ places).ravel()], dtype=np.int64)
+
+    def by_hand(self, rows: Sequence[Sequence[float]]) -> tuple[int, ...]:
+        """The same by a loop over rows, in Python's numbers."""
+        places = [[round(min(max(cell, -self.reach), self.reach) * self.parts) for cell in row] for row in rows]
+        width = range(len(rows[0]) if rows else 0)
+        return len(rows), *(sum(row[first] * row[second] for row in places) for first in width for second in width)
 
 
 def _repeated(values: Sequence[Any], rows: int) -> list[Any]:

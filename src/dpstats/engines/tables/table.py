@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType
@@ -21,11 +22,12 @@ from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
 from dpstats.engines.passes.columns import column_by, empty_type, is_remote, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
+from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import C, ColumnRun
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Clip, Column
+from dpstats.foundations.summaries import Clip, Column, RowSum
 
 
 class StoreTable:
@@ -82,6 +84,19 @@ class StoreTable:
         """Every pair of labels of two columns, with the number of rows that have it."""
         names, kinds = zip(*self._columns, strict=True)
         return {(first, second): count for (first, second), count in count_keys(self._store, self._view, names, kinds).items()}
+
+    def matrix(self) -> NDArray[np.float64]:
+        """All columns of numbers, rows by columns, in memory."""
+        return self._by_rows(RowList()).matrix(len(self._columns))
+
+    def row_sums(self, row_sum: RowSum) -> tuple[int, ...]:
+        """The exact sums over all rows of what they add, by one pass in little memory."""
+        return self._by_rows(RowTotals(row_sum)).totals(len(self._columns))
+
+    def _by_rows(self, collector: R) -> R:
+        if not all(self._numeric):
+            raise DataTypeError("rows of numbers need columns that are all read as numbers.")
+        return self._store.run(RowScan(self._view, collector), self._view.needs(name for name, _ in self._columns))
 
     def _paired(self, collector: P) -> P:
         if self._numeric != (True, True):

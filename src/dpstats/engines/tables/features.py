@@ -1,0 +1,106 @@
+"""Features as somebody hands them over: columns of the same rows in one container, or a single column.
+
+How many there are, and their names, is public. A list holds rows if its elements are lists or tuples, as numpy reads it, and
+columns if they are arrays or Series; where at most half of its elements are any of these, it is a single column.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.arrays import offered_array
+from dpstats.engines.complaints import one_error_for
+from dpstats.foundations.errors import DataTypeError
+
+_WHAT_TO_PASS = "a two-dimensional array, a data frame, or a dict of columns such as {'age': age, 'schooling': schooling}"
+
+
+class Feature(NamedTuple):
+    """One of several columns."""
+
+    name: object
+    """What the container calls it; None where it does not, and the column may have a name of its own."""
+    raw_values: Any
+
+
+def features_of(data: object) -> list[Feature]:
+    """The columns of a two-dimensional array, a data frame, a dict, a list of rows or of columns; anything else is one column."""
+    if isinstance(data, np.ndarray):
+        return _of_array(data)
+    if isinstance(data, Mapping):
+        return [Feature(name, raw_values) for name, raw_values in data.items()]
+    if isinstance(data, (list, tuple)):
+        return _of_list(data)
+    if isinstance(data, (str, bytes, bytearray, range)):
+        return [Feature(None, data)]
+    with one_error_for("X", f"could not be taken apart into columns: pass {_WHAT_TO_PASS}", DataTypeError):
+        return _of_frame(data)
+
+
+def _of_array(array: NDArray[Any]) -> list[Feature]:
+    if array.ndim == 1 and array.dtype.names:
+        return [Feature(name, array[name]) for name in array.dtype.names]
+    if array.ndim == 1:
+        return [Feature(None, array)]
+    if array.ndim != 2:
+        raise DataTypeError(f"X must have rows and columns, or be one column, and has {array.ndim} dimensions.")
+    raw_table = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)  # a column of a np.matrix is a matrix
+    if raw_table.dtype.kind in "iufb" and type(raw_table) is np.ndarray:
+        raw_table = np.asfortranarray(raw_table)  # each column is read many times, and by itself
+    return [Feature(None, raw_table[:, place]) for place in range(raw_table.shape[1])]
+
+
+def _of_list(data: Sequence[Any]) -> list[Feature]:
+    raw_types = Counter(map(type, data))
+    rows = sum(count for kind, count in raw_types.items() if issubclass(kind, (list, tuple)))
+    columns = sum(count for kind, count in raw_types.items() if _holds_rows(kind))
+    if 2 * (rows + columns) <= len(data):
+        return [Feature(None, data)]
+    if rows == len(data):
+        return _of_array(_as_array(data))
+    if columns == len(data):
+        return [Feature(None, each) for each in data]
+    raise DataTypeError(
+        f"X must be a list of rows or a list of columns, and its elements are of several kinds: pass {_WHAT_TO_PASS}."
+    )
+
+
+def _holds_rows(kind: type) -> bool:
+    """Whether things of a class are columns rather than single values or rows."""
+    return issubclass(kind, Sized) and not issubclass(kind, (list, tuple, str, bytes, bytearray))
+
+
+def _as_array(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
+    """Rows by columns, each element as it is, so that none decides how another one is read."""
+    try:
+        raw_table = np.array(rows, dtype=object)
+    except ValueError:
+        raw_table = np.empty(0, dtype=object)
+    if raw_table.ndim != 2:
+        raise DataTypeError(f"X as a list of rows must have rows of one length: pass {_WHAT_TO_PASS}.")
+    return raw_table
+
+
+def _of_frame(data: Any) -> list[Feature]:
+    """The columns of a data frame, or of anything that offers itself as an array of two dimensions."""
+    import narwhals  # lists, dicts and numpy arrays do without
+
+    pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
+    if pandas and isinstance(data, pandas.DataFrame):
+        return [Feature(name, data.iloc[:, place]) for place, name in enumerate(data.columns)]
+    if arrow and isinstance(data, (arrow.Table, arrow.RecordBatch)):
+        return [Feature(name, data.column(place)) for place, name in enumerate(data.schema.names)]
+    frame: Any = narwhals.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(frame, narwhals.LazyFrame):
+        raise DataTypeError(f"X must be in memory, got a {type(data).__name__}: collect it first, or protect it (dp.protect).")
+    if isinstance(frame, narwhals.DataFrame):
+        return [Feature(name, frame.get_column(name).to_native()) for name in frame.columns]
+    if not isinstance(frame, narwhals.Series) and getattr(data, "ndim", 1) != 1:
+        return _of_array(offered_array(data))
+    return [Feature(None, data)]
