@@ -232,3 +232,43 @@ def test_data_frames_take_the_rows() -> None:
     assert pl.DataFrame(rows, infer_schema_length=None)["value"].to_list() == [3.0, 41.5, None]
     late = by_region({number: released(number if number < 500 else 0.5) for number in range(501)}).rows()
     assert pl.DataFrame(late, infer_schema_length=None)["value"].to_list()[-1] == 0.5
+
+
+class Line:
+    """A value that names its numbers."""
+
+    def __init__(self, intercept: float, slope: float) -> None:
+        self.numbers = (("Intercept", intercept), ("age", slope))
+
+    def named_values(self) -> tuple[tuple[str, float], ...]:
+        return self.numbers
+
+
+def fitted(intercept: float, slope: float, **more: Any) -> Release:
+    return dataclasses.replace(released(Line(intercept, slope)), **more)
+
+
+def test_numbers_with_names_have_a_line_and_a_row_each() -> None:
+    ends = (Interval(0.0, 2.0, 0.9, "noise"), Interval(2.0, 4.0, 0.9, "noise"))
+    grouped = by_region({"a": fitted(1.0, 3.0, intervals=ends), "b": refused(), "c": fitted(1 / 3, 2.5)})
+    assert str(grouped).splitlines()[1:7] == [
+        "  region  name       value     interval",
+        "  a       Intercept  1         0 to 2 (90%)",
+        "          age        3         2 to 4 (90%)",
+        "  b                  no reply",
+        "  c       Intercept  0.333333",
+        "          age        2.5",
+    ]
+    assert grouped.rows()[:3] == [
+        {"region": "a", "name": "Intercept", "value": 1.0, "low": 0.0, "high": 2.0},
+        {"region": "a", "name": "age", "value": 3.0, "low": 2.0, "high": 4.0},
+        {"region": "b", "name": None, "value": None, "low": None, "high": None},
+    ]
+    assert len(grouped.rows()) == 5
+    assert grouped._repr_html_().count("<tr>") == 1 + 5 + len(grouped._foot())
+
+
+def test_as_many_lines_are_shown_whatever_a_group_has() -> None:
+    grouped = by_region({number: fitted(0.0, 1.0) for number in range(MOST_SHOWN)})
+    assert str(grouped).count("Intercept") == MOST_SHOWN // 2
+    assert f"... {MOST_SHOWN} groups in all" in str(grouped)

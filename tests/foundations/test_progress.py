@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import dpstats as dp
-from dpstats.curator.planning.progress import Progress
+from dpstats.foundations.progress import Progress
 
 
 class Terminal(io.StringIO):

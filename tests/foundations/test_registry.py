@@ -204,6 +204,40 @@ def test_a_question_prints_its_column_and_what_differs_from_the_defaults(questio
     assert str(question()) == text
 
 
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        (["age", "schooling", "income"], "sloped([age, schooling], income)"),
+        (["age", "income"], "sloped(age, income)"),
+        (["", "age", ""], "sloped([x1, age], y)"),
+        (["", ""], "sloped"),
+        (["income ~ age"], "sloped(income ~ age)"),
+        ([], "sloped"),
+    ],
+)
+def test_features_print_in_a_list_before_the_outcome(toys: Statistic, columns: list[str], text: str) -> None:
+    sloped = registry.register(Statistic("sloped", "Only for tests.", reads=(Reads.FEATURES, Reads.NUMBERS)))
+    registry.method(sloped, "plain", claim="none")(lambda *_: Answer(1))
+    assert str(ask("sloped", epsilon=1, column=columns)) == text
+
+
+def test_a_method_may_refuse_a_question_when_it_is_asked_or_put_to_other_columns(toys: Statistic) -> None:
+    def few(question: Question) -> None:
+        if len(question.columns) > 2 or question.arguments["width"] > 9:
+            raise InvalidParameterError("this is too much.")
+
+    registry.method(toys, "narrow", claim="none", check=few)(lambda *_: Answer(1))
+    question = ask("toy", 1, method="narrow", epsilon=1, column=["a", "b"])
+    assert question.on(["c"]).columns == ("c",)
+    with pytest.raises(InvalidParameterError, match="too much"):
+        ask("toy", 1, method="narrow", epsilon=1, column=["a", "b", "c"])
+    with pytest.raises(InvalidParameterError, match="too much"):
+        ask("toy", 10, method="narrow", epsilon=1)
+    with pytest.raises(InvalidParameterError, match="too much"):
+        question.on(["a", "b", "c"])
+    assert ask("toy", 10, method="pure", epsilon=1, column=["a", "b", "c"]).method.check is None
+
+
 # Answering
 
 
@@ -349,6 +383,8 @@ def test_the_automatic_method_may_depend_on_arguments_and_delta() -> None:
     assert registry.may_spend_delta("toy", [1], {"epsilon": 1})
     assert not registry.may_spend_delta("toy", [1], {"mode": "listed"})
     assert not registry.may_spend_delta("toy", [1], {"method": "pure"})
+    assert not registry.must_spend_delta("toy", [1], {"epsilon": 1})
+    assert registry.must_spend_delta("toy", [1], {"method": "approximate"})
 
 
 @pytest.mark.usefixtures("either")

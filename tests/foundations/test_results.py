@@ -360,3 +360,18 @@ def test_a_refusal_says_that_it_has_no_value() -> None:
     with pytest.raises(AttributeError, match="mode got no reply, so it has no value"):
         _ = refusal.value
     assert not hasattr(refusal, "value")
+
+
+class Table:
+    """A value that can be summed up."""
+
+    def summary(self, intervals: tuple[Interval, ...]) -> str:
+        return f"a table with {len(intervals)} intervals"
+
+
+def test_a_release_sums_up_a_value_that_can_be_and_says_so_where_it_cannot() -> None:
+    assert released(Table(), intervals=(INTERVAL, INTERVAL)).summary() == "a table with 2 intervals"
+    with pytest.raises(TypeError, match=r"median\(age\) has no summary: print the release"):
+        released(42.0).summary()
+    with pytest.raises(AttributeError, match="got no reply, so it has no summary"):
+        _ = refused().summary

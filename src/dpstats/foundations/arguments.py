@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.registry import Reads, Statistic
 
 _TWO_WORDS = {
     (Reads.NUMBERS, Reads.LABELS): ("values", "by"),
     (Reads.LABELS, Reads.LABELS): ("rows", "columns"),
+    (Reads.FEATURES, Reads.NUMBERS): ("X", "y"),
 }
 
 
@@ -31,3 +34,18 @@ def take_columns(words: tuple[str, ...], given: tuple[Any, ...], keywords: dict[
             break
         columns.append(keywords.pop(word))
     return columns, given[len(words) :]
+
+
+def check_features(statistic: Statistic, columns: Sequence[str], most: int) -> None:
+    """Raise unless there are from one to `most` features before the outcome, each of them named once and none the outcome.
+
+    Columns without a name, "", may be any.
+    """
+    *features, outcome = columns
+    if not 1 <= len(features) <= most:
+        raise InvalidParameterError(f"{statistic.name} takes from 1 to {most} features, got {len(features)}.")
+    if outcome and outcome in features:
+        raise InvalidParameterError(f"{outcome!r} is the outcome of {statistic.name} and one of its features: leave one out.")
+    for name in features:
+        if name and features.count(name) > 1:
+            raise InvalidParameterError(f"{statistic.name} got the feature {name!r} twice: name each once.")

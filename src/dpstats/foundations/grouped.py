@@ -11,17 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.keys import in_key_order, labels_of
 from dpstats.foundations.privacy import PrivacyCost
-from dpstats.foundations.results import NOT_PRIVATE, Card, NoReply, Release, claim_text, plain_value, value_text
+from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, claim_text, plain_value, value_text
 
 MOST_SHOWN = 60
-"""Groups that are printed; `rows` and `to_dict` have them all."""
+"""Lines of groups that are printed; `rows` and `to_dict` have them all."""
 
 NO_REPLY = "no reply"
 
@@ -68,19 +68,21 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict for each group, ready for a data frame: the key columns, the value, and the interval if there is any.
 
-        A value is None where there was no reply. A key column that is called "value", "low" or "high" keeps its name, and the
-        other one gets an underscore. (polars reads the types off the first rows unless told infer_schema_length=None.)
+        Of regressions there is one for each coefficient, with its name. A value is None where there was no reply. A key column
+        that is called "name", "value", "low" or "high" keeps its name, and the other one gets an underscore. (polars reads the
+        types off the first rows unless told infer_schema_length=None.)
         """
-        value, low, high = (_free_name(name, self.by) for name in ("value", "low", "high"))
-        bounded = self._has_intervals()
+        name, value, low, high = (_free_name(word, self.by) for word in ("name", "value", "low", "high"))
+        named, bounded = self._has_names(), self._has_intervals()
         rows = []
         for key, reply in self.items():
-            row = dict(zip(self.by, labels_of(key), strict=True))
-            interval = None if isinstance(reply, NoReply) else reply.interval
-            row[value] = None if isinstance(reply, NoReply) else _cell(reply.value)
-            if bounded:
-                row |= {low: interval.low if interval else None, high: interval.high if interval else None}
-            rows.append(row)
+            for part in _parts(reply):
+                row = dict(zip(self.by, labels_of(key), strict=True))
+                row |= {name: part.name} if named else {}
+                row[value] = _cell(part.value)
+                if bounded:
+                    row |= {low: part.interval.low, high: part.interval.high} if part.interval else {low: None, high: None}
+                rows.append(row)
         return rows
 
     def __str__(self) -> str:
@@ -136,26 +138,60 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody><tfoot>{foot}</tfoot></table>"
 
     def _headings(self) -> list[str]:
-        return [*map(value_text, self.by), "value", *(["interval"] if self._has_intervals() else [])]
+        name = ["name"] if self._has_names() else []
+        return [*map(value_text, self.by), *name, "value", *(["interval"] if self._has_intervals() else [])]
 
     def _shown_rows(self) -> Iterator[list[str]]:
-        bounded = self._has_intervals()
-        for key, reply in list(self.items())[:MOST_SHOWN]:
-            interval = None if isinstance(reply, NoReply) else reply.interval
-            text = NO_REPLY if isinstance(reply, NoReply) else dict(reply.card().lines)["value"]
-            yield [*map(value_text, labels_of(key)), text, *([str(interval or "")] if bounded else [])]
+        """The lines of the groups that are shown; the key stands on the first line of its group."""
+        named, bounded = self._has_names(), self._has_intervals()
+        for key, reply in list(self.items())[: self._groups_shown()]:
+            labels = [value_text(label) for label in labels_of(key)]
+            for part in _parts(reply):
+                text = NO_REPLY if isinstance(reply, NoReply) else part.shown(reply)
+                name = [value_text(part.name) if part.name else ""] if named else []
+                yield [*labels, *name, text, *([str(part.interval or "")] if bounded else [])]
+                labels = [""] * len(labels)
+
+    def _groups_shown(self) -> int:
+        return max(1, MOST_SHOWN // max((len(_parts(reply)) for reply in self.values()), default=1))
+
+    def _has_names(self) -> bool:
+        return any(part.name is not None for reply in self.values() for part in _parts(reply))
 
     def _has_intervals(self) -> bool:
-        return any(isinstance(reply, Release) and reply.interval for reply in self.values())
+        return any(part.interval for reply in self.values() for part in _parts(reply))
 
     def _foot(self) -> list[str]:
         notes = [reply.notes for reply in self.values() if isinstance(reply, Release)]
         reliable = dict.fromkeys(text.partition(";")[0] for each in notes for heading, text in each if heading == "reliable from")
-        lines = [f"... {len(self):,} groups in all"] if len(self) > MOST_SHOWN else []
+        lines = [f"... {len(self):,} groups in all"] if len(self) > self._groups_shown() else []
         lines += [f"no group to show; {text}" for heading, text in self.notes if heading == "groups" and not self.replies]
         lines += [f"reliable from {text}, in each group" for text in reliable]
         lines += [text for heading, text in self.notes if heading == "archive"]
         return [*lines, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
+
+
+class _Part(NamedTuple):
+    """What stands in one line: a value, or one of those that it names, with its interval."""
+
+    name: str | None
+    value: Any
+    interval: Interval | None
+
+    def shown(self, reply: Release) -> str:
+        """The value for people."""
+        return dict(reply.card().lines)["value"] if self.name is None else f"{self.value:.6g}"
+
+
+def _parts(reply: Release | NoReply) -> list[_Part]:
+    """The lines of a reply: one, or where its value names several numbers, as a regression does, one for each of them."""
+    if isinstance(reply, NoReply):
+        return [_Part(None, None, None)]
+    if not hasattr(reply.value, "named_values"):
+        return [_Part(None, reply.value, reply.interval)]
+    values = reply.value.named_values()
+    intervals = reply.intervals if len(reply.intervals) == len(values) else [None] * len(values)
+    return [_Part(name, value, interval) for (name, value), interval in zip(values, intervals, strict=True)]
 
 
 def _html_row(tag: str, cells: Sequence[str], columns: int = 1) -> str:

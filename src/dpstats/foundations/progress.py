@@ -15,9 +15,19 @@ _PAUSE = 0.2
 class Progress:
     """Says on stderr how much of the work is done, when that is a terminal and somebody has waited for a while."""
 
-    def __init__(self, total: int | None, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        total: int | None,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        work: str = "planning",
+        pieces: str = "simulated tables",
+    ) -> None:
         """`total` is how many pieces of work there are, where that is known."""
         self._total = total
+        self._work = work
+        self._pieces = pieces
         self._task = ""
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
@@ -36,7 +46,7 @@ class Progress:
         if now >= self._next:
             self._next = now + _PAUSE
             known = "" if self._total is None else f" of {self._total:,}"
-            self._show(f"planning: {self._done:,}{known} simulated tables{self._task}")
+            self._show(f"{self._work}: {self._done:,}{known} {self._pieces}{self._task}")
 
     def close(self) -> None:
         """Wipe the line."""
@@ -44,6 +54,12 @@ class Progress:
             self._show("")
             self._stream.write("\r")
             self._stream.flush()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        self.close()
 
     def _show(self, text: str) -> None:
         self._stream.write(f"\r{text:<{self._shown}}")

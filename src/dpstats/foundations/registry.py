@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
@@ -44,6 +44,16 @@ class Reads(enum.Enum):
     """Values of any type, for their number and as labels."""
     EITHER = "either"
     """Numbers where the column's declared type is one of numbers, labels where not."""
+    FEATURES = "features"
+    """One column of numbers or several, as many as are given; only as the first of a statistic's columns."""
+
+
+class Outcomes(enum.Enum):
+    """What the outcome of a regression is, among numbers; whoever simulates tables wants to know."""
+
+    NUMBERS = "any numbers"
+    MARKS = "0 or 1"
+    COUNTS = "counts"
 
 
 @dataclass(frozen=True)
@@ -95,6 +105,9 @@ class Method:
     loss: Fraction = PURE_LOSS
     """At most rho / epsilon**2, where rho is its cost in zero-concentrated privacy apart from delta: 1/8 for an exponential
     mechanism, less for several steps that share an epsilon."""
+    check: Callable[[Question], None] | None = None
+    """Raises where the method cannot answer a question of the statistic, such as one with so many features; before anything is
+    spent or read. None where it can answer all."""
 
 
 def _as_it_is(plain: Any) -> Any:
@@ -130,11 +143,24 @@ class Statistic:
     The method may become another one, and the cost less, never more; raises `DataTypeError` where the question does not fit."""
     usual_delta: Fraction | None = None
     """The delta that the command line spends, and says so, where a question may need one and none is given."""
+    outcomes: Outcomes = Outcomes.NUMBERS
+    """Of a statistic of features: what its outcome is."""
 
     @property
     def numeric(self) -> bool:
         """Whether its first column must hold numbers."""
-        return self.reads[0] is Reads.NUMBERS
+        return self.reads[0] in (Reads.NUMBERS, Reads.FEATURES)
+
+    @property
+    def takes_features(self) -> bool:
+        """Whether it reads as many columns as it is given."""
+        return self.reads[0] is Reads.FEATURES
+
+    def reads_of(self, columns: int) -> tuple[Reads, ...]:
+        """What each of so many columns is read as: features are numbers."""
+        if not self.takes_features:
+            return self.reads
+        return (*(Reads.NUMBERS,) * (columns - len(self.reads) + 1), *self.reads[1:])
 
     def method_for(self, name: object, arguments: Mapping[str, Any] | None = None, delta: Fraction = Fraction(0)) -> Method:
         """The method of that name; "auto" takes the preferred one, where that depends on them by arguments and delta."""
@@ -165,8 +191,12 @@ class Question:
 
     @property
     def column(self) -> str:
-        """Its columns in words."""
-        return ", ".join(name for name in self.columns if name)
+        """Its columns in words: income; income, age; of a regression [age, schooling], income."""
+        if not self.statistic.takes_features or len(self.columns) < 2 or not any(self.columns):
+            return ", ".join(name for name in self.columns if name)
+        *features, outcome = self.columns
+        names = ", ".join(name or f"x{place}" for place, name in enumerate(features, 1))
+        return f"{names if len(features) == 1 else f'[{names}]'}, {outcome or 'y'}"
 
     @property
     def epsilon(self) -> Fraction:
@@ -182,6 +212,13 @@ class Question:
     def neighbors(self) -> Neighbors:
         """The relation that the answer protects."""
         return self.cost.neighbors
+
+    def on(self, columns: Sequence[str]) -> Question:
+        """The same question about these columns; raises where its method cannot answer it about them."""
+        question = replace(self, columns=tuple(columns))
+        if self.method.check is not None:
+            self.method.check(question)
+        return question
 
     def settled(self, numeric: Callable[[], bool]) -> Question:
         """The question as it stands when it is known whether its column has numbers by its public type; it costs no more."""
@@ -269,14 +306,21 @@ def register(statistic: Statistic) -> Statistic:
 
 
 def method(
-    statistic: Statistic, name: str, *, claim: str, needs_delta: bool = False, loss: Fraction = PURE_LOSS, version: int = 1
+    statistic: Statistic,
+    name: str,
+    *,
+    claim: str,
+    needs_delta: bool = False,
+    loss: Fraction = PURE_LOSS,
+    version: int = 1,
+    check: Callable[[Question], None] | None = None,
 ) -> Callable[[Callable[..., Answer | Refusal]], Callable[..., Answer | Refusal]]:
     """Decorator: the function below computes `statistic` by the method `name`."""
 
     def attach(run: Callable[..., Answer | Refusal]) -> Callable[..., Answer | Refusal]:
         if name in statistic.methods:
             raise DpstatsError(f"{statistic.name} has a method named {name!r} already.")
-        statistic.methods[name] = Method(name, claim, run, needs_delta, version, loss)
+        statistic.methods[name] = Method(name, claim, run, needs_delta, version, loss, check)
         return run
 
     return attach
@@ -324,18 +368,28 @@ def ask(
     cost = PrivacyCost(spendable_epsilon(epsilon), allowed if chosen.needs_delta else 0, neighbors, unit)
     why = statistic.why_preferred if method == AUTO else ""
     columns = (column,) if isinstance(column, str) else tuple(column)
-    return Question(statistic, chosen, arguments, cost, columns, why, checked_level(interval))
+    return Question(statistic, chosen, arguments, cost, (), why, checked_level(interval)).on(columns)
 
 
 def may_spend_delta(name: str, positional: Sequence[object], keywords: Mapping[str, Any]) -> bool:
     """Whether a question would spend delta if it had some to spend, as far as its parameters tell."""
+    return _spends_delta(name, positional, keywords, Fraction(1, 10**9))
+
+
+def must_spend_delta(name: str, positional: Sequence[object], keywords: Mapping[str, Any]) -> bool:
+    """Whether a question cannot be asked without delta, as far as its parameters tell."""
+    return _spends_delta(name, positional, keywords, Fraction(0))
+
+
+def _spends_delta(name: str, positional: Sequence[object], keywords: Mapping[str, Any], delta: Fraction) -> bool:
+    """Whether the method that is taken where so much delta may be spent needs it."""
     statistic = find_statistic(name)
     own = {word: value for word, value in keywords.items() if word not in ("epsilon", "delta", "method", "interval")}
     method = keywords.get("method", AUTO)
     if statistic.prefer is None or method != AUTO:
         return statistic.method_for(method).needs_delta
     arguments = _checked_arguments(statistic, _named_arguments(statistic, tuple(positional), own))
-    return statistic.method_for(method, arguments, Fraction(1, 10**9)).needs_delta
+    return statistic.method_for(method, arguments, delta).needs_delta
 
 
 def checked_level(value: object) -> Fraction | None:

@@ -156,6 +156,13 @@ class Release:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
+    def summary(self) -> str:
+        """The value as a table of text with the intervals of this release, where it has one, as a regression has."""
+        summary = getattr(self.value, "summary", None)
+        if not callable(summary):
+            raise TypeError(f"{self.question} has no summary: print the release, or its card().")
+        return str(summary(self.intervals))
+
     def plot(self, path: str | Path) -> None:
         """Draw it into an .svg or .png file. Needs matplotlib: pip install 'dpstats[plots]'."""
         import_module("dpstats.pictures.releases").plot_answers(path, [self])  # above this floor, and loaded only to draw
@@ -190,7 +197,7 @@ class NoReply:
         return str(self)
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name in ("value", "interval", "claim", "notes"):
+        if name in ("value", "interval", "claim", "notes", "summary"):
             raise AttributeError(f"{self.question} got no reply, so it has no {name}: check isinstance(..., dpstats.NoReply).")
         raise AttributeError(f"a NoReply has no {name!r}.")
 

@@ -141,7 +141,7 @@ def test_a_search_shows_what_it_tries(monkeypatch: pytest.MonkeyPatch) -> None:
 
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("dpstats.curator.planning.progress.PATIENCE", -1.0)
+    monkeypatch.setattr("dpstats.foundations.progress.PATIENCE", -1.0)
     searched("count", half_width=20)
     assert "simulated tables (normal, 1,000 rows, trying epsilon 10)" in stream.getvalue()
     assert stream.getvalue().endswith("\r")

@@ -13,8 +13,9 @@ from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import spendable_delta, spendable_epsilon
-from dpstats.foundations.registry import AUTO, Question, ask, find_statistic
+from dpstats.foundations.registry import Question, ask, find_statistic, may_spend_delta, must_spend_delta
 from dpstats.foundations.rounding import decimal_text
+from dpstats.statistics.linear_regression import MOST_FEATURES
 
 MOST_QUESTIONS = 100
 _EXAMPLE = "plan(['median', ('quantile', 0.9), ('iqr', {'epsilon': 0.3})], epsilon=1, n=10_000)"
@@ -27,6 +28,8 @@ class Asked:
     statistic: str
     positional: tuple[object, ...]
     keywords: Mapping[str, Any]
+    features: object = None
+    """How many features it says that it has."""
 
 
 def asked_in(questions: Sequence[object]) -> list[Asked]:
@@ -36,8 +39,13 @@ def asked_in(questions: Sequence[object]) -> list[Asked]:
     return [_taken_apart(question) for question in questions]
 
 
-def priced(asked: Sequence[Asked], epsilon: object, delta: object, **common: Any) -> list[Question]:
-    """The questions with their shares of a total; without a total epsilon each costs 1, until a search has found its own."""
+def priced(asked: Sequence[Asked], epsilon: object, delta: object, features: object = None, **common: Any) -> list[Question]:
+    """The questions with their shares of a total; without a total epsilon each costs 1, until a search has found its own.
+
+    `features` is how many of them regressions have that do not say so themselves.
+    """
+    if features is not None and not any(find_statistic(each.statistic).takes_features for each in asked):
+        raise InvalidParameterError("none of these questions takes features: leave features out.")
     total_delta = spendable_delta(delta)
     if epsilon is None:
         for each in asked:
@@ -48,11 +56,31 @@ def priced(asked: Sequence[Asked], epsilon: object, delta: object, **common: Any
         epsilons = [Fraction(1)] * len(asked)
     else:
         epsilons = _shares(asked, "epsilon", spendable_epsilon(epsilon), [True] * len(asked))
-    deltas = _shares(asked, "delta", total_delta, [_needs_delta(each) for each in asked])
+    deltas = _shares(asked, "delta", total_delta, [_wants_delta(each, total_delta) for each in asked])
     return [
-        ask(each.statistic, *each.positional, **{**common, **each.keywords, "epsilon": share, "delta": delta_share})
+        ask(
+            each.statistic,
+            *each.positional,
+            **{**common, **each.keywords, "epsilon": share, "delta": delta_share},
+            column=planned_columns(each.statistic, each.features if each.features is not None else features, strict=False),
+        )
         for each, share, delta_share in zip(asked, epsilons, deltas, strict=True)
     ]
+
+
+def planned_columns(statistic: str, features: object, *, strict: bool = True) -> tuple[str, ...]:
+    """The columns of a planned question: of a regression so many features, or one where nothing is said, and the outcome.
+
+    With `strict` it is an error to give features to anything else.
+    """
+    if not find_statistic(statistic).takes_features:
+        if strict and features is not None:
+            raise InvalidParameterError(f"{statistic} takes no features: leave features out.")
+        return ("",)
+    several = 1 if features is None else features
+    if type(several) is not int or not 1 <= several <= MOST_FEATURES:
+        raise InvalidParameterError(f"features must be a whole number from 1 to {MOST_FEATURES}, such as 3; got {features!r}.")
+    return (*(f"x{number}" for number in range(1, several + 1)), "y")
 
 
 def refuse_words_of_ask(statistic: str, keywords: Mapping[str, object]) -> None:
@@ -72,17 +100,22 @@ def _taken_apart(question: object) -> Asked:
     if not isinstance(parts, (list, tuple)) or not parts or not isinstance(parts[0], str):
         raise InvalidParameterError(f"a question in a list is a name, or a tuple that begins with one: {_EXAMPLE}.")
     statistic, *others = parts
-    keywords = others.pop() if others and isinstance(others[-1], Mapping) else {}
+    keywords = dict(others.pop()) if others and isinstance(others[-1], Mapping) else {}
+    features = keywords.pop("features", None)
+    if features is not None:
+        planned_columns(statistic, features)  # complains
     for keyword in keywords:
         if not isinstance(keyword, str) or keyword in ("neighbors", "unit", "rng"):
             raise UnknownNameError(f"a question has no {keyword}: give it once for all questions.")
     refuse_words_of_ask(statistic, keywords)
     refuse_data(statistic, others)
-    return Asked(statistic, tuple(others), keywords)
+    return Asked(statistic, tuple(others), keywords, features)
 
 
-def _needs_delta(asked: Asked) -> bool:
-    return find_statistic(asked.statistic).method_for(asked.keywords.get("method", AUTO)).needs_delta
+def _wants_delta(asked: Asked, total: Fraction) -> bool:
+    """Whether a question shares a total delta; where there is none, whether it cannot do without."""
+    spends = may_spend_delta if total else must_spend_delta
+    return spends(asked.statistic, asked.positional, asked.keywords)
 
 
 def _shares(asked: Sequence[Asked], name: str, total: Fraction, wanted: Sequence[bool]) -> list[Fraction]:

@@ -18,8 +18,10 @@ from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.uniforms import refuse_too_many
 from dpstats.engines.arrays import ArrayColumn, as_column
 from dpstats.engines.exact.powers import product_sums
+from dpstats.engines.reading import type_of
+from dpstats.engines.tables.given import GivenColumn, as_table
 from dpstats.foundations.registry import Reads
-from dpstats.foundations.summaries import Clip, Column
+from dpstats.foundations.summaries import Clip, Column, RowSum, Table
 
 Floats = NDArray[np.float64]
 
@@ -47,8 +49,12 @@ def _coupled(first: Floats, independent: Floats) -> tuple[Floats, Floats]:
     from scipy.special import ndtr
 
     second = CORRELATION * first + math.sqrt(1 - CORRELATION**2) * independent
-    one, other = (np.clip(ndtr(scores), _SMALLEST, _LARGEST) for scores in (first, second))
-    return one, other
+    return in_unit_interval(ndtr(first)), in_unit_interval(ndtr(second))
+
+
+def in_unit_interval(places: Floats) -> Floats:
+    """The same places, none of them at an end."""
+    return np.clip(places, _SMALLEST, _LARGEST)
 
 
 class PairTable:
@@ -58,7 +64,7 @@ class PairTable:
         if len(reads) != len(places):
             raise ValueError("a planned table has two columns.")
         self._cells = [
-            _labels_at(each, labels) if kind is Reads.LABELS else _values_at(shape, each)
+            _labels_at(each, labels) if kind is Reads.LABELS else shape_values(shape, each)
             for each, kind in zip(places, reads, strict=True)
         ]
 
@@ -83,8 +89,19 @@ class PairTable:
         """Every pair of labels, with the number of rows that have it."""
         return dict(Counter(zip(self._cells[0].tolist(), self._cells[1].tolist(), strict=True)))
 
+    def matrix(self) -> Floats:
+        """The two columns, rows by columns."""
+        return self._as_table().matrix()
 
-def _values_at(shape: Shape, places: Floats) -> Floats:
+    def row_sums(self, row_sum: RowSum) -> tuple[int, ...]:
+        """The exact sums over all rows."""
+        return self._as_table().row_sums(row_sum)
+
+    def _as_table(self) -> Table:
+        return as_table([GivenColumn(cells, type_of(cells), cells.dtype != object) for cells in self._cells])
+
+
+def shape_values(shape: Shape, places: Floats) -> Floats:
     """The shape's values at places in any order."""
     order = np.argsort(places, kind="stable")
     values = np.empty_like(places)

@@ -14,10 +14,9 @@ from typing import Any, overload
 import numpy as np
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
-from dpstats.curator.planning.bundles import asked_in, priced, refuse_data, refuse_words_of_ask
+from dpstats.curator.planning.bundles import asked_in, planned_columns, priced, refuse_data, refuse_words_of_ask
 from dpstats.curator.planning.forecasts import Plan, PlanRow
 from dpstats.curator.planning.joint import JointPlan
-from dpstats.curator.planning.progress import Progress
 from dpstats.curator.planning.searches import AsRow, Search, repriced
 from dpstats.curator.planning.shapes import Shape, checked_shapes
 from dpstats.curator.planning.simulations import Line, row_of
@@ -25,6 +24,7 @@ from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.curator.planning.yardsticks import Yardstick, is_distribution, measured, scale_of
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import random_bits, source_or_system
 from dpstats.foundations.registry import AUTO, Question, ask
 
@@ -46,6 +46,7 @@ def plan(
     neighbors: object = Neighbors.ADD_REMOVE,
     method: object = AUTO,
     shape: object = None,
+    features: object = None,
     repeats: object = None,
     rng: object = None,
     **keywords: object,
@@ -62,6 +63,7 @@ def plan(
     delta: object = 0,
     neighbors: object = Neighbors.ADD_REMOVE,
     shape: object = None,
+    features: object = None,
     repeats: object = None,
     rng: object = None,
     **keywords: object,
@@ -78,6 +80,7 @@ def plan(
     neighbors: object = Neighbors.ADD_REMOVE,
     method: object = AUTO,
     shape: object = None,
+    features: object = None,
     repeats: object = None,
     rng: object = None,
     **keywords: Any,
@@ -97,6 +100,7 @@ def plan(
       shape       how the data may look: 'normal', 'lognormal', 'heavy_tailed', 'delays', 'ratings', 'uniform', 'constant';
                   known quantiles, such as {0.1: 12_000, 0.5: 30_000, 0.9: 85_000}; a function from q in (0, 1) to the value
                   below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four
+      features    for a regression: how many features it has, such as 3; left out: one
       repeats     how many tables are simulated for each line: 60, or 40 in a search, where nothing is said
       rng         dpstats.testing.seeded(7) gives the same plan again
 
@@ -104,7 +108,11 @@ def plan(
     largest counts, and of a distribution function the largest difference of probabilities. Values that are no numbers have
     no error, only a probability of a reply. Where a statistic releases no interval, 95% of the errors take its place. Tables of
     any size are simulated without drawing all of their rows, except where a statistic needs every row (a mean, a sum, a most
-    common value, anything of two columns): those can be planned for up to 2,000,000 rows.
+    common value, anything of several columns): those can be planned for up to 2,000,000 rows.
+
+    Each feature of a regression has the shape, and they go together (correlation 0.5); the outcome is their sum and noise of the
+    same shape that varies as much, so that all coefficients are 1. Of an outcome of 0 or 1 the log odds are such a sum, and of
+    counts the log of the mean, in another unit. Half-widths and errors are those of coefficients.
 
     Returns a Plan: print it, or take its rows, or .plot("plan.svg") it. Of a list of questions a JointPlan, which holds a Plan
     for each.
@@ -114,7 +122,8 @@ def plan(
         refuse_words_of_ask(statistic, keywords)
         refuse_data(statistic, parameters)
         price = 1 if epsilon is None else epsilon
-        questions = [ask(statistic, *parameters, epsilon=price, delta=delta, method=method, **common)]
+        columns = planned_columns(statistic, features)
+        questions = [ask(statistic, *parameters, epsilon=price, delta=delta, method=method, column=columns, **common)]
         wanted = checked_wish(epsilon, half_width)
     elif isinstance(statistic, (list, tuple)):
         if parameters or method != AUTO:
@@ -123,7 +132,7 @@ def plan(
             )
         asked = asked_in(statistic)
         wanted = checked_wish(epsilon, half_width)
-        questions = priced(asked, epsilon, delta, **common)
+        questions = priced(asked, epsilon, delta, features, **common)
     else:
         raise InvalidParameterError(
             f"plan takes a statistic by name, such as plan('median', ...), or a list; got {type(statistic).__name__}."

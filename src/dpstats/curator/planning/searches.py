@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpstats.curator.planning.forecasts import LEVEL, Found, wilson_bounds
-from dpstats.curator.planning.progress import Progress
 from dpstats.curator.planning.simulations import Line, Trial, typical_width
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.progress import Progress
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import decimal_text
 

@@ -92,7 +92,8 @@ class Line:
     def _judged(self, release: Release | None) -> Trial:
         if release is None:
             return Trial(False)
-        slack = 0.0 if self.yardstick.grows else _YARDSTICK_ERROR * self.shape.iqr
+        is_exact = self.yardstick.grows or self.yardstick.is_exact
+        slack = 0.0 if is_exact else _YARDSTICK_ERROR * self.shape.iqr
         truth = self.truth
         return Trial(True, error_of(release.value, truth), half_width(release), covered_share(release, truth, slack))
 

@@ -16,7 +16,9 @@ _EXAMPLES = 'half_width=0.5 in the unit of the answer, or half_width="5%"'
 
 
 def intervals_of(release: Release) -> tuple[Interval, ...]:
-    """The intervals of a release: one for each of its values, or a single one."""
+    """The intervals of a release: one for each of its values, or a single one; of a regression those of its coefficients."""
+    if (coefficients := getattr(release.value, "coef", None)) is not None:
+        return release.intervals[max(0, len(release.intervals) - len(coefficients)) :]  # the intercept comes first
     return release.intervals or ((release.interval,) if release.interval else ())
 
 

@@ -4,7 +4,8 @@ No statistic is asked for its population value, so that one which is registered 
 question itself is put to the most regular table of the shape, with next to no noise (epsilon = 100), by the statistic's
 preferred method, or by the first method that replies. That value is right to about six digits where a statistic reads windows
 of order statistics, and to about four where it reads every row, of which fewer are drawn. A statistic whose value grows in step
-with the table, as a count does, is told by asking tables of three sizes, and its value is scaled to the planned size.
+with the table, as a count does, is told by asking tables of three sizes, and its value is scaled to the planned size. Only the
+coefficients of features are known without asking: simulated tables are made with them.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.curator.planning.pairs import PairTable
-from dpstats.curator.planning.samples import Sample, even_sample
+from dpstats.curator.planning.feature_tables import coefficient_of
+from dpstats.curator.planning.samples import Sample, even_sample, feature_count
 from dpstats.curator.planning.shapes import Shape
+from dpstats.curator.planning.tables import ShapeColumn
 from dpstats.foundations.errors import DpstatsError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded
@@ -68,6 +70,8 @@ class Yardstick:
     """Whether the value is that of `rows` rows and grows in step with the table."""
     rows: int
     """Rows of the table on which it was measured."""
+    is_exact: bool = False
+    """Whether it is known, and was not measured."""
 
     def value_at(self, rows: int) -> Any:
         """The value for a table of so many rows."""
@@ -79,6 +83,10 @@ class Yardstick:
 
 def measured(question: Question, shape: Shape) -> Yardstick:
     """The yardstick of a question on a shape."""
+    if question.statistic.takes_features:
+        features = feature_count(question)
+        coefficient = coefficient_of(shape, features, question.statistic.outcomes)
+        return Yardstick((coefficient,) * features, grows=False, rows=0, is_exact=True)
     rows = min(EVEN_ROWS, FULL_ROWS) if reads_every_row(question, shape) else EVEN_ROWS
     third, whole, double = (_on_even_rows(question, shape, size) for size in (rows // 3, rows, 2 * rows))
     return Yardstick(whole, _is_multiple(whole, third, 3) and _is_multiple(double, whole, 2), rows)
@@ -88,7 +96,7 @@ def reads_every_row(question: Question, shape: Shape) -> bool:
     """Whether a question has all rows of a table drawn, tried out on a small one."""
     sample = even_sample(question, shape, PROBE_ROWS)
     nearly_exact(question, sample, seeded(PROBE_ROWS))
-    return isinstance(sample, PairTable) or sample.is_drawn
+    return not isinstance(sample, ShapeColumn) or sample.is_drawn
 
 
 def scale_of(question: Question) -> Scale:
@@ -96,6 +104,8 @@ def scale_of(question: Question) -> Scale:
 
     A value is in the unit of the data if it is doubled with the data, and moved with them or not moved at all.
     """
+    if question.statistic.takes_features:
+        return Scale.VALUE
     moved = Shape("moved", "twice the probe, and more", lambda q: 2 * _probe(q) + _SHIFT)
     plain, changed = (_on_even_rows(question, each, PROBE_ROWS) for each in (Shape("probe", "a few values", _probe), moved))
     if is_distribution(plain):
@@ -116,7 +126,8 @@ def nearly_exact(question: Question, sample: Sample, source: RandomSource) -> Re
         delta = (question.cost.delta or _USUAL_DELTA) if method.needs_delta else 0
         cost = PrivacyCost(NEXT_TO_NO_NOISE, delta, question.neighbors, question.cost.unit)
         try:
-            outcome = replace(question, method=method, cost=cost).answer(lambda: sample, source)
+            asked = replace(question, method=method, cost=cost).on(question.columns)
+            outcome = asked.answer(lambda: sample, source)
         except Exception:  # this method cannot say; another may
             continue
         if isinstance(outcome, Release):
@@ -154,8 +165,8 @@ def is_distribution(value: object) -> bool:
 
 
 def plain_numbers(value: Any) -> tuple[float, ...] | None:
-    """A number or several as floats, of a test its estimate; None for anything else."""
-    value = getattr(value, "estimate", value)
+    """A number or several as floats, of a test its estimate, of a regression its coefficients; None for anything else."""
+    value = getattr(value, "estimate", getattr(value, "coef", value))
     several = value.tolist() if isinstance(value, np.ndarray) else value
     several = several if isinstance(several, (list, tuple)) else [several]
     return tuple(map(float, several)) if all(isinstance(item, numbers.Real) for item in several) else None

@@ -84,8 +84,9 @@ class RowTotals:
         return RowTotals(self._row_sum)
 
     def take(self, raw_rows: Floats) -> None:
-        """Add rows up."""
-        raw_sums = self._row_sum(raw_rows)
+        """Add rows up; whatever a caller has told numpy, no number of a row raises or warns."""
+        with np.errstate(all="ignore"):
+            raw_sums = self._row_sum(raw_rows)
         if self._raw_recent and len(self._raw_recent) < RECENT:
             self._raw_recent.append(raw_sums)
             return

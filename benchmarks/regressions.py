@@ -1,0 +1,265 @@
+"""How good regressions are without bounds: beside least squares, and beside the peers' packages.
+
+    python benchmarks/regressions.py [--repeats 20] [--only peers errors methods models speed] [--at 2/1000 5/5000] [--delta 0]
+
+Tables are drawn anew for every repeat. `errors` is the root mean square error of the linear predictor over the rows, against
+the population's, over that of least squares; once of all of it, and once of the coefficients alone, each in standard deviations
+of its feature; and how often the 95% intervals of coefficients hold. `peers` is the largest error of a coefficient, its median
+over repeats: from least squares on the same rows, and from the population's. A peer that cannot be imported is skipped, and the
+output says why. Tables are Markdown; docs/regression.md keeps a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpstats as dp
+from dpstats.testing import seeded
+
+Array = NDArray[np.float64]
+
+SEED = 5
+EXPLAINED = 0.8
+"""The part of the outcome's variance that features explain, with errors of unit variance."""
+AT = ("2/1000", "5/5000", "10/5000", "20/20000", "2/10000", "5/10000")
+LOST = 1000.0
+
+
+class Drawn(NamedTuple):
+    """A table and the population's coefficients, the intercept first."""
+
+    features: Array
+    outcome: Array
+    truth: Array
+
+
+def independent(n: int, p: int, chance: np.random.Generator) -> Array:
+    return chance.normal(size=(n, p))
+
+
+def far_off(n: int, p: int, chance: np.random.Generator) -> Array:
+    return chance.normal(1e4, 10, (n, p))
+
+
+def correlated(n: int, p: int, chance: np.random.Generator) -> Array:
+    """Any two features have a correlation of 0.9."""
+    return math.sqrt(0.9) * chance.normal(size=(n, 1)) + math.sqrt(0.1) * chance.normal(size=(n, p))
+
+
+def heavy(n: int, p: int, chance: np.random.Generator) -> Array:
+    return chance.standard_t(3, (n, p)) * 100
+
+
+def lognormal(n: int, p: int, chance: np.random.Generator) -> Array:
+    return chance.lognormal(0, 1, (n, p))
+
+
+def marks(n: int, p: int, chance: np.random.Generator) -> Array:
+    """Half of the features are 0 or 1, which 10% to 50% of the rows have; the others are normal."""
+    columns = chance.normal(50, 10, (n, p))
+    half = (p + 1) // 2
+    columns[:, :half] = chance.random((n, half)) < np.linspace(0.1, 0.5, half)
+    return columns
+
+
+def scales(n: int, p: int, chance: np.random.Generator) -> Array:
+    """Features of ten orders of magnitude."""
+    units: Array = 10.0 ** np.linspace(-4, 6, p)
+    return (chance.normal(size=(n, p)) + 1) * units
+
+
+def normal_errors(n: int, chance: np.random.Generator) -> Array:
+    return chance.normal(size=n)
+
+
+def student_errors(n: int, chance: np.random.Generator) -> Array:
+    return chance.standard_t(3, n) / math.sqrt(3)
+
+
+def skewed_errors(n: int, chance: np.random.Generator) -> Array:
+    return chance.exponential(size=n) - 1
+
+
+def contaminated_errors(n: int, chance: np.random.Generator) -> Array:
+    """A tenth of them is ten times as large."""
+    return np.where(chance.random(n) < 0.1, 10.0, 1.0) * chance.normal(size=n)
+
+
+SHAPES: dict[str, tuple[Callable[..., Array], Callable[..., Array]]] = {
+    "independent": (independent, normal_errors),
+    "correlated": (correlated, normal_errors),
+    "far off, t3 errors": (far_off, student_errors),
+    "heavy tails, contaminated errors": (heavy, contaminated_errors),
+    "marks": (marks, normal_errors),
+    "scales": (scales, normal_errors),
+    "lognormal, skewed errors": (lognormal, skewed_errors),
+}
+
+
+def draw(shape: str, n: int, p: int, chance: np.random.Generator) -> Drawn:
+    """A table: each standardised feature counts 1 or -1."""
+    features, errors = SHAPES[shape]
+    columns = features(n, p, chance)
+    slopes = np.where(np.arange(p) % 2 == 0, 1.0, -1.0) / columns.std(axis=0)
+    signal = columns @ slopes
+    noise = signal.std() * math.sqrt((1 - EXPLAINED) / EXPLAINED)
+    return Drawn(columns, 7 + signal + noise * errors(n, chance), np.concatenate([[7.0], slopes]))
+
+
+def least_squares(features: Array, outcome: Array) -> Array:
+    """The intercept and the coefficients."""
+    middle = features.mean(axis=0)
+    centred = np.column_stack([np.ones(len(outcome)), features - middle])
+    found = np.linalg.lstsq(centred, outcome, rcond=None)[0]
+    found[0] -= middle @ found[1:]
+    return np.asarray(found)
+
+
+def of_rows(features: Array, error: Array) -> float:
+    """The root mean square of what an error of coefficients does to the linear predictor."""
+    return math.sqrt(float(np.mean((error[0] + features @ error[1:]) ** 2)))
+
+
+def of_slopes(features: Array, error: Array) -> float:
+    """The root mean square error of coefficients, in standard deviations of their features."""
+    return math.sqrt(float(np.mean((error[1:] * features.std(axis=0)) ** 2)))
+
+
+def root_mean_square(errors: Sequence[float]) -> float:
+    return math.sqrt(sum(error**2 for error in errors) / len(errors)) if errors else math.nan
+
+
+def errors_table(places: Sequence[str], deltas: Sequence[float], epsilon: float, repeats: int, shapes: Sequence[str]) -> None:
+    print("| features, rows | delta | shape | error over least squares' | of coefficients | intervals hold | no reply |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for place in places:
+        p, n = (int(part) for part in place.split("/"))
+        for delta in deltas:
+            for shape in shapes:
+                print(f"| {p}, {n:,} | {delta:g} | {shape} | {compare(shape, n, p, epsilon, delta, repeats)} |", flush=True)
+
+
+def compare(shape: str, n: int, p: int, epsilon: float, delta: float, repeats: int) -> str:
+    ours: list[tuple[float, float]] = []
+    plain: list[tuple[float, float]] = []
+    held: list[float] = []
+    for repeat in range(repeats):
+        chance = np.random.default_rng([SEED, n, p, repeat])
+        table = draw(shape, n, p, chance)
+        error = least_squares(table.features, table.outcome) - table.truth
+        plain.append((of_rows(table.features, error), of_slopes(table.features, error)))
+        release = dp.linear_regression(table.features, table.outcome, epsilon=epsilon, delta=delta, rng=seeded(repeat))
+        if isinstance(release, dp.NoReply):
+            continue
+        error = release.value.params - table.truth
+        ours.append((of_rows(table.features, error), of_slopes(table.features, error)))
+        inside = [each.low <= true <= each.high for each, true in zip(release.intervals[1:], table.truth[1:], strict=True)]
+        held.append(float(np.mean(inside)))
+    ratios = [root_mean_square([each[i] for each in ours]) / root_mean_square([each[i] for each in plain]) for i in (0, 1)]
+    return f"{ratios[0]:.2f} | {ratios[1]:.2f} | {np.mean(held) if held else math.nan:.1%} | {repeats - len(ours)} of {repeats}"
+
+
+# Beside the peers -----------------------------------------------------------------------------------------------------------
+
+
+def peer_fits(p: int) -> dict[str, Callable[[Array, Array, float], Array]]:
+    """Slopes by each method, or by each peer that is there."""
+    fits: dict[str, Callable[[Array, Array, float], Array]] = {
+        "dpstats": lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon).value.coef,
+        "dpstats, delta=1e-6": lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon, delta=1e-6).value.coef,
+        "dpstats, short_cut": lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon, method="short_cut").value.coef,
+    }
+    if p == 1:
+        fits["dpstats, theil_sen"] = lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon, method="theil_sen").value.coef
+    try:
+        from diffprivlib.models import LinearRegression
+    except Exception as error:
+        print(f"diffprivlib is skipped: {type(error).__name__}")
+        return fits
+
+    def diffprivlib(looser: float) -> Callable[[Array, Array, float], Array]:
+        def fit(X: Array, y: Array, epsilon: float) -> Array:
+            low, high = np.quantile(X, 0.001, axis=0), np.quantile(X, 0.999, axis=0)
+            reach, middle = (high - low) / 2 * looser, (high + low) / 2
+            bottom, top = np.quantile(y, [0.001, 0.999])
+            half, centre = (top - bottom) / 2 * looser, (top + bottom) / 2
+            model: Any = LinearRegression(
+                epsilon=epsilon, bounds_X=(middle - reach, middle + reach), bounds_y=(centre - half, centre + half)
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return np.asarray(model.fit(X, y).coef_)
+
+        return fit
+
+    fits["diffprivlib, tight bounds"] = diffprivlib(1.0)
+    fits["diffprivlib, loose bounds"] = diffprivlib(1000.0)
+    return fits
+
+
+def peers_table(repeats: int) -> None:
+    print("| features | fit | error from least squares | error from the population | aim |")
+    print("| --- | --- | --- | --- | --- |")
+    for p, aim in ((1, 0.006), (2, 0.01), (5, 0.02)):
+        for name, fit in peer_fits(p).items():
+            near, true = [], []
+            for repeat in range(repeats):
+                chance = np.random.default_rng([SEED, p, repeat])
+                X = chance.normal(50, 15, (10_000, p)) / 15
+                y = 3 + X @ np.ones(p) + chance.normal(size=10_000)
+                slopes = fit(X, y, 1.0)
+                near.append(float(np.max(np.abs(slopes - least_squares(X, y)[1:]))))
+                true.append(float(np.max(np.abs(slopes - 1.0))))
+            print(f"| {p} | {name} | {np.median(near):.2g} | {np.median(true):.2g} | {aim:g} |", flush=True)
+
+
+# Time and memory ------------------------------------------------------------------------------------------------------------
+
+
+def speed_table() -> None:
+    print("| rows | features | delta | seconds | over least squares' | extra memory over the data |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for n, p in ((100_000, 5), (1_000_000, 10)):
+        table = draw("independent", n, p, np.random.default_rng(SEED))
+        start = time.perf_counter()
+        np.linalg.lstsq(np.column_stack([np.ones(n), table.features]), table.outcome, rcond=None)
+        plain = time.perf_counter() - start
+        for delta in (0.0, 1e-6):
+            start = time.perf_counter()
+            dp.linear_regression(table.features, table.outcome, epsilon=1, delta=delta)
+            took = time.perf_counter() - start
+            tracemalloc.start()
+            dp.linear_regression(table.features, table.outcome, epsilon=1, delta=delta)
+            extra = tracemalloc.get_traced_memory()[1] / (table.features.nbytes + table.outcome.nbytes)
+            tracemalloc.stop()
+            print(f"| {n:,} | {p} | {delta:g} | {took:.2f} | {took / plain:.1f} | {extra:.2f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--only", nargs="+", choices=("peers", "errors", "speed"), default=["peers", "errors", "speed"])
+    parser.add_argument("--at", nargs="+", metavar="FEATURES/ROWS", default=list(AT))
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--delta", nargs="+", type=float, default=[0.0, 1e-6])
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    arguments = parser.parse_args()
+    if "peers" in arguments.only:
+        peers_table(arguments.repeats)
+    if "errors" in arguments.only:
+        errors_table(arguments.at, arguments.delta, arguments.epsilon, arguments.repeats, arguments.shapes)
+    if "speed" in arguments.only:
+        speed_table()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""A synthetic table of features and an outcome of a public shape.
+
+Each feature has the shape, and they go together as in a Gaussian copula of correlation 0.5. An outcome of any numbers is the
+shape's middle, plus how far each feature lies from there, plus noise: another value of the shape, as far from the middle, and
+spread so that it varies as much as the features do together. So every coefficient is 1, whatever the shape. Of outcomes of 0 or 1
+the log odds are linear, and of counts the log of the mean; there all coefficients are the same too, and such that these change by
+about 3 from the middle to the ends of the shape. All rows are drawn, and a table of more than MOST_DRAWN rows is refused.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpstats.curator.planning.pairs import CORRELATION, Floats, in_unit_interval, shape_values
+from dpstats.curator.planning.shapes import Shape
+from dpstats.curator.planning.uniforms import refuse_too_many
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.tables.given import GivenColumn, as_table
+from dpstats.foundations.registry import Outcomes
+from dpstats.foundations.summaries import Table
+
+COEFFICIENT = 1.0
+COUNT = 3.0
+"""The mean of counts in the middle of the shape."""
+_REACH = 3.0
+_ENDS = np.array([0.001, 0.5, 0.999])
+_STEEPEST = 30.0
+"""A log of a mean that no count is drawn beyond."""
+
+
+def drawn_features(
+    shape: Shape, features: int, rows: int, generator: np.random.Generator, outcomes: Outcomes = Outcomes.NUMBERS
+) -> Table:
+    """A random table of so many features and an outcome."""
+    refuse_too_many(rows)
+    middle = float(shape.values_at(np.array([0.5]))[0])
+    shared = math.sqrt(CORRELATION) * generator.standard_normal(rows)
+    columns = [_values(shape, shared + math.sqrt(1 - CORRELATION) * generator.standard_normal(rows)) for _ in range(features)]
+    predictor = coefficient_of(shape, features, outcomes) * sum((column - middle for column in columns), np.zeros(rows))
+    if outcomes is Outcomes.NUMBERS:
+        noise = _values(shape, generator.standard_normal(rows)) - middle
+        outcome = middle + predictor + _spread(features) * noise
+    else:
+        outcome = _drawn_outcome(predictor, outcomes, generator)
+    return as_table([GivenColumn(column, ColumnType.NUMBER, True) for column in (*columns, outcome)])
+
+
+def coefficient_of(shape: Shape, features: int, outcomes: Outcomes) -> float:
+    """What each coefficient is in tables of a shape."""
+    if outcomes is Outcomes.NUMBERS:
+        return COEFFICIENT
+    low, middle, high = shape.values_at(_ENDS)
+    farthest = float(max(middle - low, high - middle))
+    return _REACH / (farthest * _spread(features)) if 0 < farthest < math.inf else COEFFICIENT
+
+
+def _drawn_outcome(predictor: Floats, outcomes: Outcomes, generator: np.random.Generator) -> Floats:
+    """Outcomes of 0 or 1, or counts."""
+    if outcomes is Outcomes.COUNTS:
+        return generator.poisson(COUNT * np.exp(np.minimum(predictor, _STEEPEST))).astype(np.float64)
+    return (generator.logistic(size=predictor.size) < predictor).astype(np.float64)
+
+
+def _spread(features: int) -> float:
+    """The standard deviation of a sum of so many features, in that of one."""
+    return math.sqrt(features + features * (features - 1) * CORRELATION)
+
+
+def _values(shape: Shape, scores: Floats) -> Floats:
+    from scipy.special import ndtr
+
+    return shape_values(shape, in_unit_interval(ndtr(scores)))

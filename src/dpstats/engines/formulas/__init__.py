@@ -1,0 +1,1 @@
+"""Formulas of regressions: from a text to the columns of a design, each a function of one row."""

@@ -1,0 +1,156 @@
+"""The design of a formula: the columns of numbers that a regression reads, each derived from one row at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
+
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import shown
+from dpstats.engines.expressions import Expression
+from dpstats.engines.expressions.language import Apply, Column, Node
+from dpstats.engines.expressions.parsing import quoted
+from dpstats.engines.formulas.coding import Part, coded_terms
+from dpstats.engines.formulas.factors import CategoryFactor, NumberFactor, read_factor
+from dpstats.engines.formulas.parse import Factor, Formula, parse_formula
+from dpstats.engines.views import View
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError, UnknownNameError
+
+_NUMERIC = (ColumnType.NUMBER, ColumnType.INTEGER)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A formula on the columns of one schema; public."""
+
+    formula: Formula
+    outcome: NumberFactor
+    factors: Mapping[str, NumberFactor | CategoryFactor]
+    """By their texts in the formula."""
+
+    @property
+    def categories(self) -> tuple[CategoryFactor, ...]:
+        """The factors that are categories; of several with the same levels the first one."""
+        found = {each.key: each for each in reversed([*self.factors.values()]) if isinstance(each, CategoryFactor)}
+        return tuple(found.values())[::-1]
+
+    @property
+    def unknown(self) -> tuple[CategoryFactor, ...]:
+        """The categories whose levels are not known."""
+        return tuple(each for each in self.categories if each.levels is None)
+
+    def with_levels(self, levels: Mapping[str, Any]) -> Design:
+        """With the levels of some categories, by their columns; those that have levels already keep them."""
+        factors = {
+            text: each.with_levels(levels[each.key])
+            if isinstance(each, CategoryFactor) and each.levels is None and each.key in levels
+            else each
+            for text, each in self.factors.items()
+        }
+        return replace(self, factors=factors)
+
+    @cached_property
+    def features(self) -> dict[str, Node]:
+        """The features by name; all levels must be known."""
+        parts = {text: Part(text, isinstance(each, CategoryFactor)) for text, each in self.factors.items()}
+        terms = [[parts[factor.text] for factor in term] for term in self.formula.terms]
+        features: dict[str, Node] = {}
+        for term in coded_terms(terms, intercept=self.formula.intercept):
+            crossed: dict[str, Node] = reduce(_crossed, [self._columns(part) for part in term])
+            for name in crossed.keys() & features.keys():
+                raise InvalidParameterError(f"the formula {quoted(self.formula.text)} has {shown(name)} twice.")
+            features |= crossed
+        return features
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the features, and then that of the outcome."""
+        return (*self.features, self.outcome.name)
+
+    def on(self, view: View) -> View:
+        """A view with the columns of the design."""
+        nodes = {**self.features, self.outcome.name: self.outcome.node}
+        derived = {name: Expression(node) for name, node in nodes.items() if not _is_column(name, node)}
+        for name in derived:
+            if name in view.columns:
+                raise InvalidParameterError(f"there is a column {shown(name)} already: write the factor another way.")
+        return replace(view, derived={**view.derived, **derived})
+
+    def describe_levels(self) -> str:
+        """The levels of all categories in words; empty where there is no category."""
+        return "; ".join(each.describe() for each in self.categories)
+
+    def to_dict(self) -> dict[str, object]:
+        """What is asked, in plain values: what the formula says, and the levels that are known."""
+        return {
+            "outcome": str(Expression(self.outcome.node)),
+            "terms": [[factor.text for factor in term] for term in self.formula.terms],
+            "intercept": self.formula.intercept,
+            "levels": {each.key: [level.value for level in each.levels] for each in self.categories if each.levels is not None},
+        }
+
+    def _columns(self, part: Part) -> dict[str, Node]:
+        factor = self.factors[part.name]
+        return {factor.name: factor.node} if isinstance(factor, NumberFactor) else factor.indicators(full=part.full)
+
+
+def read_design(
+    text: object,
+    columns: Mapping[str, ColumnType],
+    *,
+    levels: Mapping[str, Any] | None = None,
+    known_levels: Mapping[str, Sequence[Any]] | None = None,
+    left_out: Sequence[str] = (),
+) -> Design:
+    """The design that a formula says of columns with these types; every complaint about it is raised here.
+
+    `levels` are those that the asker lists, by column; `known_levels` those that are public anyway. `left_out` are columns that
+    "." does not stand for.
+    """
+    others = [name for name, kind in columns.items() if kind in _NUMERIC and name not in left_out]
+    formula = parse_formula(text, others)
+    outcome = _read_outcome(formula.outcome, columns)
+    factors = {factor.text: read_factor(factor, columns) for term in formula.terms for factor in term}
+    design = Design(formula, outcome, factors).with_levels(_checked_levels(levels, factors)).with_levels(known_levels or {})
+    if any(each.name == outcome.name for each in factors.values()):
+        raise InvalidParameterError(f"the formula {quoted(formula.text)} has its outcome among the features.")
+    return design
+
+
+def _read_outcome(factor: Factor, columns: Mapping[str, ColumnType]) -> NumberFactor:
+    outcome = read_factor(factor, columns)
+    if isinstance(outcome, NumberFactor):
+        return outcome
+    if outcome.node.type is ColumnType.BOOLEAN:
+        return NumberFactor(outcome.name, outcome.node)
+    raise DataTypeError(
+        f"the outcome must be numbers, and {quoted(factor.text)} is of type {outcome.node.type.value}: "
+        "for the chance of a label write {answer == 'yes'} ~ ..."
+    )
+
+
+def _checked_levels(levels: object, factors: Mapping[str, NumberFactor | CategoryFactor]) -> Mapping[str, Any]:
+    if levels is None:
+        return {}
+    if not isinstance(levels, Mapping):
+        raise InvalidParameterError("levels must be a dict from columns to their labels, such as {'region': ['north', 'south']}.")
+    keys = [each.key for each in factors.values() if isinstance(each, CategoryFactor)]
+    for name in levels:
+        if name not in keys:
+            raise UnknownNameError(f"levels has {shown(name)}, which is no category of the formula: write C(...) in it.")
+    return levels
+
+
+def _crossed(one: dict[str, Node], other: dict[str, Node]) -> dict[str, Node]:
+    """All products of two factors' columns."""
+    return {
+        f"{first}:{second}": Apply("*", (left, right), (), ColumnType.NUMBER)
+        for second, right in other.items()
+        for first, left in one.items()
+    }
+
+
+def _is_column(name: str, node: Node) -> bool:
+    return isinstance(node, Column) and node.name == name

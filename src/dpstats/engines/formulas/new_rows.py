@@ -1,0 +1,71 @@
+"""The design of a formula on new rows, to predict for: the same columns as in the fit, from whoever asks for predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import Cells, ColumnType, Numbers
+from dpstats.engines.complaints import check_column_name
+from dpstats.engines.stores.memory import MemoryStore, columns_in_memory
+from dpstats.engines.stores.store import Batch
+from dpstats.engines.views import View
+from dpstats.foundations.errors import DataTypeError
+
+
+@dataclass(frozen=True)
+class DesignRows:
+    """Makes the features of a fit from new rows."""
+
+    view: View
+    """With the columns of the design, and without conditions: every row gets a prediction."""
+    names: tuple[str, ...]
+
+    def __call__(self, data: Any) -> NDArray[np.float64]:
+        """An array of rows by features; NaN where a cell is missing, or a label is not on the list."""
+        raw_columns = columns_in_memory(_as_columns(data))
+        if raw_columns is None:
+            raise DataTypeError("a fit of a formula predicts for a data frame, or a dict of columns by name.")
+        needed = self.view.needs(self.names)
+        for name in needed:
+            check_column_name(name, list(raw_columns))
+        batches = MemoryStore({name: raw_columns[name] for name in needed}).batches(needed)
+        return np.concatenate([self._rows(batch) for batch in batches])
+
+    def _rows(self, batch: Batch) -> NDArray[np.float64]:
+        viewed = self.view.on(_WithFractions(batch))
+        rows = np.full((batch.rows, len(self.names)), np.nan)
+        for place, name in enumerate(self.names):
+            kind = self.view.type_of(name)
+            cells = viewed.cells(name, ColumnType.NUMBER if kind is ColumnType.UNDECLARED else kind)
+            assert isinstance(cells, Numbers)
+            rows[:, place] = np.where(True if cells.raw_present is None else cells.raw_present, cells.raw_values, np.nan)
+        return rows
+
+
+class _WithFractions(Batch):
+    """Rows that may have fractions where those of the fit had whole numbers."""
+
+    def __init__(self, batch: Batch) -> None:
+        super().__init__({}, batch.rows)
+        self._batch = batch
+
+    def cells(self, name: str, kind: ColumnType) -> Cells:
+        """One column, read as that type, or as any numbers."""
+        return self._batch.cells(name, ColumnType.NUMBER if kind is ColumnType.INTEGER else kind)
+
+
+def design_rows(view: View, names: Sequence[str]) -> DesignRows:
+    """What makes features of new rows, for a design on a view of the old ones."""
+    return DesignRows(replace(view, conditions=(), complete=()), tuple(names))
+
+
+def _as_columns(data: Any) -> Any:
+    """A dict of single cells is one row."""
+    if not isinstance(data, Mapping):
+        return data
+    return {name: [cell] if isinstance(cell, str) or not hasattr(cell, "__len__") else cell for name, cell in data.items()}

@@ -1,0 +1,71 @@
+"""Linear regression without bounds.
+
+Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon or a
+           quarter of rho
+Why        All steps are bought from one purse (regression/purse.py, regression/steps.py)
+Numerics   Exact from the rows to the noisy sums; floats after that
+No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+Source     steps.proof.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.summaries import Table
+from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
+from dpstats.statistics.regression.fit import LINEAR, revive_fit
+from dpstats.statistics.regression.steps import take_steps
+
+MOST_FEATURES = 40
+"""Coefficients share one epsilon; beyond this many nothing useful is left of it at any size of table that is common."""
+FEATURES_AND_OUTCOME = (Reads.FEATURES, Reads.NUMBERS)
+RETURNS = "a RegressionFit with intercept, coef, names, predict and summary"
+PURE, GAUSSIAN = "steps", "gaussian_steps"
+
+
+def checked_intercept(value: object) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise InvalidParameterError(f"intercept must be True or False, got {value!r}.")
+    return value
+
+
+def prefer_gaussian(arguments: Mapping[str, Any], delta: Fraction) -> str:
+    """With a delta to spend, many coefficients cost less noise."""
+    return GAUSSIAN if delta else PURE
+
+
+INTERCEPT = Parameter("intercept", "whether an intercept is fitted", checked_intercept, True)
+LINEAR_REGRESSION = register(
+    Statistic(
+        "linear_regression",
+        "A linear regression: the mean of the outcome as an intercept and one coefficient for each feature",
+        (INTERCEPT,),
+        reads=FEATURES_AND_OUTCOME,
+        returns=RETURNS,
+        why_preferred=WHY_STEPS,
+        revive=revive_fit,
+        prefer=prefer_gaussian,
+    )
+)
+
+
+@method(LINEAR_REGRESSION, GAUSSIAN, claim=f"(epsilon, delta)-DP, {STEPS_CLAIM}", needs_delta=True)
+@method(LINEAR_REGRESSION, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
+def linear_steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """Huber's regression with bounded points, by noisy steps."""
+    tools, intercept = tools_for(table, question, rng), question.arguments["intercept"]
+    features = len(question.columns) - 1
+    with tools.progress:
+        arrival = take_steps(tools, features, intercept=intercept, interval=question.interval is not None)
+    if arrival is None or not intercept:
+        return answer_of(arrival, LINEAR, question)
+    robust = "a robust middle of the outcome, because its mean would be mostly noise"
+    return answer_of(arrival, LINEAR, question, ("target", "the mean of the outcome" if arrival.mean else robust))

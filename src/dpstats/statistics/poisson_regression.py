@@ -1,0 +1,48 @@
+"""Poisson regression without bounds.
+
+Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
+Why        All steps are bought from one purse (regression/purse.py, regression/links.py)
+Numerics   Exact from the rows to the noisy sums; floats after that
+No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+Source     links.proof.md, steps.proof.md
+"""
+
+from __future__ import annotations
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Outcomes, Question, Refusal, Statistic, method, register
+from dpstats.foundations.summaries import Table
+from dpstats.statistics.linear_regression import FEATURES_AND_OUTCOME, GAUSSIAN, INTERCEPT, PURE, RETURNS, prefer_gaussian
+from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
+from dpstats.statistics.regression.fit import POISSON, revive_fit
+from dpstats.statistics.regression.links import take_poisson_steps
+
+POISSON_REGRESSION = register(
+    Statistic(
+        "poisson_regression",
+        "A Poisson regression: the log of the mean of counts as an intercept and one coefficient for each feature",
+        (INTERCEPT,),
+        reads=FEATURES_AND_OUTCOME,
+        returns=RETURNS,
+        why_preferred=WHY_STEPS,
+        revive=revive_fit,
+        prefer=prefer_gaussian,
+        outcomes=Outcomes.COUNTS,
+    )
+)
+
+
+@method(POISSON_REGRESSION, GAUSSIAN, claim=f"(epsilon, delta)-DP, {STEPS_CLAIM}", needs_delta=True)
+@method(POISSON_REGRESSION, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
+def poisson_steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """A Poisson regression with bounded points and pulls, by noisy steps."""
+    tools = tools_for(table, question, rng)
+    with tools.progress:
+        arrival = take_poisson_steps(
+            tools,
+            len(question.columns) - 1,
+            intercept=question.arguments["intercept"],
+            interval=question.interval is not None,
+        )
+    return answer_of(arrival, POISSON, question, ("outcome", "below 0 counts as 0; counts far from their mean are cut off"))

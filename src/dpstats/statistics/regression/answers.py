@@ -1,0 +1,81 @@
+"""Answers: what a regression by noisy steps releases, with intervals and the lines of its card."""
+
+from __future__ import annotations
+
+import math
+
+from dpstats.foundations.progress import Progress
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Question, Refusal
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.statistics.cards import public_line
+from dpstats.statistics.clipped.margins import critical_value
+from dpstats.statistics.regression.fit import RegressionFit, named
+from dpstats.statistics.regression.purse import purse_for
+from dpstats.statistics.regression.shares import MOST_STEPS
+from dpstats.statistics.regression.walk import Arrival, Tools
+
+TOTAL_ERROR = "sampling error and noise"
+TOO_FEW = Refusal(
+    "There are too few rows for so many features at this epsilon.",
+    "More rows, fewer features or a larger epsilon help; so does a delta, such as delta=1e-6.",
+)
+PASSES = 5 + MOST_STEPS
+PURE_ROWS, GAUSSIAN_ROWS = 150, 300
+"""Answers are reliable from about so many rows, times the squared number of coefficients, or with delta times their number."""
+STEPS_CLAIM = (
+    "no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many "
+    "features"
+)
+WHY_STEPS = "it needs no bounds and errs least; with a delta its noise is Gaussian, which costs many coefficients less"
+
+
+def tools_for(table: Table, question: Question, rng: RandomSource) -> Tools:
+    """What the walk of a question works with."""
+    return Tools(table, purse_for(question, rng), rng, Progress(PASSES, work=question.statistic.name, pieces="steps"))
+
+
+def answer_of(arrival: Arrival | None, model: str, question: Question, *notes: tuple[str, str]) -> Answer | Refusal:
+    """The answer of a walk, or the refusal where there were too few rows."""
+    if arrival is None:
+        return TOO_FEW
+    names, outcome = named(question)
+    covariance = arrival.covariance
+    fit = RegressionFit(
+        model,
+        outcome,
+        names,
+        arrival.intercept,
+        tuple(float(each) for each in arrival.coefficients),
+        None if covariance is None else tuple(tuple(float(each) for each in row) for row in covariance),
+        tuple(float(each) for each in arrival.noise),
+        arrival.noisy_rows,
+        arrival.scale,
+        question.arguments["intercept"],
+    )
+    return Answer(fit, None, (*notes, *_notes(arrival, question)), _intervals(fit, question))
+
+
+def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
+    if fit.covariance is None or question.interval is None:
+        return ()
+    level = float(question.interval)
+    values = [*([fit.intercept] if fit.has_intercept else []), *fit.coefficients]
+    reach = critical_value(level, 0.0)
+    halves = [reach * math.sqrt(max(0.0, fit.covariance[place][place])) for place in range(len(values))]
+    return tuple(Interval(value - half, value + half, level, TOTAL_ERROR) for value, half in zip(values, halves, strict=True))
+
+
+def _notes(arrival: Arrival, question: Question) -> tuple[tuple[str, str], ...]:
+    size = len(arrival.noise)
+    reliable = (GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon
+    weak = f"{arrival.weak}: features hardly vary there, or follow from others; intervals are wide for it"
+    return (
+        ("steps", str(arrival.taken)),
+        *((("weak directions", weak),) if arrival.weak else ()),
+        ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
+        ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
+        public_line(question),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )

@@ -1,0 +1,211 @@
+"""A released regression: its coefficients, how far off they may be, and what they predict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError
+from dpstats.foundations.registry import Question
+from dpstats.foundations.results import Interval
+from dpstats.statistics.regression.coefficient_table import CoefficientRow, html_table, text_table
+from dpstats.statistics.regression.new_rows import rows_by_name
+
+INTERCEPT = "Intercept"
+UNNAMED_OUTCOME = "y"
+LINEAR, QUANTILE, LOGISTIC, POISSON = "linear", "quantile", "logistic", "poisson"
+_LEFT_SIDES = {LINEAR: "{}", LOGISTIC: "logit P({})", POISSON: "log E({})"}
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RegressionFit:
+    """A regression as it was released. Everything in it comes from noisy numbers.
+
+    Where a list has an entry for the intercept, that comes first.
+    """
+
+    model: str
+    """"linear", "quantile 0.5", "logistic" or "poisson"."""
+    outcome: str
+    names: tuple[str, ...]
+    """The features: their names, or x1, x2, ... where they have none."""
+    intercept: float
+    """0.0 where none was fitted."""
+    coefficients: tuple[float, ...]
+    """One for each feature."""
+    covariance: tuple[tuple[float, ...], ...] | None = None
+    """Of the total error, which is sampling and noise together; None where it is not known, infinite on the diagonal where a
+    coefficient is not identified."""
+    noise: tuple[float, ...] | None = None
+    """Standard deviations of the privacy noise alone."""
+    rows: int | None = None
+    """A noisy number of rows, where one was bought."""
+    scale: float | None = None
+    """A private scale of the residuals, where one was found."""
+    has_intercept: bool = True
+    rows_of: Callable[[Any], Numbers] | None = field(default=None, compare=False, repr=False)
+    """Makes features of new data, where a formula says how; public, and not a part of the release."""
+
+    def __post_init__(self) -> None:
+        """Lists that belong together are of one length."""
+        known = (len(self.names) + 1,) if self.has_intercept else (len(self.names), len(self.names) + 1)
+        sizes = [len(each) for each in (self.covariance, self.noise) if each is not None]
+        if len(self.coefficients) != len(self.names) or any(size not in known for size in sizes):
+            raise DpstatsError("a regression has a coefficient for each feature, and errors for them and the intercept.")
+
+    @property
+    def coef(self) -> Numbers:
+        """The coefficients as an array that cannot be written to; without the intercept, as in scikit-learn."""
+        return _locked(self.coefficients)
+
+    @property
+    def params(self) -> Numbers:
+        """The intercept and then the coefficients, as in statsmodels; an array that cannot be written to."""
+        return _locked((self.intercept, *self.coefficients))
+
+    @property
+    def errors(self) -> Numbers | None:
+        """Standard deviations of the total error; None where they are not known."""
+        if self.covariance is None:
+            return None
+        return self._of_all([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
+
+    def named_values(self) -> tuple[tuple[str, float], ...]:
+        """Each parameter with its name, the intercept first where one was fitted: in the order of a release's intervals."""
+        first = ((INTERCEPT, self.intercept),) if self.has_intercept else ()
+        return (*first, *zip(self.names, self.coefficients, strict=True))
+
+    def p_values(self) -> Numbers | None:
+        """For each parameter how likely one as far from 0 is if it were 0, by the normal law; None where unknown."""
+        return None if self.errors is None else _locked([_p_value(*pair) for pair in zip(self.params, self.errors, strict=True)])
+
+    def predict(self, data: Any) -> Numbers:
+        """What the fit predicts for new rows: means, of a logistic fit probabilities, of a quantile fit quantiles.
+
+        `data` is a two-dimensional array or a list of rows, with the features in the order of `names`; or a data frame or a dict
+        of columns, which are taken by name. A fit of a formula takes the columns of the formula. Missing cells give NaN.
+        """
+        raw_rows = rows_by_name(data, self.names, are_places=self._is_unnamed()) if self.rows_of is None else self.rows_of(data)
+        with np.errstate(all="ignore"):
+            return self._mean(self.intercept + raw_rows @ np.asarray(self.coefficients, dtype=float))
+
+    def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
+        """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
+        return text_table(self._heading(), self._facts(), self._rows(intervals, level))
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "rows_of"}
+
+    def __str__(self) -> str:
+        terms = [f"{self.intercept:.6g}"] if self.has_intercept else []
+        for name, coefficient in zip(self.names, self.coefficients, strict=True):
+            sign = "-" if coefficient < 0 else "+"
+            lead = f" {sign} " if terms else sign.replace("+", "")
+            terms.append(f"{lead}{abs(coefficient):.6g} * {name}")
+        return f"{self._left_side()} = {''.join(terms)}"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"{self._heading()} of {self.outcome}", self._rows((), 0.95))
+
+    def _mean(self, raw_linear: Numbers) -> Numbers:
+        """The inverse of the link."""
+        if self.model == LOGISTIC:
+            return np.asarray((1.0 + np.tanh(raw_linear / 2.0)) / 2.0)  # never overflows
+        return np.asarray(np.exp(raw_linear)) if self.model == POISSON else raw_linear
+
+    def _left_side(self) -> str:
+        return _LEFT_SIDES[self.model].format(self.outcome) if self.model in _LEFT_SIDES else f"{self.model} of {self.outcome}"
+
+    def _is_unnamed(self) -> bool:
+        return self.names == _places(len(self.names))
+
+    def _of_all(self, known: Sequence[float]) -> Numbers:
+        """One number for the intercept and each coefficient; 0 for an intercept that was not fitted."""
+        return _locked(known if len(known) > len(self.names) else (0.0, *known))
+
+    def _heading(self) -> str:
+        return f"Private {self.model} regression"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """What stands above the coefficients, without what was not bought."""
+        parameters = len(self.names) + self.has_intercept
+        facts = [("Dep. Variable", self.outcome), ("Model", self.model), ("Df Model", str(len(self.names)))]
+        if self.rows is not None:
+            facts += [("No. Observations", f"about {self.rows:,}"), ("Df Residuals", f"about {max(0, self.rows - parameters):,}")]
+        if self.scale is not None:
+            facts.append(("Residual Scale", f"{self.scale:.4g}"))
+        return facts
+
+    def _rows(self, intervals: Sequence[Interval], level: float) -> list[CoefficientRow]:
+        names, errors = (INTERCEPT, *self.names), self.errors
+        noise = None if self.noise is None else self._of_all(self.noise)
+        first = 0 if self.has_intercept else 1
+        if intervals and len(intervals) != len(names) - first:
+            raise InvalidParameterError("summary takes the intervals of the fit's own release: summary(release.intervals).")
+        ends = [*(None,) * first, *((each.low, each.high) for each in intervals)] if intervals else self._ends(level)
+        level = intervals[0].level if intervals else level
+        return [
+            CoefficientRow(
+                name=names[place],
+                value=float(self.params[place]),
+                level=level,
+                error=None if errors is None else float(errors[place]),
+                noise=None if noise is None else float(noise[place]),
+                p_value=None if errors is None else _p_value(float(self.params[place]), float(errors[place])),
+                ends=ends[place],
+            )
+            for place in range(first, len(names))
+        ]
+
+    def _ends(self, level: float) -> list[tuple[float, float] | None]:
+        """The ends of normal intervals, or None for each parameter where the errors are not known."""
+        if not 0 < level < 1:
+            raise InvalidParameterError(f"level must be between 0 and 1, such as 0.95, got {level}.")
+        if self.errors is None:
+            return [None] * (len(self.names) + 1)
+        reaches = NormalDist().inv_cdf((1 + level) / 2) * self.errors
+        return [(float(value - reach), float(value + reach)) for value, reach in zip(self.params, reaches, strict=True)]
+
+
+def named(question: Question) -> tuple[tuple[str, ...], str]:
+    """The names of a question's features and of its outcome; x1, x2, ... and y where they have none."""
+    *features, outcome = question.columns
+    return tuple(name or place for name, place in zip(features, _places(len(features)), strict=True)), outcome or UNNAMED_OUTCOME
+
+
+def revive_fit(plain: Mapping[str, Any]) -> RegressionFit:
+    """The fit that `to_dict` made plain, or that was read back from JSON."""
+    known = dict(plain)
+    known["names"] = tuple(known["names"])
+    for name in ("intercept", "scale"):
+        known[name] = None if known[name] is None else float(known[name])
+    for name in ("coefficients", "noise"):
+        known[name] = None if known[name] is None else tuple(map(float, known[name]))
+    if known["covariance"] is not None:
+        known["covariance"] = tuple(tuple(map(float, row)) for row in known["covariance"])
+    return RegressionFit(**known)
+
+
+def _places(how_many: int) -> tuple[str, ...]:
+    return tuple(f"x{place + 1}" for place in range(how_many))
+
+
+def _locked(values: Sequence[float]) -> Numbers:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _p_value(value: float, error: float) -> float:
+    if not error:
+        return float(not value)
+    return 1.0 if math.isinf(error) else math.erfc(abs(value / error) / math.sqrt(2))

@@ -1,0 +1,159 @@
+"""Regressions with a link: logistic and Poisson regression by noisy steps.
+
+Claim      What it takes from the purse, which is all of it
+Neighbors  ADD_REMOVE
+Why        As steps.py: a noisy number of rows, middles and scales of the features, a noisy matrix that turns their points; a
+           noisy start; then steps along noisy sums of scores, by noisy matrices of curved points, which are measured twice
+Numerics   Exact from the rows to the noisy sums (points.py, families.py, link_sums.py); floats after that
+No reply   Where the noisy number of rows is too small for so many features; costs the same as an answer
+Source     links.proof.md, steps.proof.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.statistics.regression.families import ROOM, STEEPEST_PREDICTOR, Family, Logistic, Poisson
+from dpstats.statistics.regression.link_sums import PULL, Counts, CountSizes, LinkProducts, LinkScores, Outcomes, Shares
+from dpstats.statistics.regression.octaves import draw_magnitude
+from dpstats.statistics.regression.points import Floats, line_of
+from dpstats.statistics.regression.shares import ROWS, SEARCH, Plan, plan_shares
+from dpstats.statistics.regression.standard import Standard, standardise
+from dpstats.statistics.regression.walk import SIGNAL, Arrival, Matrix, Tools, Walk
+
+FIRST_STEPS, MORE_STEPS = 2, 4
+FIRST_INFORMATION = Fraction(4, 10)
+CLOSE = (Fraction(3, 10), Fraction(7, 10))
+UNMOVED = 1.5
+"""Steps have come near when one is no longer than so many times what noise makes it."""
+RAREST = 1e-4
+"""No part of the rows is taken to be smaller, to begin with."""
+PULLS_CUT = 3.0
+"""Counts are cut off at so many standard deviations from their mean, more where they vary more than Poisson's."""
+USUAL = 0.6
+"""A median of how many standard deviations counts are away from their means."""
+FARTHEST_STEP = 1.0
+"""A step moves predictors by at most so much, in quadratic mean."""
+NO_SIGNAL = 2.0
+"""Features together may move log odds or log means by about so much."""
+
+
+def take_logistic_steps(tools: Tools, features: int, *, intercept: bool, interval: bool) -> Arrival | None:
+    """Spend the purse on a logistic regression of the table's last column; None with too few rows."""
+    walk = _begin(tools, features, intercept, interval)
+    if walk is None:
+        return None
+    if not intercept:
+        return walk.arrive(Logistic(), 0.25, 0.0)
+    noisy, _ = tools.purse.noisy(tools.table.row_sums(Shares()), PULL, walk.plan.middle)
+    share = min(1 - RAREST, max(RAREST, noisy[0] / PULL / walk.rows))
+    return walk.arrive(Logistic(), share * (1 - share), math.log(share / (1 - share)))
+
+
+def take_poisson_steps(tools: Tools, features: int, *, intercept: bool, interval: bool) -> Arrival | None:
+    """Spend the purse on a Poisson regression of the table's last column; None with too few rows."""
+    walk = _begin(tools, features, intercept, interval)
+    if walk is None:
+        return None
+    if not intercept:
+        return walk.arrive(Poisson(1.0, PULLS_CUT), 1 / (1 + ROOM), 0.0)
+    raw_counts = tools.table.row_sums(Counts())
+    typical = draw_magnitude(raw_counts, tools.purse.draw_epsilon(walk.plan.middle), tools.rng, certain=True)
+    noisy, _ = tools.purse.noisy([sum(raw_counts)], 1, walk.plan.first_look)
+    level = typical * min(1.0, max(RAREST, noisy[0] / walk.rows))
+    walk.standard = replace(walk.standard, outcome=math.log(level))
+    return walk.arrive(Poisson(level, PULLS_CUT), level / (level + ROOM), 0.0)
+
+
+def _begin(tools: Tools, features: int, intercept: bool, interval: bool) -> _LinkWalk | None:
+    noisy_rows = max(1, tools.purse.noisy([tools.table.column(0).count()], 1, ROWS)[0][0])
+    plan = plan_shares(tools.purse, noisy_rows, features, intercept=intercept, interval=interval, mean=False, linked=True)
+    if plan is None:
+        return None
+    shares = (plan.middle, plan.scale)
+    standard = standardise(tools.table, features, intercept, shares, tools.purse, tools.rng, outcome=False)
+    return _LinkWalk(tools, standard, plan, noisy_rows, intercept=intercept)
+
+
+class _LinkWalk(Walk):
+    """The walk of a regression with a link."""
+
+    def __init__(self, tools: Tools, standard: Standard, plan: Plan, noisy_rows: int, *, intercept: bool) -> None:
+        super().__init__(tools, standard, plan, noisy_rows, intercept=intercept)
+        self.family: Family = Logistic()
+
+    def arrive(self, family: Family, curvature: float, start: float) -> Arrival:
+        """Take the steps and say where they led; at the start all rows have about this curvature and predictor."""
+        self.family = family
+        if start:
+            intercept = np.zeros(self.size)
+            intercept[0] = max(-STEEPEST_PREDICTOR / 2, min(STEEPEST_PREDICTOR / 2, start))
+            self.place = line_of(np.asarray(np.linalg.solve(self.points.turned, intercept), dtype=np.float64)).values
+        share = SEARCH / (FIRST_STEPS + MORE_STEPS)
+        flat = Matrix(self.matrix.eigenvalues * curvature, self.matrix.vectors, self.matrix.noise * curvature)
+        taken, _ = self._steps(flat, share, FIRST_STEPS)
+        first = self._information(self.plan.level * FIRST_INFORMATION)
+        more, unspent = self._steps(first, share, MORE_STEPS)
+        matrix = self._information(self.plan.level * (1 - FIRST_INFORMATION))
+        covariance, deviation = self._close(matrix, [(self.plan.close + unspent) * part for part in CLOSE])
+        taken += more + len(CLOSE)
+        if covariance is not None:
+            covariance = covariance + matrix.left_over(taken, SIGNAL * NO_SIGNAL * math.sqrt(curvature), self.rows)
+        return self.in_columns(
+            covariance=covariance, step_noise=matrix.inverse * deviation, taken=taken, scale=None, matrix=matrix
+        )
+
+    @property
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self.points, self.line, self.family)
+
+    def _information(self, share: Fraction) -> Matrix:
+        products = LinkProducts(self._outcomes)
+        return self.measured(self.tools.table.row_sums(products), products.radius, share)
+
+    def _look(self, share: Fraction) -> Fraction:
+        """Find out where to cut counts off, and say what that took of a share."""
+        if not isinstance(self.family, Poisson):
+            return Fraction(0)
+        raw_counts = self.tools.table.row_sums(CountSizes(self.points, self.line, self.family))
+        magnitude = draw_magnitude(raw_counts, self.tools.purse.draw_epsilon(share), self.tools.rng, likely=1.0)
+        self.family = replace(self.family, cut=max(PULLS_CUT, PULLS_CUT / USUAL * magnitude))
+        return share
+
+    def _steps(self, matrix: Matrix, share: Fraction, most: int) -> tuple[int, Fraction]:
+        """Take steps until they hardly move: how many were taken, and what was left of the share for them."""
+        taken, moved, expected = 0, math.inf, 0.0
+        while taken < most and moved > UNMOVED * expected:
+            looked = self._look(min(self.plan.look, share / 2))
+            scores = LinkScores(self._outcomes)
+            pull, deviation = self._pull(self.tools.table.row_sums(scores), scores, share - looked)
+            moved = matrix.length(self._held_move(matrix, pull))
+            expected = deviation * math.sqrt(float(np.sum(1 / matrix.safe)))
+            taken += 1
+        return taken, (most - taken) * share
+
+    def _close(self, matrix: Matrix, shares: Sequence[Fraction]) -> tuple[Floats | None, float]:
+        """The last steps: the covariance of where they led, and the deviation of the last one's noise."""
+        covariance = None
+        for share in shares:
+            looked = self._look(min(self.plan.look, share / 4))
+            scores = LinkScores(self._outcomes, products=bool(self.plan.products) and share is shares[-1])
+            raw_sums = self.tools.table.row_sums(scores)
+            pull, deviation = self._pull(raw_sums, scores, share - looked)
+            if scores.products:
+                covariance = self.spread(raw_sums[self.size :], self.family.pull, deviation, matrix.inverse)
+            self._held_move(matrix, pull)
+        return covariance, deviation
+
+    def _held_move(self, matrix: Matrix, pull: Floats) -> Floats:
+        """Take a step, a shorter one where it would move predictors far: a link is straight only nearby."""
+        moved = self.matrix.length(matrix.inverse @ pull) / math.sqrt(self.rows)
+        return self.move(matrix, pull * min(1.0, FARTHEST_STEP / max(moved, 1e-300)))
+
+    def _pull(self, raw_sums: tuple[int, ...], scores: LinkScores, share: Fraction) -> tuple[Floats, float]:
+        return self.noisy_pull(raw_sums[: self.size], scores.l2_units, self.family.pull / PULL, share)

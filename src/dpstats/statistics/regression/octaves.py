@@ -1,0 +1,100 @@
+"""Octaves: private medians and other quantiles of magnitudes, to within a quarter of an octave.
+
+Claim      epsilon-DP, an exponential mechanism
+Neighbors  ADD_REMOVE
+Why        Magnitudes of rows are counted in public cells, four to an octave; one draw by rank (universal/draw.py) on the line of
+           the cells, whose masses are public: a broad hill around 1, or a narrow one around a magnitude that was released
+Numerics   A row's cell is found by exact comparisons with four public floats; masses are integers, the draw is exact
+Source     draw.proof.md
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.rounding import cumulative
+from dpstats.statistics.universal.draw import Mark, RankLoss, draw_piece, pieces_between, symmetric_slope
+
+FINEST_OCTAVE, OCTAVES = -400, 800
+"""From 2**-400 to 2**400, so that floats hold the squares of magnitudes and of what is computed from them."""
+CELLS = 4 * OCTAVES
+QUARTERS = np.array([0.5 * 2 ** (quarter / 4) for quarter in range(1, 4)])
+"""Where the mantissas of a float (from one half to one) pass into the next cell."""
+BROAD, NARROW = 33, 7
+"""Half widths of the hills, in cells."""
+HEIGHT = 1 << 40
+MEDIAN = Fraction(1, 2)
+CERTAIN = 19
+"""How much more mass than all others a cell gets that is nearly certain."""
+
+
+def cells_of(raw_magnitudes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The cell of each magnitude, from 0; those beyond the line count at its ends, zeros must not be among them."""
+    mantissas, exponents = np.frexp(np.minimum(raw_magnitudes, np.finfo(np.float64).max))
+    quarters = np.searchsorted(QUARTERS, mantissas, side="right")
+    raw_cells: NDArray[np.int64] = 4 * (exponents.astype(np.int64) - 1 - FINEST_OCTAVE) + quarters
+    return np.clip(raw_cells, 0, CELLS - 1)
+
+
+def count_cells(raw_magnitudes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many magnitudes lie in each cell; zeros are left out."""
+    return np.bincount(cells_of(raw_magnitudes[raw_magnitudes > 0]), minlength=CELLS).astype(np.int64, copy=False)
+
+
+def magnitude_of(cell: int) -> float:
+    """The lower end of a cell: 1 exactly for the cell of 1."""
+    return math.ldexp(2.0 ** (cell % 4 / 4), cell // 4 + FINEST_OCTAVE)
+
+
+@functools.lru_cache(maxsize=64)
+def hill(top: int, half_width: int, certain: bool) -> tuple[int, ...]:
+    """Where the cells begin and end on the line: masses fall off as one over the squared distance from the top."""
+    masses = [max(1, HEIGHT * half_width**2 // (half_width**2 + (cell - top) ** 2)) for cell in range(CELLS)]
+    if certain:
+        masses[top] = CERTAIN * sum(masses)
+    return (0, *cumulative(masses))
+
+
+def draw_magnitude(
+    raw_counts: Sequence[int],
+    epsilon: Fraction,
+    rng: RandomSource,
+    *,
+    quantile: Fraction = MEDIAN,
+    likely: float | None = None,
+    certain: bool = False,
+) -> float:
+    """A private quantile of counted magnitudes: the lower end of its cell.
+
+    `likely` is about what to expect, where something released tells; 1 is all but `certain` where that is said.
+    """
+    top, half_width = (_cell(1.0), BROAD) if likely is None else (_cell(likely), NARROW)
+    ends = hill(top, half_width, certain)
+    return magnitude_of(bisect_right(ends, _draw_place(raw_counts, ends, quantile, epsilon, rng)) - 1)
+
+
+def draw_cell(raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource) -> int:
+    """The cell of a private quantile of rows that were counted in public cells, all of which have the same mass."""
+    return _draw_place(raw_counts, range(len(raw_counts) + 1), quantile, epsilon, rng)
+
+
+def _draw_place(raw_counts: Sequence[int], ends: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource) -> int:
+    """A place on the line of cells that begin and end at `ends`."""
+    marks = [Mark(ends[cell], ends[cell + 1], count) for cell, count in enumerate(raw_counts) if count]
+    slope = symmetric_slope(quantile, epsilon, Neighbors.ADD_REMOVE)
+    loss = RankLoss(quantile * sum(raw_counts), slope, slope)
+    pieces = pieces_between(0, ends[-1], marks, 0, hidden_below=False, hidden_above=False)
+    return draw_piece(pieces, loss, rng)[1]
+
+
+def _cell(magnitude: float) -> int:
+    return int(cells_of(np.array([magnitude]))[0])

@@ -1,0 +1,102 @@
+"""Shares: what the steps of a regression get of its purse, from a noisy number of rows and the number of coefficients.
+
+Nothing here claims anything: whatever shares come out, the purse holds them to what there is. The numbers were found by
+simulation (benchmarks/regressions.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpstats.statistics.regression.purse import FINEST, Purse, part
+
+ROWS = Fraction(2, 100)
+MIDDLE_NATS, SCALE_NATS, LOOK_NATS = 54, 30, 22
+"""Rows times epsilon that a median of a column, a scale, and a look at the residuals need."""
+LEAST_MIDDLES, LEAST_SCALES = 0.04, 0.12
+"""What middles and scales get at least: columns of marks may have few rows away from their middle."""
+LEAST_LOOK, LEAST_SEARCH = 0.005, Fraction(1, 100)
+SEARCH = Fraction(20, 100)
+"""For the steps that come near: looks at the residuals included."""
+MOST_STANDARD = 0.46
+"""A table that needs more than that for its columns has too few rows."""
+MOST_STEPS, FEWEST_STEPS = 6, 2
+REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10}
+"""How the rest is divided."""
+LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "inside": 0, "level": 27}
+"""How it is divided where curved points must be measured too, for which `level` is."""
+STILL = 0.25
+"""The noise of a step that comes near, over where residuals are cut off: more would lead astray."""
+
+
+@dataclass(frozen=True)
+class Regime:
+    """How boldly to cut, by how the noise of the last step compares with the error of sampling."""
+
+    radius: float
+    """Of the ball, over the root of the number of coordinates."""
+    cut: float
+    """Where residuals are cut off, over the median of their magnitudes."""
+    inside: float
+    """About the part of normal residuals that is not cut off."""
+
+    @property
+    def wider(self) -> float:
+        """How much wider than need be, at least 1."""
+        return max(1.0, self.cut / CALM.cut)
+
+
+ROUGH, BREEZY, CALM = Regime(1.0, 1.5, 0.7), Regime(1.3, 2.0, 0.8), Regime(1.6, 2.5, 0.9)
+BREEZE, CALMNESS = 0.2, 0.03
+"""The noise of the last step over the error of sampling, as variances, up to which each of the latter two holds."""
+WIDEST = 2.4
+"""Where noise hardly counts, balls and cuts are wider, by at most this factor: less is cut off than robustness needs, because
+what is cut off is missing from a mean."""
+MOST_RADIUS = CALM.radius * WIDEST
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each step gets."""
+
+    middle: Fraction
+    scale: Fraction
+    first_look: Fraction
+    look: Fraction
+    turn: Fraction
+    matrix: Fraction
+    close: Fraction
+    products: Fraction
+    inside: Fraction
+    level: Fraction
+    regime: Regime
+
+
+def plan_shares(
+    purse: Purse, noisy_rows: int, features: int, *, intercept: bool, interval: bool, mean: bool, linked: bool = False
+) -> Plan | None:
+    """What each step gets; None where there are too few rows. What is not wanted goes to the others."""
+
+    def for_draw(nats: int, least: float) -> Fraction:
+        return max(purse.share_for_draw(nats / max(noisy_rows, 1)), part(least))
+
+    middles = (features + 1) * intercept
+    middle, scale = for_draw(MIDDLE_NATS, LEAST_MIDDLES / (features + 1)), for_draw(SCALE_NATS, LEAST_SCALES / features)
+    first_look, look = for_draw(SCALE_NATS, LEAST_LOOK), for_draw(LOOK_NATS, LEAST_LOOK)
+    standard = middle * middles + scale * features + first_look
+    if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > SEARCH:
+        return None
+    rest = LINKED if linked else REST
+    wanted = {**rest, "products": rest["products"] * interval, "level": rest["level"] * (intercept or not mean)}
+    left, total = 1 - ROWS - SEARCH - standard, sum(wanted.values())
+    given = {name: Fraction(int(left * weight * FINEST) // total, FINEST) for name, weight in wanted.items()}
+    return Plan(middle, scale, first_look, look, regime=_regime(purse, noisy_rows, features + intercept), **given)
+
+
+def _regime(purse: Purse, noisy_rows: int, coordinates: int) -> Regime:
+    noise = coordinates * purse.deviation(Fraction(3, 10), coordinates) ** 2 / noisy_rows
+    if noise > CALMNESS:
+        return BREEZY if noise < BREEZE else ROUGH
+    wider = min(WIDEST, (CALMNESS / noise) ** 0.25)
+    return Regime(CALM.radius * wider, CALM.cut * wider, 1 - (1 - CALM.inside) / wider**4)

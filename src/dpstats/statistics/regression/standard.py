@@ -1,0 +1,70 @@
+"""Standardisation: a private middle of every column and a private scale of every feature.
+
+Claim      What it takes from the purse, for one row added or removed
+Neighbors  ADD_REMOVE
+Why        One universal median for every column; then, for every feature, one quantile of distances from its middle (octaves.py),
+           over the rows that do not lie at it: most rows of a column of marks such as 0 and 1 do
+Numerics   Exact, as the draws
+Source     draw.proof.md, steps.proof.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.rounding import nearest_float
+from dpstats.foundations.summaries import Table
+from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
+from dpstats.statistics.regression.purse import Purse
+from dpstats.statistics.regression.sums import Distances
+from dpstats.statistics.universal.decimals import fraction_of
+from dpstats.statistics.universal.single import draw_quantile
+
+MOST = Fraction(3, 4)
+"""The scale is the distance from the middle that so many rows do not exceed. A median would not do: where half of the rows have
+one value and half another, the middle may lie close to either."""
+NORMAL = 1 / 1.1503
+"""The standard deviation of a normal column over that distance."""
+MARKS = (0.0, 1.0)
+"""A column with its middle here is likely one of marks, whose scale is 1."""
+
+
+@dataclass(frozen=True)
+class Standard:
+    """The middle and the scale of every feature, and the middle of the outcome."""
+
+    middles: tuple[float, ...]
+    scales: tuple[float, ...]
+    outcome: float
+
+
+def standardise(
+    table: Table,
+    features: int,
+    intercept: bool,
+    shares: tuple[Fraction, Fraction],
+    purse: Purse,
+    rng: RandomSource,
+    *,
+    outcome: bool = True,
+) -> Standard:
+    """Spend a share on each middle and one on each scale. Without an intercept all middles are 0 and cost nothing; so is the
+    outcome's where it is not wanted."""
+    found = (features + outcome) * intercept
+    middles = [_median(table, place, purse.draw_epsilon(shares[0]), rng) for place in range(found)]
+    middles += [0.0] * (features + 1 - found)
+    raw_counts = table.row_sums(Distances(tuple(middles[:features])))
+    scales = []
+    for place, middle in enumerate(middles[:features]):
+        raw_own = raw_counts[place * CELLS : (place + 1) * CELLS]
+        marks = intercept and middle in MARKS
+        distance = draw_magnitude(raw_own, purse.draw_epsilon(shares[1]), rng, quantile=MOST, certain=marks)
+        scales.append(distance if marks else distance * NORMAL)
+    return Standard(tuple(middles[:features]), tuple(scales), middles[features])
+
+
+def _median(table: Table, place: int, epsilon: Fraction, rng: RandomSource) -> float:
+    return nearest_float(fraction_of(draw_quantile(table.column(place), Fraction(1, 2), epsilon, Neighbors.ADD_REMOVE, rng)))

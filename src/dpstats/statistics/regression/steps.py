@@ -1,0 +1,236 @@
+"""Noisy steps: linear and quantile regression by Newton's steps on scores in which no row counts for much.
+
+Claim      What it takes from the purse, which is all of it
+Neighbors  ADD_REMOVE
+Why        A noisy number of rows; private middles and scales (standard.py); a noisy matrix of products, which turns the points so
+           that no direction is weak, and another one of the turned points; then steps. Before each step a private median of the
+           residuals' magnitudes says where to cut them off, and the step follows the noisy sum of scores. When steps hardly move
+           any more, what is left goes into the last ones. Each of these hides a row by itself and sees only what earlier ones
+           released, so their shares add up
+Numerics   Exact from the rows to the noisy sums (points.py, sums.py); floats after that, which see nothing but released numbers
+No reply   Where the noisy number of rows is too small for so many features; costs the same as an answer
+Source     steps.proof.md; Huber 1973 (the score), Mallows 1975 (weights), Bickel 1975 (one-step estimates); quantiles: the score
+           of a smoothed check function, Fernandes, Guerre & Horta 2021
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.statistics.regression.octaves import draw_cell, draw_magnitude
+from dpstats.statistics.regression.points import BALL, Floats, line_of
+from dpstats.statistics.regression.shares import (
+    FEWEST_STEPS,
+    LEAST_SEARCH,
+    MOST_STEPS,
+    ROWS,
+    SEARCH,
+    STILL,
+    plan_shares,
+)
+from dpstats.statistics.regression.standard import standardise
+from dpstats.statistics.regression.sums import InnerProducts, Levels, ResidualPlaces, Residuals, ResidualSizes, Scores
+from dpstats.statistics.regression.walk import SIGNAL, Arrival, Matrix, Raise, Tools, Walk
+
+WIDEST_CUT, STEADY = 8.0, 0.15
+"""At first residuals are cut off far out, as far as noise of this part of their median magnitude allows."""
+SETTLED, UNMOVED = 0.85, 1.5
+"""Steps have come near when the residuals' scale falls no more, and the step is no longer than noise makes it."""
+TWO_CLOSE, FIRST_CLOSE = 0.15, Fraction(3, 10)
+"""Two steps close where the matrix's noise is more than that part of its least eigenvalue; the first gets this share."""
+CUT_BITS = 14
+LEVEL_CUT = 6.0
+"""For the mean of the residuals they are cut off at so many median magnitudes."""
+NORMAL_SPREAD = 1.4826
+"""The standard deviation of normal residuals over their median magnitude: what is more counts as the mean's own error."""
+LEVEL_WORTH = 2.0
+"""A mean whose noise is more than so many standard errors of sampling is not worth having."""
+LEAST_INSIDE = 0.4
+SMOOTH, SMOOTHER = 3.0, -0.2
+"""A quantile's score is smoothed over 3 n**-0.2 median magnitudes, at most one."""
+QUANTILE_CLOSE = (Fraction(15, 100), Fraction(25, 100), Fraction(60, 100))
+PLACE_BITS, PLACES = 3, 128
+"""A quantile of residuals is found to within an eighth of their median magnitude, up to 16 of them away."""
+SHIFT_NATS, MOST_SHIFT = 12, Fraction(1, 4)
+"""The rows beyond a quantile, times the epsilon that they need to be felt among all places; at most that part of the last steps'
+share is given up for it. A quantile that is missed by far is not found again."""
+HALF = Fraction(1, 2)
+
+
+def take_steps(
+    tools: Tools, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None = None
+) -> Arrival | None:
+    """Spend the purse on a regression of the table's last column, for its mean or a quantile; None with too few rows."""
+    noisy_rows = max(1, tools.purse.noisy([tools.table.column(0).count()], 1, ROWS)[0][0])
+    plan = plan_shares(tools.purse, noisy_rows, features, intercept=intercept, interval=interval, mean=quantile is None)
+    if plan is None:
+        return None
+    standard = standardise(tools.table, features, intercept, (plan.middle, plan.scale), tools.purse, tools.rng)
+    if quantile is None:
+        return _LinearWalk(tools, standard, plan, noisy_rows, intercept=intercept).arrive()
+    return _QuantileWalk(tools, standard, plan, noisy_rows, intercept=intercept).arrive(quantile)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What the steps that come near found."""
+
+    begun: float
+    """The first look at the residuals."""
+    magnitude: float
+    """The last one."""
+    taken: int
+    unspent: Fraction
+    """What was left of the share for them."""
+
+
+@dataclass(frozen=True)
+class _Close:
+    """What one of the last steps found."""
+
+    covariance: Floats | None
+    noise: Floats
+    """A factor of the covariance of its noise."""
+
+
+class _ResidualWalk(Walk):
+    """A walk that looks at residuals and cuts them off."""
+
+    def _search(self) -> _Search:
+        """Come near."""
+        plan, regime, purse = self.plan, self.plan.regime, self.tools.purse
+        least = float(self.matrix.safe.min())
+        wanted = purse.share_for_deviation(STILL * least * regime.inside / (self.reach * regime.cut), self.size)
+        steps = int(SEARCH / (max(wanted, LEAST_SEARCH) + plan.look))
+        steps = min(MOST_STEPS, max(FEWEST_STEPS, steps))
+        share = SEARCH / steps - plan.look
+        widest = STEADY * self.rows * regime.inside / (purse.deviation(share, self.size) * self.reach)
+        width = max(regime.cut, min(WIDEST_CUT, widest))
+        slope = regime.inside if width < 3 else 0.95
+        begun = magnitude = self._look(None, plan.first_look)
+        for taken in range(1, steps + 1):
+            scores = Scores(self._residuals(), *_whole_cut(width * magnitude))
+            pull, deviation = self._pull(self.tools.table.row_sums(scores), scores, share)
+            moved = self.matrix.length(self.move(self.matrix, pull / slope))
+            expected = deviation / slope * math.sqrt(float(np.sum(1 / self.matrix.safe)))
+            earlier, magnitude = magnitude, self._look(magnitude, plan.look)
+            if taken >= FEWEST_STEPS and magnitude > SETTLED * earlier and moved < UNMOVED * expected:
+                break
+        return _Search(begun, magnitude, taken, (steps - taken) * (share + plan.look))
+
+    def _arrival(self, search: _Search, closed: _Close, steps: int, matrix: Matrix, raised: Raise | None) -> Arrival:
+        """Where the walk is; its covariance allows for what the steps may not have reached."""
+        taken, covariance = search.taken + steps, closed.covariance
+        if covariance is not None:
+            covariance = covariance + self.matrix.left_over(taken, SIGNAL * search.begun, self.rows)
+        return self.in_columns(
+            covariance=covariance,
+            step_noise=closed.noise,
+            taken=taken,
+            scale=search.magnitude,
+            matrix=matrix,
+            raised=raised,
+        )
+
+    def _residuals(self) -> Residuals:
+        return Residuals(self.points, self.standard.outcome, self.line)
+
+    def _look(self, likely: float | None, share: Fraction) -> float:
+        """A private median of the residuals' magnitudes."""
+        raw_counts = self.tools.table.row_sums(ResidualSizes(self._residuals()))
+        return draw_magnitude(raw_counts, self.tools.purse.draw_epsilon(share), self.tools.rng, likely=likely)
+
+    def _pull(self, raw_sums: tuple[int, ...], scores: Scores, share: Fraction) -> tuple[Floats, float]:
+        return self.noisy_pull(raw_sums[: self.size], scores.l2_units, math.ldexp(1.0, scores.exponent), share)
+
+    def _close(self, matrix: Matrix, scores: Scores, raw_sums: tuple[int, ...], inside: float, share: Fraction) -> _Close:
+        """One of the last steps: where it leads varies by sampling and by noise."""
+        pull, deviation = self._pull(raw_sums, scores, share)
+        covariance = None
+        if scores.products:
+            unit = math.ldexp(scores.strongest, scores.exponent) / inside
+            covariance = self.spread(raw_sums[self.size + 1 :], unit, deviation / inside, matrix.inverse)
+        self.move(matrix, pull / inside)
+        return _Close(covariance, matrix.inverse * (deviation / inside))
+
+
+class _LinearWalk(_ResidualWalk):
+    """The walk of a linear regression."""
+
+    def arrive(self) -> Arrival:
+        """Take the steps and say where they led."""
+        search = self._search()
+        close = self.plan.close + search.unspent
+        shares = [close]
+        if self.matrix.noise > TWO_CLOSE * float(self.matrix.safe.min()):
+            shares = [close * FIRST_CLOSE, close * (1 - FIRST_CLOSE)]
+        cut = _whole_cut(self.plan.regime.cut * search.magnitude)
+        for share in shares:
+            scores = Scores(self._residuals(), *cut, products=bool(self.plan.products) and share is shares[-1])
+            raw_sums = self.tools.table.row_sums(scores)
+            inside = self._inside(raw_sums[self.size], self.plan.inside / len(shares))
+            closed = self._close(self.matrix, scores, raw_sums, inside, share)
+        return self._arrival(search, closed, len(shares), self.matrix, self._mean(search.magnitude) if self.plan.level else None)
+
+    def _inside(self, raw_inside: int, share: Fraction) -> float:
+        """The noisy part of the rows, by the lengths of their points, whose residuals are not cut off."""
+        noisy, _ = self.tools.purse.noisy([raw_inside], self.points.radius**2, share)
+        return min(1.0, max(LEAST_INSIDE, noisy[0] / BALL**2 / max(self.matrix.trace, 1.0)))
+
+    def _mean(self, magnitude: float) -> Raise | None:
+        """How far the residuals' mean is from 0; None where that is mostly noise."""
+        levels = Levels(self._residuals(), *_whole_cut(LEVEL_CUT * self.plan.regime.wider * magnitude))
+        raw_sums = self.tools.table.row_sums(levels)
+        (total, weight, squares), deviation = self.tools.purse.noisy(raw_sums, levels.l2_units, self.plan.level)
+        self.tools.progress.step()
+        rows = max(4 * weight / levels.cut, 1.0)
+        noise = math.ldexp(deviation, levels.exponent) / rows
+        if noise > LEVEL_WORTH * magnitude / math.sqrt(self.rows):
+            return None
+        spread = math.ldexp(levels.cut, levels.exponent) ** 2 * max(squares / max(weight, 1), 0.0)
+        beyond = max(0.0, spread - (NORMAL_SPREAD * magnitude) ** 2) / rows
+        return Raise(math.ldexp(total, levels.exponent) / rows, math.hypot(noise, math.sqrt(beyond)))
+
+
+class _QuantileWalk(_ResidualWalk):
+    """The walk of a quantile regression: once it is near the middle it moves to the quantile, and on from there."""
+
+    def arrive(self, quantile: Fraction) -> Arrival:
+        """Take the steps and say where they led."""
+        search = self._search()
+        close = self.plan.close + search.unspent
+        if self.points.intercept and quantile != HALF:
+            close -= self._shift(quantile, search.magnitude, close * MOST_SHIFT)
+        cut = _whole_cut(min(1.0, SMOOTH * self.rows**SMOOTHER) * search.magnitude)
+        inner = InnerProducts(self._residuals(), *cut)
+        matrix = self.measured(self.tools.table.row_sums(inner), self.points.radius, self.plan.level)
+        offset = round(cut[0] * (2 * quantile - 1))
+        shares = [close * part for part in QUANTILE_CLOSE]
+        for share in shares:
+            scores = Scores(self._residuals(), *cut, offset=offset, products=bool(self.plan.products) and share is shares[-1])
+            closed = self._close(matrix, scores, self.tools.table.row_sums(scores), 1.0, share)
+        return self._arrival(search, closed, len(shares), matrix, None)
+
+    def _shift(self, quantile: Fraction, magnitude: float, most: Fraction) -> Fraction:
+        """Move the intercept to a private quantile of the residuals, and say what that took beyond its share, at most `most`."""
+        tail, inside = min(quantile, 1 - quantile), self.plan.inside
+        wanted = self.tools.purse.share_for_draw(SHIFT_NATS * float(2 * (1 - tail) / (self.rows * tail)))
+        share = max(inside, min(wanted, inside + most))
+        exponent = math.frexp(magnitude)[1] - 1 - PLACE_BITS
+        places = ResidualPlaces(self._residuals(), exponent, PLACES)
+        epsilon = self.tools.purse.draw_epsilon(share)
+        cell = draw_cell(self.tools.table.row_sums(places), quantile, epsilon, self.tools.rng)
+        intercept = np.zeros(self.size)
+        intercept[0] = math.ldexp(cell - PLACES + 0.5, exponent)
+        self.place = line_of(self.place + np.linalg.solve(self.points.turned, intercept)).values
+        return share - inside
+
+
+def _whole_cut(size: float) -> tuple[int, int]:
+    """A cut in whole numbers of a power of two, and that power."""
+    exponent = math.frexp(size)[1] - CUT_BITS
+    return max(1, math.floor(math.ldexp(size, -exponent))), exponent

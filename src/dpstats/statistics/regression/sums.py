@@ -1,0 +1,201 @@
+"""Sums over the points of rows: counts of magnitudes, products of coordinates, and scores with bounded influence.
+
+Claim      Each is a `RowSum`; its `l2_units` is at least the Euclidean length of what one row adds, whatever it holds
+Why        A bounded point u has a length of at most `radius`, and a residual is cut off at `cut`, moved by a public offset and
+           drawn toward 0 with its point: the score is (cut + |offset|) * u at most. The products u_i u_j have the length |u|**2
+           where those of two coordinates count once and weigh sqrt(2), of which 7/5 is a little less
+Numerics   Whole numbers throughout, in floats that hold them exactly (points.py)
+Source     steps.proof.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.statistics.regression.octaves import count_cells
+from dpstats.statistics.regression.points import Floats, Line, Points, few_at_a_time
+
+ACROSS, ALONG = 7, 5
+"""Weights of products of two coordinates and of squares: 7/5 is below sqrt(2)."""
+
+
+@dataclass(frozen=True)
+class Distances:
+    """For each feature the cells of how far rows lie from its middle; rows at the middle are left out."""
+
+    middles: tuple[float, ...]
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Count them, feature after feature."""
+        with np.errstate(over="ignore"):
+            raw_distances = np.abs(raw_rows[:, :-1] - self.middles)
+        return np.concatenate([count_cells(raw_distances[:, place]) for place in range(len(self.middles))])
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Outcomes less what a line says."""
+
+    points: Points
+    centre: float
+    """What is subtracted from every outcome."""
+    line: Line
+
+    def of(self, raw_rows: Floats, raw_points: Floats) -> Floats:
+        """The residuals of rows."""
+        with np.errstate(over="ignore"):
+            return raw_rows[:, -1] - self.centre - self.line.at(raw_points)
+
+
+@dataclass(frozen=True)
+class ResidualSizes:
+    """The cells of the magnitudes of residuals."""
+
+    residuals: Residuals
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Count them."""
+        return count_cells(np.abs(self.residuals.of(raw_rows, self.residuals.points.of(raw_rows))))
+
+
+@dataclass(frozen=True)
+class ResidualPlaces:
+    """How many residuals lie in each of the cells of a public width to either side of 0; the outermost hold all beyond."""
+
+    residuals: Residuals
+    exponent: int
+    """The width is two to this power."""
+    cells: int
+    """On either side."""
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Count them, from the lowest cell up."""
+        raw_residuals = self.residuals.of(raw_rows, self.residuals.points.of(raw_rows))
+        with np.errstate(over="ignore"):
+            raw_places = np.floor(np.ldexp(raw_residuals, -self.exponent))
+        raw_cells = np.clip(raw_places, -self.cells, self.cells - 1).astype(np.int64) + self.cells
+        return np.bincount(raw_cells, minlength=2 * self.cells).astype(np.int64, copy=False)
+
+
+@dataclass(frozen=True)
+class Products:
+    """Products of the coordinates of bounded points: the upper triangle of a matrix, row by row."""
+
+    points: Points
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Add them up."""
+        raw_points = self.points.of(raw_rows)
+        return upper(self.points.bounded(raw_points, self.points.weights(raw_points)))
+
+
+@dataclass(frozen=True)
+class InnerProducts:
+    """As `Products`, of the rows alone whose residuals are not cut off."""
+
+    residuals: Residuals
+    cut: int
+    exponent: int
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Add them up."""
+        points = self.residuals.points
+        raw_points = points.of(raw_rows)
+        with np.errstate(over="ignore"):
+            raw_residuals = np.ldexp(self.residuals.of(raw_rows, raw_points), -self.exponent)
+        raw_inside = raw_points[np.abs(raw_residuals) <= self.cut]
+        return upper(points.bounded(raw_inside, points.weights(raw_inside)))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a step needs, at one line: the score, then the squared lengths of points whose residuals are not cut off, then the
+    products of the scores' coordinates."""
+
+    residuals: Residuals
+    cut: int
+    """Where residuals are cut off, in their unit."""
+    exponent: int
+    """The unit of residuals is two to this power."""
+    offset: int = 0
+    """What every row's pull has more than its residual: for another quantile than the middle. At most `cut`, up or down."""
+    products: bool = False
+    """Whether the products are wanted."""
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Add them up."""
+        points = self.residuals.points
+        raw_points = points.of(raw_rows)
+        raw_weights = points.weights(raw_points)
+        raw_ball = points.bounded(raw_points, raw_weights)
+        with np.errstate(over="ignore"):
+            raw_residuals = np.ldexp(self.residuals.of(raw_rows, raw_points), -self.exponent)
+        raw_inside = np.abs(raw_residuals) <= self.cut
+        raw_pulls = np.trunc((np.clip(raw_residuals, -self.cut, self.cut) + self.offset) * raw_weights)
+        raw_squares = np.square(raw_ball).sum(axis=1)
+        raw_parts = [(raw_ball * raw_pulls[:, None]).sum(axis=0), np.sum(raw_squares, where=raw_inside, keepdims=True)]
+        if self.products:
+            raw_parts.append(upper(np.trunc(raw_ball * (raw_pulls * (1.0 / self.strongest))[:, None])))
+        return np.concatenate(raw_parts).astype(np.int64)
+
+    @property
+    def strongest(self) -> int:
+        """The most that a row can pull."""
+        return self.cut + abs(self.offset)
+
+    @property
+    def l2_units(self) -> int:
+        """Of the score."""
+        return self.strongest * self.residuals.points.radius
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Residuals that are cut off far out, times the squares of their points' weights; then, in quarters of the cut, these squares
+    by themselves, and times those of residuals over the cut: what a mean of residuals needs, and its error."""
+
+    residuals: Residuals
+    cut: int
+    exponent: int
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Add them up."""
+        points = self.residuals.points
+        raw_points = points.of(raw_rows)
+        raw_squares = points.weights(raw_points) ** 2
+        with np.errstate(over="ignore"):
+            raw_residuals = np.ldexp(self.residuals.of(raw_rows, raw_points), -self.exponent)
+        raw_held = np.clip(raw_residuals, -self.cut, self.cut)
+        raw_quarters = raw_squares * (self.cut / 4)
+        raw_errors = np.square(raw_held * (1.0 / self.cut)) * raw_quarters
+        raw_parts = [np.trunc(raw_held * raw_squares), np.trunc(raw_quarters), np.minimum(np.trunc(raw_errors), self.cut // 4)]
+        return np.array([raw_part.sum() for raw_part in raw_parts], dtype=np.int64)
+
+    @property
+    def l2_units(self) -> int:
+        """Of all together: the root of 18/16 is below 17/16."""
+        return -(-17 * self.cut // 16)
+
+
+def upper(raw_vectors: Floats) -> NDArray[np.int64]:
+    """The upper triangle of the sum of the vectors' outer products."""
+    size = raw_vectors.shape[1]
+    raw_matrix = np.zeros((size, size))
+    for rows in few_at_a_time(len(raw_vectors), size):
+        raw_matrix += raw_vectors[rows].T @ raw_vectors[rows]
+    return raw_matrix[np.triu_indices(raw_matrix.shape[0])].astype(np.int64)
+
+
+def weights_of_triangle(coordinates: int) -> list[int]:
+    """The weights of the entries of a triangle: squares and products of two."""
+    return [ALONG if row == column else ACROSS for row in range(coordinates) for column in range(row, coordinates)]
+
+
+def matrix_of(triangle: Floats, coordinates: int) -> Floats:
+    """The symmetric matrix of an upper triangle."""
+    matrix = np.zeros((coordinates, coordinates))
+    matrix[np.triu_indices(coordinates)] = triangle
+    return matrix + np.triu(matrix, 1).T

@@ -1,0 +1,221 @@
+"""A walk: what regressions by noisy steps share, from standardised points to coefficients in the units of the columns.
+
+It claims nothing by itself: it hands sums over rows to the purse, and computes with what comes back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.foundations.progress import Progress
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Table
+from dpstats.statistics.regression.points import BALL, Floats, Line, Points, line_of, whole_turn
+from dpstats.statistics.regression.purse import Purse
+from dpstats.statistics.regression.shares import Plan
+from dpstats.statistics.regression.standard import Standard
+from dpstats.statistics.regression.sums import ACROSS, ALONG, Products, matrix_of, weights_of_triangle
+
+DAMPING = 0.4
+"""How much of a matrix's noise is added to its eigenvalues: steps fall short rather than overshoot."""
+WORTH_TURNING = 0.5
+"""Points are turned if the noise of the first matrix is below so much of the number of rows."""
+FARTHEST_STRETCH = 512.0
+"""Beyond it features follow from each other, and a turn in whole numbers could not tell them apart."""
+UNRESOLVED = 0.6
+"""A step leaves about so much of what there is in a direction whose eigenvalue is as large as the noise."""
+SIGNAL = 1.5
+"""Features together may move the linear predictor by about so many of the scales that the walk began with."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What every regression works with."""
+
+    table: Table
+    purse: Purse
+    rng: RandomSource
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where a walk led, in the units of the columns."""
+
+    intercept: float
+    coefficients: Floats
+    covariance: Floats | None
+    """Of sampling and noise together, intercept first."""
+    noise: Floats
+    """Standard deviations of the last step's noise, intercept first."""
+    noisy_rows: int
+    scale: float | None
+    """A median of the residuals' magnitudes."""
+    taken: int
+    """Steps."""
+    weak: int
+    """Directions in which the features vary too little to tell."""
+    mean: bool = False
+    """Whether the intercept was moved to the mean of the residuals."""
+
+
+@dataclass(frozen=True)
+class Raise:
+    """How far the intercept was moved to the mean of the residuals, and the deviation of the noise in that."""
+
+    by: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A noisy matrix of products, made safe to divide by."""
+
+    eigenvalues: Floats
+    vectors: Floats
+    noise: float
+    """About the largest eigenvalue of its noise."""
+
+    @property
+    def trace(self) -> float:
+        """The sum of the eigenvalues."""
+        return float(self.eigenvalues.sum())
+
+    @property
+    def safe(self) -> Floats:
+        """The eigenvalues, none of them below the noise."""
+        safe: Floats = np.maximum(self.eigenvalues, self.noise) + DAMPING * self.noise
+        return safe
+
+    @property
+    def inverse(self) -> Floats:
+        """One over the safe matrix."""
+        inverse: Floats = (self.vectors / self.safe) @ self.vectors.T
+        return inverse
+
+    def length(self, step: Floats) -> float:
+        """The length of a step as the rows see it, all of them together."""
+        return math.sqrt(float(np.sum(self.safe * (self.vectors.T @ step) ** 2)))
+
+    def left_over(self, steps: int, size: float, rows: int) -> Floats:
+        """The covariance to allow for what so many steps may not have reached, where features began to move by about `size`."""
+        unreached = np.minimum(1.0, UNRESOLVED * self.noise / np.maximum(self.eigenvalues, 1e-300)) ** steps
+        unreached[self.eigenvalues <= 0] = 1.0
+        spread = (unreached * size) ** 2 * rows / np.maximum(self.eigenvalues, self.noise / 2)
+        left: Floats = (self.vectors * spread) @ self.vectors.T
+        return left
+
+
+class Walk:
+    """One regression on its way."""
+
+    def __init__(self, tools: Tools, standard: Standard, plan: Plan, noisy_rows: int, *, intercept: bool) -> None:
+        self.tools = tools
+        self.plan = plan
+        self.rows = noisy_rows
+        self.standard = standard
+        self.size = len(standard.middles) + intercept
+        radius = math.floor(plan.regime.radius * math.sqrt(self.size) * BALL)
+        self.points = Points(standard.middles, standard.scales, intercept, radius=radius)
+        self.place: Floats = np.zeros(self.size)
+        self.matrix = self._turn_and_measure()
+
+    @property
+    def reach(self) -> float:
+        """The radius of the ball in standard units."""
+        return self.points.radius / BALL
+
+    @property
+    def line(self) -> Line:
+        """Where the walk is."""
+        return line_of(self.place)
+
+    def move(self, matrix: Matrix, pull: Floats) -> Floats:
+        """Take a step; where it leads is what whole numbers can say of it."""
+        before = self.place
+        self.place = line_of(before + matrix.inverse @ pull).values
+        self.tools.progress.step()
+        return np.asarray(self.place - before)
+
+    def noisy_pull(self, raw_score: Sequence[int], l2_units: int, unit: float, share: Fraction) -> tuple[Floats, float]:
+        """The noisy sum of scores, and the deviation of its noise; `unit` is what one pull is."""
+        noisy, deviation = self.tools.purse.noisy(raw_score, l2_units, share)
+        return np.array(noisy, dtype=np.float64) * (unit / BALL), deviation * (unit / BALL)
+
+    def noisy_matrix(self, raw_triangle: Sequence[int], radius: int, share: Fraction) -> tuple[Floats, float]:
+        """The symmetric matrix of a triangle of vectors within a radius, with noise, and the deviation of it before weights."""
+        weights = weights_of_triangle(self.size)
+        raw_weighted = [weight * raw for weight, raw in zip(weights, raw_triangle, strict=True)]
+        noisy, deviation = self.tools.purse.noisy(raw_weighted, ALONG * radius**2, share)
+        self.tools.progress.step()
+        return matrix_of(np.array(noisy, dtype=np.float64) / weights, self.size) / BALL**2, deviation / BALL**2
+
+    def measured(self, raw_triangle: Sequence[int], radius: int, share: Fraction) -> Matrix:
+        """The noisy matrix, taken apart."""
+        matrix, deviation = self.noisy_matrix(raw_triangle, radius, share)
+        eigenvalues, vectors = np.linalg.eigh(matrix)
+        return Matrix(eigenvalues, vectors, largest_eigenvalue(deviation, self.size))
+
+    def spread(self, raw_triangle: Sequence[int], unit: float, deviation: float, inverse: Floats) -> Floats:
+        """The covariance of where a step leads: scores vary by sampling, as their products say, and by noise."""
+        matrix, noise = self.noisy_matrix(raw_triangle, self.points.radius, self.plan.products)
+        eigenvalues, vectors = np.linalg.eigh(matrix)
+        safe = np.maximum(eigenvalues, noise / (2 * ALONG)) * unit**2
+        scores = (vectors * safe) @ vectors.T + deviation**2 * np.eye(self.size)
+        covariance: Floats = inverse @ scores @ inverse
+        return covariance
+
+    def _turn_and_measure(self) -> Matrix:
+        """The noisy matrix of products, of turned points where that is worth while."""
+        plan, entries = self.plan, self.size * (self.size + 1) // 2
+        deviation = ALONG * self.reach**2 * self.tools.purse.deviation(plan.turn, entries)
+        if self.size - self.points.intercept < 2 or largest_eigenvalue(deviation, self.size) > WORTH_TURNING * self.rows:
+            return self._products(plan.turn + plan.matrix)
+        first = self._products(plan.turn)
+        stretch = np.minimum(FARTHEST_STRETCH, np.sqrt(self.rows / np.maximum(first.eigenvalues, first.noise)))
+        self.points = replace(self.points, turn=whole_turn((first.vectors * stretch) @ first.vectors.T))
+        return self._products(plan.matrix)
+
+    def _products(self, share: Fraction) -> Matrix:
+        return self.measured(self.tools.table.row_sums(Products(self.points)), self.points.radius, share)
+
+    def in_columns(
+        self,
+        *,
+        covariance: Floats | None,
+        step_noise: Floats,
+        taken: int,
+        scale: float | None,
+        matrix: Matrix,
+        raised: Raise | None = None,
+    ) -> Arrival:
+        """Where the walk is, in the units of the columns; `step_noise` is a factor of the noise's covariance."""
+        intercept = self.points.intercept
+        scales, middles = np.array(self.standard.scales), np.array(self.standard.middles)
+        back = np.zeros((self.size, self.size))
+        with np.errstate(all="ignore"):
+            back[intercept:, intercept:] = np.diag(1 / scales)
+            if intercept:
+                back[0, 0], back[0, 1:] = 1.0, -middles / scales
+            back = back @ self.points.turned
+            found = back @ self.place
+            spread = None if covariance is None else back @ covariance @ back.T
+            noise = np.sqrt(np.sum((back @ step_noise) ** 2, axis=1))
+        if raised is not None:
+            found[0] += raised.by
+            noise[0] = math.hypot(noise[0], raised.deviation)
+            if spread is not None:
+                spread[0, 0] += raised.deviation**2
+        first = float(found[0]) + self.standard.outcome if intercept else 0.0
+        weak = int(np.count_nonzero(matrix.eigenvalues < matrix.noise))
+        return Arrival(first, found[intercept:], spread, noise, self.rows, scale, taken, weak, raised is not None)
+
+
+def largest_eigenvalue(deviation: float, size: int) -> float:
+    """About that of a symmetric matrix of noise of this deviation before weights are taken out."""
+    return 2 * math.sqrt(size) * deviation / ACROSS

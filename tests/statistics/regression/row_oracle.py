@@ -1,0 +1,131 @@
+"""What one row adds to the sums of a regression, by hand: Python's floats for its cells, whole numbers for everything else."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpstats.foundations.summaries import RowSum
+from dpstats.statistics.regression.octaves import CELLS, magnitude_of
+from dpstats.statistics.regression.points import BALL_BITS, FARTHEST, POINT_BITS, TURN_BITS, Line, Points
+from dpstats.statistics.regression.sums import (
+    Distances,
+    InnerProducts,
+    Levels,
+    Products,
+    ResidualPlaces,
+    Residuals,
+    ResidualSizes,
+    Scores,
+)
+
+Row = list[float]
+
+
+def point_by_hand(points: Points, row: Row) -> list[int]:
+    """A row's point in whole units."""
+    standards = zip(row[:-1], points.middles, points.scales, strict=True)
+    features = [(x - middle) / scale * 2**POINT_BITS for x, middle, scale in standards]
+    plain = [2**POINT_BITS] * points.intercept + [round(_held(each)) for each in features]
+    if points.turn is None:
+        return plain
+    products = [sum(a * b for a, b in zip(plain, column, strict=True)) for column in zip(*points.turn, strict=True)]
+    farthest = Fraction(FARTHEST)
+    return [round(max(-farthest, min(Fraction(product, 2**TURN_BITS), farthest))) for product in products]
+
+
+def weight_by_hand(points: Points, point: list[int]) -> float:
+    """By how much a point is drawn toward 0."""
+    length = math.sqrt(sum(each**2 for each in point))
+    return min(1.0, float(points.radius * 2 ** (POINT_BITS - BALL_BITS)) / max(length, 1.0))
+
+
+def ball_by_hand(points: Points, point: list[int]) -> list[int]:
+    """A point within the ball."""
+    factor = weight_by_hand(points, point) / 2 ** (POINT_BITS - BALL_BITS)
+    held = [math.trunc(each * factor) for each in point]
+    return held if sum(each**2 for each in held) <= points.radius**2 else [0] * len(held)
+
+
+def residual_by_hand(residuals: Residuals, row: Row) -> float:
+    """An outcome less what the line says."""
+    return row[-1] - residuals.centre - line_by_hand(residuals.line, point_by_hand(residuals.points, row))
+
+
+def line_by_hand(line: Line, point: list[int]) -> float:
+    """What a line gives for a point: the float nearest to the exact number."""
+    return float(sum(a * b for a, b in zip(line.steps, point, strict=True)) * Fraction(2) ** line.exponent)
+
+
+def cell_by_hand(magnitude: float) -> int | None:
+    """The last cell that does not begin above a magnitude; none for 0."""
+    if magnitude == 0:
+        return None
+    low, high = 0, CELLS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if magnitude_of(middle) <= magnitude else (low, middle)
+    return low
+
+
+def added_by_hand(row_sum: RowSum, row: Row) -> list[int]:
+    """What one row adds."""
+    if isinstance(row_sum, Distances):
+        distances = [abs(x - middle) for x, middle in zip(row[:-1], row_sum.middles, strict=True)]
+        return [entry for distance in distances for entry in _one_hot(cell_by_hand(distance), CELLS)]
+    if isinstance(row_sum, ResidualSizes):
+        return _one_hot(cell_by_hand(abs(residual_by_hand(row_sum.residuals, row))), CELLS)
+    if isinstance(row_sum, ResidualPlaces):
+        place = scaled(residual_by_hand(row_sum.residuals, row), row_sum.exponent)
+        cell = math.floor(max(-row_sum.cells, min(place, row_sum.cells - 1))) + row_sum.cells
+        return _one_hot(cell, 2 * row_sum.cells)
+    if isinstance(row_sum, Products):
+        return triangle_by_hand(ball_by_hand(row_sum.points, point_by_hand(row_sum.points, row)))
+    if isinstance(row_sum, InnerProducts):
+        points = row_sum.residuals.points
+        ball = ball_by_hand(points, point_by_hand(points, row))
+        inside = abs(scaled(residual_by_hand(row_sum.residuals, row), row_sum.exponent)) <= row_sum.cut
+        return triangle_by_hand(ball if inside else [0] * len(ball))
+    assert isinstance(row_sum, (Scores, Levels))
+    return _scores_by_hand(row_sum, row) if isinstance(row_sum, Scores) else _levels_by_hand(row_sum, row)
+
+
+def _scores_by_hand(scores: Scores, row: Row) -> list[int]:
+    points = scores.residuals.points
+    point = point_by_hand(points, row)
+    weight, ball = weight_by_hand(points, point), ball_by_hand(points, point)
+    residual = scaled(residual_by_hand(scores.residuals, row), scores.exponent)
+    pull = math.trunc((max(-scores.cut, min(residual, scores.cut)) + scores.offset) * weight)
+    inside = sum(each**2 for each in ball) if abs(residual) <= scores.cut else 0
+    small = [math.trunc(each * (pull * (1.0 / scores.strongest))) for each in ball]
+    return [*(pull * each for each in ball), inside, *(triangle_by_hand(small) if scores.products else [])]
+
+
+def _levels_by_hand(levels: Levels, row: Row) -> list[int]:
+    points = levels.residuals.points
+    square = weight_by_hand(points, point_by_hand(points, row)) ** 2
+    residual = scaled(residual_by_hand(levels.residuals, row), levels.exponent)
+    held, quarter = max(-levels.cut, min(residual, levels.cut)), square * (levels.cut / 4)
+    error = (held * (1.0 / levels.cut)) ** 2 * quarter
+    return [math.trunc(held * square), math.trunc(quarter), min(math.trunc(error), levels.cut // 4)]
+
+
+def triangle_by_hand(vector: list[int]) -> list[int]:
+    """The upper triangle of a vector's outer product."""
+    return [vector[i] * vector[j] for i in range(len(vector)) for j in range(i, len(vector))]
+
+
+def scaled(value: float, exponent: int) -> float:
+    """A number in units of a power of two; infinite where no float is as large."""
+    try:
+        return math.ldexp(value, -exponent)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _held(value: float) -> float:
+    return max(-FARTHEST, min(value, FARTHEST))
+
+
+def _one_hot(cell: int | None, cells: int) -> list[int]:
+    return [int(place == cell) for place in range(cells)]

@@ -1,0 +1,182 @@
+"""A released regression: its numbers, its table, its plain form, and what it predicts."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpstats as dp
+from dpstats.curator.archive import document_of, result_of
+from dpstats.foundations.registry import Question, Statistic, ask
+from dpstats.foundations.results import Interval, plain_value
+from dpstats.statistics.regression.fit import RegressionFit, named, revive_fit
+
+FIT = RegressionFit(
+    model="linear",
+    outcome="income",
+    names=("age", "region[T.south]"),
+    intercept=1234.5,
+    coefficients=(52.25, -0.5),
+    covariance=((100.0, 0.0, 0.0), (0.0, 4.0, 0.0), (0.0, 0.0, math.inf)),
+    noise=(6.0, 1.0, math.inf),
+    rows=10_012,
+    scale=310.2,
+)
+BARE = RegressionFit("logistic", "y", ("x1", "x2"), 0.0, (-2.0, 1.0), has_intercept=False)
+
+
+def release(fit: RegressionFit, **fields: Any) -> dp.Release:
+    return dp.Release("linear_regression(age, income)", fit, dp.PrivacyCost(1), "universal", "epsilon-DP", True, **fields)
+
+
+def test_coefficients_are_arrays_that_cannot_be_written_to() -> None:
+    assert FIT.coef.tolist() == [52.25, -0.5]
+    assert FIT.params.tolist() == [1234.5, 52.25, -0.5]
+    arrays: list[Any] = [FIT.coef, FIT.params, FIT.errors]
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    assert FIT.errors.tolist() == [10.0, 2.0, math.inf]
+    assert BARE.errors is None
+    assert BARE.p_values() is None
+
+
+def test_p_values_are_those_of_the_normal_law() -> None:
+    from scipy import stats
+
+    fit = RegressionFit("linear", "y", ("a", "b"), 1.0, (3.0, 0.0), ((1.0, 0, 0), (0, 4.0, 0), (0, 0, 1.0)))
+    assert fit.p_values() == pytest.approx(2 * stats.norm.sf([1.0, 1.5, 0.0]))
+    assert FIT.p_values().tolist()[2] == 1.0
+
+
+def test_lists_that_do_not_fit_each_other_are_refused() -> None:
+    with pytest.raises(dp.DpstatsError, match="a coefficient for each feature"):
+        RegressionFit("linear", "y", ("a",), 0.0, (1.0, 2.0))
+    with pytest.raises(dp.DpstatsError, match="errors for them and the intercept"):
+        RegressionFit("linear", "y", ("a",), 0.0, (1.0,), noise=(1.0,))
+    without = RegressionFit("linear", "y", ("a",), 0.0, (1.0,), ((4.0,),), has_intercept=False)
+    assert without.errors.tolist() == [0.0, 2.0]
+
+
+def test_a_card_shows_the_coefficients_in_one_line() -> None:
+    assert str(FIT) == "income = 1234.5 + 52.25 * age - 0.5 * region[T.south]"
+    assert str(BARE) == "logit P(y) = -2 * x1 + 1 * x2"
+    assert str(RegressionFit("quantile 0.9", "y", ("a",), -1.0, (2.0,))) == "quantile 0.9 of y = -1 + 2 * a"
+    assert f"  value       {FIT}" in str(release(FIT).card())
+
+
+def test_the_summary_has_the_lines_that_a_statistician_looks_for() -> None:
+    lines = FIT.summary().splitlines()
+    assert lines[0].strip() == "Private linear regression"
+    text = "\n".join(lines)
+    for fact in ("Dep. Variable: income", "No. Observations: about 10,012", "Df Residuals:     about 10,009", "Residual Scale:"):
+        assert fact in text
+    heads = next(line for line in lines if "coef" in line)
+    assert heads.split() == ["coef", "total", "err", "noise", "err", "noise", "share", "z", "P>|z|", "[0.025", "0.975]"]
+    age = next(line for line in lines if line.startswith("age")).split()
+    assert age == ["age", "52.25", "2", "1", "25%", "26.125", "0.000", "48.33", "56.17"]
+    lost = next(line for line in lines if line.startswith("region")).split()
+    assert lost == ["region[T.south]", "-0.5", "inf", "inf", "1.000", "-inf", "inf"]
+
+
+def test_the_summary_leaves_out_what_is_not_known() -> None:
+    text = BARE.summary()
+    assert "Intercept" not in text
+    assert "err" not in text
+    assert "Observations" not in text
+    assert "x2" in text
+
+
+def test_the_summary_takes_the_intervals_of_the_release() -> None:
+    intervals = tuple(Interval(low, low + 1.0, 0.9, "all") for low in (1.0, 2.0))
+    text = BARE.summary(intervals)
+    assert "[0.05  0.95]" in text
+    assert next(line for line in text.splitlines() if line.startswith("x2")).split() == ["x2", "1", "2", "3"]
+    with pytest.raises(dp.InvalidParameterError, match=r"summary\(release\.intervals\)"):
+        FIT.summary(intervals)
+    with pytest.raises(dp.InvalidParameterError, match="between 0 and 1"):
+        FIT.summary(level=1.0)
+
+
+def test_html_escapes_names() -> None:
+    fit = RegressionFit("linear", "y", ("<b>",), 0.0, (1.0,))
+    assert "<b>" not in fit._repr_html_()
+    assert "&lt;b&gt;" in fit._repr_html_()
+
+
+@pytest.mark.parametrize("fit", [FIT, BARE])
+def test_a_fit_survives_the_archive_and_json(fit: RegressionFit) -> None:
+    statistic = Statistic("fit", "A fit", revive=revive_fit)
+    intervals = tuple(Interval(0.0, math.inf, 0.95, "all") for _ in fit.names)
+    again = result_of(json.loads(json.dumps(document_of(release(fit, intervals=intervals)))), statistic)
+    assert isinstance(again, dp.Release)
+    assert again.value == fit
+    assert isinstance(again.value.names, tuple)
+    assert revive_fit(json.loads(json.dumps(plain_value(fit)))) == fit
+    json.loads(release(fit).to_json())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [[30, 0], [40, 1]],
+        np.array([[30.0, 0.0], [40.0, 1.0]]),
+        {"region[T.south]": [0, 1], "age": [30, 40]},
+        pd.DataFrame({"more": [9, 9], "age": [30, 40], "region[T.south]": [False, True]}),
+        pl.DataFrame({"age": [30, 40], "region[T.south]": [0, 1]}),
+        pa.table({"age": [30, 40], "region[T.south]": [0, 1]}),
+    ],
+)
+def test_predictions_go_by_name_where_there_are_names(data: Any) -> None:
+    assert FIT.predict(data) == pytest.approx([1234.5 + 30 * 52.25, 1234.5 + 40 * 52.25 - 0.5])
+
+
+def test_predictions_of_single_columns_rows_and_missing_cells() -> None:
+    one = RegressionFit("linear", "y", ("age",), 1.0, (2.0,))
+    assert one.predict([1, 2]).tolist() == [3.0, 5.0]
+    assert one.predict({"age": 4}).tolist() == [9.0]
+    missing = one.predict({"age": [None, 1.0]})
+    assert math.isnan(missing[0])
+    assert missing[1] == 3.0
+    unnamed = RegressionFit("linear", "y", ("x1", "x2"), 0.0, (1.0, 10.0))
+    assert unnamed.predict(pd.DataFrame({"a": [1], "b": [2]})).tolist() == [21.0]
+
+
+def test_predictions_pass_the_inverse_link_and_never_overflow() -> None:
+    assert BARE.predict([[0, 0], [0, 2000], [2000, 0]]) == pytest.approx([0.5, 1.0, 0.0])
+    assert BARE.predict([[1, 0]]) == pytest.approx([1 / (1 + math.exp(2))])
+    poisson = RegressionFit("poisson", "y", ("a",), 1.0, (1.0,))
+    assert poisson.predict([[1], [1e6]]) == pytest.approx([math.exp(2), math.inf])
+
+
+def test_data_that_does_not_fit_is_an_error_about_public_things() -> None:
+    with pytest.raises(dp.UnknownNameError, match="needs a column 'age'"):
+        FIT.predict({"region[T.south]": [1]})
+    with pytest.raises(dp.DataTypeError, match="has 2 features"):
+        FIT.predict([[1, 2, 3]])
+    with pytest.raises(dp.DataTypeError, match="has 2 features"):
+        FIT.predict([1, 2])
+    with pytest.raises(dp.DataTypeError, match="differ in their number"):
+        FIT.predict({"age": [1, 2], "region[T.south]": [1]})
+    with pytest.raises(dp.DataTypeError, match="need numbers") as caught:
+        FIT.predict({"age": ["secret"], "region[T.south]": [1]})
+    assert "secret" not in str(caught.value)
+    with pytest.raises(dp.DataTypeError, match="one dimension"):
+        FIT.predict({"age": [[1, 2]], "region[T.south]": [1]})
+
+
+def test_a_question_names_features_and_outcome_or_numbers_them() -> None:
+    question = ask("count", epsilon=1)
+
+    def of(*columns: str) -> Question:
+        return Question(question.statistic, question.method, {}, question.cost, columns)
+
+    assert named(of("age", "hours", "income")) == (("age", "hours"), "income")
+    assert named(of("", "hours", "")) == (("x1", "hours"), "y")
