@@ -22,8 +22,8 @@ help: ## list the targets
 demo: $(VENV)/.run ## ask private questions of a bundled, synthetic table
 	@$(BIN)/dpstats demo $(ARGS)
 
-test: $(VENV)/.dev ## run the tests
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.dev ## run the tests, on all cores
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(ARGS)
 
 lint: $(VENV)/.dev ## check style with ruff and types with mypy --strict
 	@$(BIN)/ruff check .

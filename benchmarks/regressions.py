@@ -1,11 +1,12 @@
 """How good regressions are without bounds: beside least squares, and beside the peers' packages.
 
-    python benchmarks/regressions.py [--repeats 20] [--only peers errors methods models speed] [--at 2/1000 5/5000] [--delta 0]
+    python benchmarks/regressions.py [--repeats 20] [--only peers errors models speed] [--at 2/1000 5/5000] [--delta 0]
 
 Tables are drawn anew for every repeat. `errors` is the root mean square error of the linear predictor over the rows, against
 the population's, over that of least squares; once of all of it, and once of the coefficients alone, each in standard deviations
 of its feature; and how often the 95% intervals of coefficients hold. `peers` is the largest error of a coefficient, its median
-over repeats: from least squares on the same rows, and from the population's. A peer that cannot be imported is skipped, and the
+over repeats: from least squares on the same rows, and from the population's. `models` is the root mean square error of
+coefficients over the standard errors that they have without privacy. A peer that cannot be imported is skipped, and the
 output says why. Tables are Markdown; docs/regression.md keeps a run.
 """
 
@@ -17,6 +18,8 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,12 +29,14 @@ import dpstats as dp
 from dpstats.testing import seeded
 
 Array = NDArray[np.float64]
+Fit = Callable[[Array, Array], Array]
+"""Features, outcome -> slopes."""
 
 SEED = 5
 EXPLAINED = 0.8
 """The part of the outcome's variance that features explain, with errors of unit variance."""
 AT = ("2/1000", "5/5000", "10/5000", "20/20000", "2/10000", "5/10000")
-LOST = 1000.0
+SECTIONS = ("peers", "errors", "models", "speed")
 
 
 class Drawn(NamedTuple):
@@ -171,39 +176,41 @@ def compare(shape: str, n: int, p: int, epsilon: float, delta: float, repeats: i
 # Beside the peers -----------------------------------------------------------------------------------------------------------
 
 
-def peer_fits(p: int) -> dict[str, Callable[[Array, Array, float], Array]]:
-    """Slopes by each method, or by each peer that is there."""
-    fits: dict[str, Callable[[Array, Array, float], Array]] = {
-        "dpstats": lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon).value.coef,
-        "dpstats, delta=1e-6": lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon, delta=1e-6).value.coef,
-        "dpstats, short_cut": lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon, method="short_cut").value.coef,
+def peer_fits(p: int) -> dict[str, Fit]:
+    """Slopes by each method, and by the peer if it is there."""
+    fits = {
+        "dpstats": ours(),
+        "dpstats, delta=1e-6": ours(delta=1e-6),
+        "dpstats, short_cut": ours(method="short_cut"),
+        **({"dpstats, theil_sen": ours(method="theil_sen")} if p == 1 else {}),
     }
-    if p == 1:
-        fits["dpstats, theil_sen"] = lambda X, y, epsilon: dp.linear_regression(X, y, epsilon=epsilon, method="theil_sen").value.coef
     try:
         from diffprivlib.models import LinearRegression
     except Exception as error:
         print(f"diffprivlib is skipped: {type(error).__name__}")
         return fits
 
-    def diffprivlib(looser: float) -> Callable[[Array, Array, float], Array]:
-        def fit(X: Array, y: Array, epsilon: float) -> Array:
-            low, high = np.quantile(X, 0.001, axis=0), np.quantile(X, 0.999, axis=0)
+    def diffprivlib(looser: float) -> Fit:
+        def fit(features: Array, outcome: Array) -> Array:
+            low, high = np.quantile(features, [0.001, 0.999], axis=0)
             reach, middle = (high - low) / 2 * looser, (high + low) / 2
-            bottom, top = np.quantile(y, [0.001, 0.999])
+            bottom, top = np.quantile(outcome, [0.001, 0.999])
             half, centre = (top - bottom) / 2 * looser, (top + bottom) / 2
             model: Any = LinearRegression(
-                epsilon=epsilon, bounds_X=(middle - reach, middle + reach), bounds_y=(centre - half, centre + half)
+                epsilon=1.0, bounds_X=(middle - reach, middle + reach), bounds_y=(centre - half, centre + half)
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return np.asarray(model.fit(X, y).coef_)
+                return np.asarray(model.fit(features, outcome).coef_)
 
         return fit
 
-    fits["diffprivlib, tight bounds"] = diffprivlib(1.0)
-    fits["diffprivlib, loose bounds"] = diffprivlib(1000.0)
-    return fits
+    return {**fits, "diffprivlib, tight bounds": diffprivlib(1.0), "diffprivlib, loose bounds": diffprivlib(1000.0)}
+
+
+def ours(**keywords: Any) -> Fit:
+    """Slopes without bounds."""
+    return lambda features, outcome: np.asarray(dp.linear_regression(features, outcome, epsilon=1, **keywords).value.coef)
 
 
 def peers_table(repeats: int) -> None:
@@ -214,12 +221,101 @@ def peers_table(repeats: int) -> None:
             near, true = [], []
             for repeat in range(repeats):
                 chance = np.random.default_rng([SEED, p, repeat])
-                X = chance.normal(50, 15, (10_000, p)) / 15
-                y = 3 + X @ np.ones(p) + chance.normal(size=10_000)
-                slopes = fit(X, y, 1.0)
-                near.append(float(np.max(np.abs(slopes - least_squares(X, y)[1:]))))
+                features = chance.normal(50, 15, (10_000, p)) / 15
+                outcome = 3 + features @ np.ones(p) + chance.normal(size=10_000)
+                slopes = fit(features, outcome)
+                near.append(float(np.max(np.abs(slopes - least_squares(features, outcome)[1:]))))
                 true.append(float(np.max(np.abs(slopes - 1.0))))
             print(f"| {p} | {name} | {np.median(near):.2g} | {np.median(true):.2g} | {aim:g} |", flush=True)
+
+
+# Other models ---------------------------------------------------------------------------------------------------------------
+
+
+class Model(NamedTuple):
+    """A regression, outcomes for it, and the standard errors that it has without privacy."""
+
+    ask: Callable[..., Any]
+    outcomes: Callable[[Array, np.random.Generator], Array]
+    """Of linear predictors."""
+    information: Callable[[Array], Array]
+    """Of linear predictors: what a row says about its own."""
+    intercept: float
+    slope: float
+    shift: float = 0.0
+    """How far the intercept is from that of the linear predictor."""
+
+
+def quantile_model(quantile: float) -> Model:
+    """Normal errors: the density at the quantile tells the standard errors."""
+    normal = NormalDist()
+    place = normal.inv_cdf(quantile)
+    known = normal.pdf(place) ** 2 / (quantile * (1 - quantile))
+    return Model(
+        partial(dp.quantile_regression, quantile=quantile),
+        lambda predictors, chance: predictors + chance.normal(size=len(predictors)),
+        lambda predictors: np.full(len(predictors), known),
+        1.0,
+        1.0,
+        place,
+    )
+
+
+def logistic_model(intercept: float) -> Model:
+    return Model(
+        dp.logistic_regression,
+        lambda predictors, chance: (chance.random(len(predictors)) < 1 / (1 + np.exp(-predictors))).astype(float),
+        lambda predictors: np.asarray(np.exp(predictors) / (1 + np.exp(predictors)) ** 2),
+        intercept,
+        0.8,
+    )
+
+
+def poisson_model(intercept: float) -> Model:
+    return Model(
+        dp.poisson_regression, lambda predictors, chance: chance.poisson(np.exp(predictors)).astype(float), np.exp, intercept, 0.4
+    )
+
+
+MODELS = {
+    "median": quantile_model(0.5),
+    "quantile 0.9": quantile_model(0.9),
+    "logistic, half are 1": logistic_model(0.0),
+    "logistic, one in twenty is 1": logistic_model(-3.0),
+    "Poisson, mean near 2": poisson_model(0.5),
+    "Poisson, mean near 0.15": poisson_model(-2.0),
+    "Poisson, mean near 400": poisson_model(6.0),
+}
+
+
+def models_table(repeats: int, deltas: Sequence[float], epsilon: float) -> None:
+    print("| model | features, rows | delta | coefficients' error over their standard errors | intervals hold | no reply |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, model in MODELS.items():
+        for p, n in ((2, 10_000), (5, 10_000)):
+            for delta in deltas:
+                print(f"| {name} | {p}, {n:,} | {delta:g} | {compare_model(model, n, p, epsilon, delta, repeats)} |", flush=True)
+
+
+def compare_model(model: Model, n: int, p: int, epsilon: float, delta: float, repeats: int) -> str:
+    errors: list[float] = []
+    held: list[bool] = []
+    replies = 0
+    for repeat in range(repeats):
+        chance = np.random.default_rng([SEED, n, p, repeat])
+        features = chance.normal(3, 2, (n, p))
+        slopes = np.where(np.arange(p) % 2 == 0, model.slope, -model.slope) / 2
+        predictors = model.intercept + (features - 3) @ slopes
+        full = np.column_stack([np.ones(n), features])
+        weights = model.information(predictors)
+        standard = np.sqrt(np.diag(np.linalg.inv((full * weights[:, None]).T @ full)))[1:]
+        release = model.ask(features, model.outcomes(predictors, chance), epsilon=epsilon, delta=delta, rng=seeded(repeat))
+        if isinstance(release, dp.NoReply):
+            continue
+        replies += 1
+        errors += list((release.value.coef - slopes) / standard)
+        held += [each.low <= true <= each.high for each, true in zip(release.intervals[1:], slopes, strict=True)]
+    return f"{root_mean_square(errors):.2f} | {np.mean(held) if held else math.nan:.1%} | {repeats - replies} of {repeats}"
 
 
 # Time and memory ------------------------------------------------------------------------------------------------------------
@@ -247,7 +343,7 @@ def speed_table() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--only", nargs="+", choices=("peers", "errors", "speed"), default=["peers", "errors", "speed"])
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--at", nargs="+", metavar="FEATURES/ROWS", default=list(AT))
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", nargs="+", type=float, default=[0.0, 1e-6])
@@ -257,6 +353,8 @@ def main() -> None:
         peers_table(arguments.repeats)
     if "errors" in arguments.only:
         errors_table(arguments.at, arguments.delta, arguments.epsilon, arguments.repeats, arguments.shapes)
+    if "models" in arguments.only:
+        models_table(arguments.repeats, arguments.delta, arguments.epsilon)
     if "speed" in arguments.only:
         speed_table()
 

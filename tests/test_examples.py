@@ -16,7 +16,7 @@ def run(name: str, folder: Path) -> str:
 
 
 def test_every_example_is_tried_here() -> None:
-    assert {path.name for path in (ROOT / "examples").glob("*")} == {"protect.py"}
+    assert {path.name for path in (ROOT / "examples").glob("*")} == {"protect.py", "regression.py"}
 
 
 def test_protect_runs_out_of_budget_and_a_second_process_finds_the_ledger_as_it_was(tmp_path: Path) -> None:
@@ -30,3 +30,10 @@ def test_protect_runs_out_of_budget_and_a_second_process_finds_the_ledger_as_it_
     assert plain == first.splitlines()[1:]  # noise is not drawn again
     assert "Estrava" in first
     assert "there is epsilon = 0.3 left. Nothing was spent." in first
+
+
+def test_regression_prints_a_row_for_each_region_predicts_and_draws(tmp_path: Path) -> None:
+    printed = run("regression.py", tmp_path)
+    assert "Cost: epsilon = 2, delta = 0.000001" in printed
+    assert printed.count("Fennick") == 2  # a coefficient, and a prediction
+    assert (tmp_path / "regression.svg").read_text(encoding="utf-8").count("Fennick") >= 1

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from dpstats import accounting, mechanisms, testing
+from dpstats import accounting, mechanisms, models, testing
 from dpstats.accounting.budgets import Budget
 from dpstats.foundations.errors import (
     BudgetError,
@@ -37,6 +37,7 @@ from dpstats.foundations.results import NoReply, Release
 if TYPE_CHECKING:
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
+    from dpstats.formula_regression import regression
 
 __version__ = "0.1.0"
 
@@ -61,13 +62,19 @@ __all__ = [
     "__version__",
     "accounting",
     "mechanisms",
+    "models",
     "plan",
     "protect",
+    "regression",
     "testing",
 ]
 
 
-_ON_FIRST_USE = {"plan": "dpstats.curator.planning.plan", "protect": "dpstats.curator.protect"}
+_ON_FIRST_USE = {
+    "plan": "dpstats.curator.planning.plan",
+    "protect": "dpstats.curator.protect",
+    "regression": "dpstats.formula_regression",
+}
 
 
 def __getattr__(name: str) -> Callable[..., Release | NoReply]:

@@ -1,4 +1,4 @@
-"""`dp.median(x)`, `dp.covariance(x, y)` and friends: one array or two, one question, no ledger.
+"""`dp.median(x)`, `dp.covariance(x, y)`, `dp.linear_regression(X, y)` and friends: some arrays, one question, no ledger.
 
 Each function here is made from the registry. It checks and prices the question first, and only then looks at the data.
 """
@@ -10,14 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
+from dpstats.engines.tables.features import features_of
 from dpstats.engines.tables.given import as_read
-from dpstats.foundations.arguments import column_words, take_columns
+from dpstats.foundations.arguments import check_features, column_words, take_columns
 from dpstats.foundations.errors import MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import AUTO, INTERVAL, Reads, Statistic, ask, find_statistic
+from dpstats.foundations.registry import AUTO, INTERVAL, Question, Reads, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.summaries import MISSING_POLICY
+from dpstats.statistics.linear_regression import MOST_FEATURES
 
 StatisticFunction = Callable[..., Release | NoReply]
 
@@ -32,7 +34,16 @@ _COMMON_HELP = {
     "rng": "dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise",
 }
 _CONTAINERS = "a list, a numpy array, a pandas or polars Series, an arrow array"
-_KINDS = {Reads.NUMBERS: "numbers", Reads.LABELS: "values of any type", Reads.EITHER: "numbers, or values of any other type"}
+_FEATURES = (
+    "the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, "
+    "a list of rows, a list of arrays or Series, each a column, or one column alone"
+)
+_KINDS = {
+    Reads.NUMBERS: "numbers",
+    Reads.LABELS: "values of any type",
+    Reads.EITHER: "numbers, or values of any other type",
+    Reads.FEATURES: _FEATURES,
+}
 
 
 def function_for(name: str) -> StatisticFunction:
@@ -67,10 +78,12 @@ def function_for(name: str) -> StatisticFunction:
             method=method,
             interval=interval,
             unit=unit,
-            column=[_label(each) for each in data],
+            column=[] if statistic.takes_features else [_label(each) for each in data],
             **parameters,
         )
-        return question.answer(lambda: as_read(data, statistic.reads), source)
+        if statistic.takes_features:
+            question, data = _with_features(question, *data)
+        return question.answer(lambda: as_read(data, statistic.reads_of(len(data))), source)
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "dpstats"
@@ -128,6 +141,11 @@ def _data_help(statistic: Statistic) -> dict[str, str]:
     helps = dict(zip(names, (_KINDS[reads] for reads in statistic.reads), strict=True))
     if len(names) == 1:
         return {name: f"{kind}: {_CONTAINERS}; {MISSING_POLICY}" for name, kind in helps.items()}
+    if statistic.takes_features:
+        return {
+            names[0]: f"{helps[names[0]]}; a row that is missing in one column is left out of all; {MISSING_POLICY}",
+            names[1]: f"the outcome, {helps[names[1]]}: {_CONTAINERS}, of the same rows in the same order",
+        }
     helps[names[0]] += f": {_CONTAINERS}; a row that is missing in one column is left out of all; {MISSING_POLICY}"
     helps[names[1]] += ", of the same rows in the same order"
     return helps
@@ -138,12 +156,28 @@ def _indented(rows: dict[str, str]) -> list[str]:
     return [f"  {heading:<{width}}  {text}" for heading, text in rows.items()]
 
 
+def _with_features(question: Question, raw_features: object, raw_outcome: object) -> tuple[Question, list[object]]:
+    """The question with the names of its features and its outcome, and their columns; an error where they do not fit it."""
+    features = features_of(raw_features)
+    names = [_name(each.raw_values) if each.name is None else _printable(each.name) for each in features]
+    check_features(question.statistic, [*names, _name(raw_outcome)], MOST_FEATURES)
+    return question.on((*names, _label(raw_outcome))), [*(each.raw_values for each in features), raw_outcome]
+
+
 def _label(data: Any) -> str:
-    """The name that a Series carries, which is as public as a column name; none that could break a card's lines."""
+    """The name that a Series carries, cut off where it is long."""
+    name = _name(data)
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 3]}..."
+
+
+def _name(data: Any) -> str:
+    """The name that a Series carries, which is as public as a column name; empty where it has none."""
     try:
-        name = getattr(data, "name", "")
+        return _printable(getattr(data, "name", ""))
     except Exception:  # a container's own property may raise, and its text may carry data
         return ""
-    if not isinstance(name, str) or not name.isprintable():
-        return ""
-    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 3]}..."
+
+
+def _printable(name: object) -> str:
+    """A name, if it could not break a card's lines."""
+    return name if isinstance(name, str) and name.isprintable() else ""

@@ -5,10 +5,11 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpstats.cli import exits
-from dpstats.cli.demo import BUDGET, QUESTIONS
+from dpstats.cli.demo import BUDGET, QUESTIONS, least_squares
 from tests.cli.conftest import Run
 
 
@@ -16,7 +17,7 @@ def test_the_demo_runs_and_tells_the_truth_about_itself(run: Run) -> None:
     outcome = run("demo")
     assert outcome.code == exits.ANSWERED
     assert "nobody in it exists" in outcome.out
-    assert "The budget: epsilon = 3" in outcome.out
+    assert "The budget: epsilon = 4" in outcome.out
     assert "not asked" in outcome.out
     assert "more than the 0.3 that is left" in outcome.out
     assert "only because these persons are invented" in outcome.out
@@ -67,6 +68,25 @@ def test_pairs_stand_in_brackets_and_the_true_column_is_aligned_to_the_right(run
     rows = [line for line in lines if line.startswith(("  question ", "  count(", "  median(", "  quantile(income, ["))]
     assert len({len(row) for row in rows}) == 1
     assert next(row for row in rows if "[0.1, 0.9]" in row).count("[") == 3
+
+
+def test_a_regression_comes_after_the_median_with_its_table_and_the_truth(run: Run) -> None:
+    lines = run("demo", "--seed", "3").out.splitlines()
+    (place,) = (place for place, line in enumerate(lines) if line.startswith("  linear_regression([age, schooling], hours)"))
+    assert lines[place - 1].startswith("  median(income)")
+    assert lines[place].split()[-2:] == ["1", "2.4"]
+    header = next(line for line in lines if line.startswith("  question"))
+    assert lines[place].index(" 1 ") + 2 == header.index("epsilon") + len("epsilon")
+    table = lines[place + 1 : place + 14]
+    assert "Private linear regression" in table[0]
+    assert {"Intercept", "age", "schooling"} <= {line.split()[0] for line in table}
+    assert any("true, by least squares (*): [25.8577; -0.266997; 0.707735]" in line for line in lines[place:])
+
+
+def test_least_squares_are_those_of_a_known_plane() -> None:
+    raw_rows = np.random.default_rng(1).normal(size=(50, 3))
+    raw_rows[:, 2] = 3 + 2 * raw_rows[:, 0] - raw_rows[:, 1]
+    assert least_squares(raw_rows) == pytest.approx([3, 2, -1])
 
 
 def test_an_exact_hit_is_explained(run: Run) -> None:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import sys
 from collections.abc import Sequence
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.cli import exits
+from dpstats.cli.answers import json_text, plain_text
 from dpstats.cli.command import Command
-from dpstats.cli.pricing import price_questions, total_cost
-from dpstats.cli.questions import parse_question
+from dpstats.cli.formulas import AskedFormula, FormulaTable
+from dpstats.cli.pricing import Offer, offer_of, priced, total_cost
+from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
+from dpstats.curator.formulas import MODELS
 from dpstats.engines.files import FileTable, check_column_name, open_table
 from dpstats.foundations.arguments import column_words
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.privacy import Neighbors, PrivacyCost
-from dpstats.foundations.randomness import RandomSource, seeded
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource, seeded, source_or_system
 from dpstats.foundations.registry import REQUIRED, Question, Reads, Statistic, find_statistic, statistic_names
-from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
+from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column, Table
 from dpstats.pictures.looks import check_can_draw
@@ -31,15 +33,26 @@ Answers questions about a CSV or Parquet file with differential privacy. No boun
   dpstats ask people.csv "median(income)" --epsilon 1
   dpstats ask people.csv "median(income)" "quantile(income, 0.9)" --epsilon 1 --unit person
   dpstats ask people.csv "mean(income)" "histogram(region)" --epsilon 1 --plot answers.svg
+  dpstats ask people.csv "linear_regression([age, schooling], income)" --epsilon 1
+  dpstats ask people.csv "regression('log(income) ~ age + C(region)')" --epsilon 1
   dpstats ask people.parquet "quantile(income, [0.1, 0.5, 0.9], epsilon=0.3)" 'count("net income")' --epsilon 1 --json
 
-A question names a column first, or two where it is about two, and then its parameters. interval=0.9 sets the confidence
-level of its interval, which is 0.95 otherwise; interval=None leaves the interval out.
+A question names a column first, or two where it is about two, and then its parameters; a regression names its features, in a
+list where there are several, and then the outcome, or has a formula. interval=0.9 sets the confidence level of intervals, which
+is 0.95 otherwise; interval=None leaves them out.
 --epsilon is the total for this call. A question that names its own epsilon takes that much; the others share the rest
 equally. Smaller epsilon, more privacy, more noise: 0.1 is cautious, 1 is common, 10 hides little.
-A histogram of labels that are not listed also spends a delta to find them: --delta, or if that is left out 1e-9.
+A histogram of labels that are not listed also spends a delta to find them, and so does a formula with a category whose levels
+are not listed: --delta, or if that is left out 1e-9.
 Everything is checked and priced before the file is read; what goes wrong because of the data is a "no reply" at full cost.
 """
+
+
+_FORMULAS = (
+    f"  {FORMULA}('income ~ age + C(region)', model=linear)  A regression by a formula",
+    f"    model: {', '.join(MODELS)}; what it takes by itself goes by name, such as quantile=0.9",
+    "    levels: those of categories, where they are public: levels={region: [north, south]}, the first being the reference",
+)
 
 
 def describe() -> str:
@@ -51,6 +64,7 @@ def describe() -> str:
     for call, statistic in calls.items():
         lines.append(f"  {call:<{width}}  {statistic.summary}")
         lines += [f"  {'':<{width}}    {parameter.name}: {parameter.help}" for parameter in statistic.parameters]
+    lines += ["", *_FORMULAS]
     lines += ["", "Exit codes:", *(f"  {code}  {meaning}" for code, meaning in exits.MEANINGS.items())]
     return "\n".join(lines)
 
@@ -85,15 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Price, read, answer, draw, print."""
     if arguments.plot is not None:
         check_can_draw(arguments.plot)
-    questions = price_questions(
-        [parse_question(text) for text in arguments.questions],
-        epsilon=arguments.epsilon,
-        delta=arguments.delta,
-        neighbors=arguments.neighbors,
-        unit=arguments.unit,
-    )
+    types = parse_types(arguments.types)
+    questions = price_all([parse_question(text) for text in arguments.questions], types, arguments)
     source = None if arguments.seed is None else seeded(arguments.seed)
-    answers = answer_questions(arguments.file, questions, parse_types(arguments.types), source)
+    answers = answer_questions(arguments.file, questions, types, source)
     try:
         if arguments.plot is not None:
             plot_answers(arguments.plot, answers)
@@ -109,20 +118,43 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.NO_REPLY if any(isinstance(answer, NoReply) for answer in answers) else exits.ANSWERED
 
 
+def price_all(
+    parsed: Sequence[ParsedQuestion], types: dict[str, str], arguments: argparse.Namespace
+) -> list[Question | AskedFormula]:
+    """Checked and priced questions; where there is a formula among them, the names and types of the columns are read for it."""
+    neighbors, unit = arguments.neighbors, arguments.unit
+    table = FormulaTable.open(arguments.file, types) if any(each.statistic == FORMULA for each in parsed) else None
+    offers: list[Offer[Question | AskedFormula]] = [
+        table.offer(each, neighbors, unit) if table and each.statistic == FORMULA else offer_of(each, neighbors, unit)
+        for each in parsed
+    ]
+    return priced(offers, epsilon=arguments.epsilon, delta=arguments.delta)
+
+
 def answer_questions(
-    file: str, questions: Sequence[Question], types: dict[str, str], source: RandomSource | None
+    file: str, questions: Sequence[Question | AskedFormula], types: dict[str, str], source: RandomSource | None
 ) -> list[Release | NoReply]:
     """Open the table, fetch every column, and only when all of that has gone well answer the questions."""
     table = open_table(file, types)
-    for name in dict.fromkeys(name for question in questions for name in question.columns):
+    plain = [question for question in questions if isinstance(question, Question)]
+    for name in dict.fromkeys(name for question in plain for name in question.columns):
         check_column_name(name, table.columns)
-    wanted = dict.fromkeys((question.columns, question.statistic.reads) for question in questions)
+    wanted = dict.fromkeys((question.columns, _reads(question)) for question in plain)
     opened = {(names, reads): _opened(table, names, reads) for names, reads in wanted}
+    for question in questions:
+        if isinstance(question, AskedFormula):
+            question.check_columns()
 
-    def answer(question: Question) -> Release | NoReply:
-        return question.answer(lambda: opened[question.columns, question.statistic.reads], source)
+    def answer(question: Question | AskedFormula) -> Release | NoReply:
+        if isinstance(question, AskedFormula):
+            return question.answer(source_or_system(source))
+        return question.answer(lambda: opened[question.columns, _reads(question)], source)
 
     return [answer(question) for question in questions]
+
+
+def _reads(question: Question) -> tuple[Reads, ...]:
+    return question.statistic.reads_of(len(question.columns))
 
 
 def _opened(table: FileTable, names: Sequence[str], reads: Sequence[Reads]) -> Column | Table:
@@ -144,81 +176,17 @@ def parse_types(declarations: Sequence[str]) -> dict[str, str]:
     return types
 
 
-def plain_text(answers: Sequence[Release | NoReply], total: PrivacyCost, *, cards: bool) -> str:
-    """The answers for people."""
-    blocks = [_card_text(answer) if cards else _answer_text(answer) for answer in answers]
-    blocks.append(
-        f"Spent by this call: {total}. Neighbours: {total.neighbors.describe(total.unit)}.\n"
-        "Nothing keeps count between calls: every further call on the same data spends more on top of this."
-    )
-    if not all(answer.private for answer in answers):
-        blocks.insert(0, f"*** {NOT_PRIVATE} ***")
-    return "\n\n".join(blocks)
-
-
-def json_text(file: str, answers: Sequence[Release | NoReply], total: PrivacyCost) -> str:
-    """The answers for programs: one object."""
-    result = {
-        "file": file,
-        "answers": [answer.to_dict() for answer in answers],
-        "total": total.to_dict(),
-        "private": all(answer.private for answer in answers),
-    }
-    return json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _card_text(answer: Release | NoReply) -> str:
-    return str(answer.card(whole=True) if isinstance(answer, Release) else answer.card())
-
-
-def _answer_text(answer: Release | NoReply) -> str:
-    if isinstance(answer, NoReply):
-        return f"{answer.question}: no reply\n  {answer.reason} {answer.advice}\n  cost      {answer.cost}"
-    lines = [f"{answer.question} = {value_text(answer.value)}"]
-    if answer.interval:
-        lines.append(f"  interval  {answer.interval}; covers {answer.interval.covers}")
-    if hasattr(answer.value, "bars"):
-        lines += [f"  {line}" for line in answer.value.bars(ascii_only=not _has_blocks()).splitlines()]
-    elif answer.intervals:
-        lines += _interval_lines(answer)
-    if answer.intervals:
-        lines.append(f"  each      {100 * answer.intervals[0].level:.10g}% interval covers {answer.intervals[0].covers}")
-    lines.append(f"  cost      {answer.cost}")
-    if reliable_from := dict(answer.notes).get("reliable from"):
-        lines.append(f"  note      reliable from {reliable_from.partition(';')[0]}")
-    return "\n".join(lines)
-
-
-def _interval_lines(answer: Release) -> list[str]:
-    """The interval of each of several values beside it, or where there are none to put it beside, by itself."""
-    intervals = [f"{value_text(each.low)} to {value_text(each.high)}" for each in answer.intervals]
-    several = getattr(answer.value, "values", answer.value)
-    if not isinstance(several, (tuple, list)) or len(several) != len(intervals):
-        return [f"  interval  {interval}" for interval in intervals]
-    values = [value_text(value) for value in several]
-    width = max(map(len, values))
-    return [f"  interval  {value:<{width}}  {interval}" for value, interval in zip(values, intervals, strict=True)]
-
-
-def _has_blocks() -> bool:
-    """Whether the output can show the characters that bars are drawn with."""
-    try:
-        "█▓░".encode(getattr(sys.stdout, "encoding", None) or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
-def _usual_deltas(questions: Sequence[Question], answers: Sequence[Release | NoReply]) -> str:
+def _usual_deltas(questions: Sequence[Question | AskedFormula], answers: Sequence[Release | NoReply]) -> str:
     """A word on deltas that were spent although none was given; empty where there is none."""
     for question, answer in zip(questions, answers, strict=True):
-        usual = question.statistic.usual_delta
-        if usual is not None and answer.cost.delta == usual:
+        if isinstance(question, AskedFormula):
+            usual, listed, way = question.usual_delta, question.with_levels(), "made the question take delta = {}"
+        else:
+            usual, way = question.statistic.usual_delta, "took delta = {} to find"
             listed = f"{question.statistic.name}({question.column}, ['...', '...'])"
-            return (
-                f"Labels that were not listed took delta = {decimal_text(usual)} to find. --delta sets another one; "
-                f"{listed} lists them and takes none."
-            )
+        if usual is not None and answer.cost.delta == usual:
+            spent = way.format(decimal_text(usual))
+            return f"Labels that were not listed {spent}. --delta sets another one; {listed} lists them and takes none."
     return ""
 
 

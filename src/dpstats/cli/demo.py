@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import resources
@@ -20,16 +20,17 @@ from numpy.typing import NDArray
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.cli import exits
 from dpstats.cli.command import Command
+from dpstats.cli.pricing import price_questions
 from dpstats.cli.questions import parse_question
 from dpstats.data import survey
 from dpstats.engines.tables.given import as_read
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded
-from dpstats.foundations.registry import Question, ask
+from dpstats.foundations.registry import Question
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 
-BUDGET = PrivacyCost(3, unit="person")
+BUDGET = PrivacyCost(4, unit="person")
 Numbers = NDArray[Any]
 
 
@@ -40,15 +41,23 @@ class DemoQuestion:
     text: str
     epsilon: str
     truth: Callable[[Numbers], Any]
+    """Of the rows that have all columns: of one column an array, of several rows by columns."""
     read: Callable[[Any], Any] = lambda value: value
     note: str = ""
     on_a_hit: str = ""
     """What to say when the private answer is the true one."""
 
 
+def least_squares(raw_rows: Numbers) -> Numbers:
+    """The intercept and the coefficients of the last column on the others."""
+    with_ones = np.column_stack([np.ones(len(raw_rows)), raw_rows[:, :-1]])
+    return np.asarray(np.linalg.lstsq(with_ones, raw_rows[:, -1])[0])
+
+
 QUESTIONS = (
     DemoQuestion("count(person)", "0.1", len),
     DemoQuestion("median(income)", "0.5", np.median),
+    DemoQuestion("linear_regression([age, schooling], hours)", "1", least_squares),
     DemoQuestion("quantile(income, [0.1, 0.9])", "0.5", lambda raw: np.quantile(raw, [0.1, 0.9])),
     DemoQuestion("iqr(income)", "0.5", lambda raw: np.subtract(*np.quantile(raw, [0.75, 0.25]))),
     DemoQuestion("median(age)", "0.3", np.median, on_a_hit="ties make an exact hit likely"),
@@ -115,11 +124,14 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
             print(_row(demo_question.text, "not asked", "", price, decimal_text(left)))
             print(f"    (it costs {price}, more than the {decimal_text(left)} that is left; no data was read to find out)")
             continue
-        raw_column = table[question.column]
-        answer = question.answer(partial(as_read, [raw_column], question.statistic.reads), source)
+        raw_columns = [table[name] for name in question.columns]
+        answer = question.answer(partial(as_read, raw_columns, question.statistic.reads_of(len(raw_columns))), source)
         left -= answer.cost.epsilon
+        truth = _numbers(demo_question.truth(_raw_complete(raw_columns)))
+        if len(raw_columns) > 1:
+            _show_table(demo_question.text, answer, price, decimal_text(left), truth)
+            continue
         value = "no reply" if isinstance(answer, NoReply) else _numbers(demo_question.read(answer.value))
-        truth = _numbers(demo_question.truth(raw_column[~np.isnan(raw_column)]))
         print(_row(demo_question.text, value, _interval(answer), price, decimal_text(left), truth))
         for note in (demo_question.note, demo_question.on_a_hit if value == truth else ""):
             if note:
@@ -132,8 +144,24 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
 
 
 def _priced(demo_question: DemoQuestion) -> Question:
-    parsed = parse_question(demo_question.text)
-    return ask(parsed.statistic, *parsed.positional, epsilon=demo_question.epsilon, unit=BUDGET.unit, column=parsed.column)
+    parsed = [parse_question(demo_question.text)]
+    (question,) = price_questions(parsed, epsilon=demo_question.epsilon, delta=None, neighbors=BUDGET.neighbors, unit=BUDGET.unit)
+    return question
+
+
+def _raw_complete(raw_columns: Sequence[Numbers]) -> Numbers:
+    """The rows that have all columns: of one column an array, of several rows by columns."""
+    raw_rows: Numbers = np.column_stack([column.astype(float) for column in raw_columns])
+    raw_kept: Numbers = raw_rows[~np.isnan(raw_rows).any(axis=1)]
+    return raw_kept[:, 0] if len(raw_columns) == 1 else raw_kept
+
+
+def _show_table(text: str, answer: Release | NoReply, price: str, left: str, truth: str) -> None:
+    """A line for an answer that is a table, and the table below."""
+    print(_row(text, "no reply" if isinstance(answer, NoReply) else "", "", price, left))
+    if isinstance(answer, Release):
+        print("\n".join(f"      {line}" for line in answer.summary().splitlines()))
+    print(f"    (true, by least squares (*): {truth})")
 
 
 def _say_what_next(bold: Callable[[str], str]) -> None:
@@ -160,7 +188,9 @@ def _from_here(path: Path) -> str:
 
 
 def _row(question: str, answer: str, interval: str, epsilon: str, left: str, truth: str = "") -> str:
-    return f"  {question:<28} {answer:>14} {interval:>18} {epsilon:>8} {left:>5} {truth:>14}".rstrip()
+    answer = answer.rjust(14 - max(0, len(question) - 28))
+    interval = interval.rjust(18 - max(0, len(question) + len(answer) - 42))
+    return f"  {question:<28} {answer} {interval} {epsilon:>8} {left:>5} {truth:>14}".rstrip()
 
 
 def _interval(answer: Release | NoReply) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dpstats.cli import exits
 from dpstats.cli.command import Command
 from dpstats.cli.pricing import price_questions
-from dpstats.cli.questions import ParsedQuestion, parse_question
+from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
+from dpstats.curator.planning.bundles import planned_columns
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
 from dpstats.curator.planning.plan import checked_wish, plan_questions
@@ -19,7 +21,7 @@ from dpstats.curator.planning.shapes import DEFAULT_SHAPES, SHAPES
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
-from dpstats.foundations.registry import Question
+from dpstats.foundations.registry import Question, find_statistic
 from dpstats.foundations.rounding import exact_rational
 
 _DESCRIPTION = """\
@@ -30,6 +32,8 @@ No file is read and nothing is spent; the questions are answered on simulated ta
   dpstats plan "median(income)" "quantile(income, 0.9)" "count(region)" --epsilon 1 --rows 10000
   dpstats plan "median(income)" --half-width 5% --rows 1000,10000 --shape lognormal
   dpstats plan "median(income)" --half-width 500 --rows 10000 --shape '{"0.1": 12000, "0.5": 30000, "0.9": 85000}'
+  dpstats plan "linear_regression([age, schooling], income)" --epsilon 1 --rows 10000
+  dpstats plan "logistic_regression(X, y)" --features 12 --epsilon 1 --rows 10000
 
 Questions are written as for dpstats ask; a column's name is only a word here. --epsilon is the total: a question that names its
 own epsilon takes that much, the others share the rest equally. With --half-width in its place, the plan says the smallest
@@ -58,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="how the data may look: names, or known quantiles in JSON; may be given several times",
     )
+    parser.add_argument("--features", metavar="N", type=int, help="how many features a regression has that names one, such as X")
     parser.add_argument("--delta", metavar="D", help="only for methods that need it; the total, such as 1e-6")
     parser.add_argument(
         "--neighbors",
@@ -74,7 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Price, simulate, print."""
     wanted = checked_wish(arguments.epsilon, arguments.half_width)
-    questions = _priced([parse_question(text) for text in arguments.questions], arguments, searching=wanted is not None)
+    parsed = with_features([parse_question(text) for text in arguments.questions], arguments.features)
+    questions = _priced(parsed, arguments, searching=wanted is not None)
     plans = plan_questions(
         questions,
         n=parse_rows(arguments.rows),
@@ -89,6 +95,27 @@ def run(arguments: argparse.Namespace) -> int:
         whole.plot(arguments.plot)
     print(json.dumps(joint.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) if arguments.json else whole)
     return exits.ANSWERED
+
+
+def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> list[ParsedQuestion]:
+    """The questions, with so many features in place of one where a regression names one."""
+    for question in parsed:
+        if question.statistic == FORMULA:
+            raise InvalidParameterError(
+                "a formula cannot be planned without its table: plan linear_regression(X, y) with --features."
+            )
+    if features is None:
+        return list(parsed)
+    if not any(_names_one_feature(question) for question in parsed):
+        raise InvalidParameterError("none of these questions is a regression that names one feature: leave --features out.")
+    return [
+        replace(question, column=planned_columns(question.statistic, features)[:-1]) if _names_one_feature(question) else question
+        for question in parsed
+    ]
+
+
+def _names_one_feature(question: ParsedQuestion) -> bool:
+    return isinstance(question.column, str) and find_statistic(question.statistic).takes_features
 
 
 def _priced(parsed: Sequence[ParsedQuestion], arguments: argparse.Namespace, *, searching: bool) -> list[Question]:

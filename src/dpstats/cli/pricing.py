@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
 from dpstats.cli.questions import ParsedQuestion, split_columns
+from dpstats.foundations.arguments import check_features
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
-from dpstats.foundations.registry import Question, ask, find_statistic, may_spend_delta, refuse_surplus
+from dpstats.foundations.registry import (
+    Question,
+    ask,
+    find_statistic,
+    may_spend_delta,
+    must_spend_delta,
+    refuse_surplus,
+)
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
+from dpstats.statistics.linear_regression import MOST_FEATURES
+
+Asked = TypeVar("Asked", covariant=True)
 
 _SAID_ELSEWHERE = {
     "neighbors": "give it once for all questions: --neighbors",
@@ -21,45 +34,79 @@ _SAID_ELSEWHERE = {
 }
 
 
+@dataclass(frozen=True)
+class Offer(Generic[Asked]):
+    """A question that is checked but for its price."""
+
+    parsed: ParsedQuestion
+    may_spend_delta: bool
+    """Whether it spends delta where there is some, as far as its parameters tell."""
+    must_spend_delta: bool
+    usual_delta: Fraction | None
+    """What it spends where no delta is given."""
+    at: Callable[[Fraction, Fraction], Asked]
+    """The question at an epsilon and a delta."""
+
+
 def price_questions(
     parsed: Sequence[ParsedQuestion], *, epsilon: object, delta: object, neighbors: object, unit: str
 ) -> list[Question]:
-    """Checked and priced questions.
+    """Checked and priced questions about statistics."""
+    return priced([offer_of(question, neighbors, unit) for question in parsed], epsilon=epsilon, delta=delta)
+
+
+def priced(offers: Sequence[Offer[Asked]], *, epsilon: object, delta: object) -> list[Asked]:
+    """The questions at their prices.
 
     A question that names its own epsilon takes it; the others share what is left of the total in equal, exact parts. The same
     holds for delta among the questions whose method needs it, or may need it when the type of the column is known. Where no
-    delta is given, a statistic that has a usual one takes that.
+    delta is given, a question that has a usual one takes that, and one that can do without takes none.
     """
-    split = []
-    for question in parsed:
-        for keyword in question.keywords.keys() & _SAID_ELSEWHERE.keys():
-            raise UnknownNameError(f"a question has no {keyword}: {_SAID_ELSEWHERE[keyword]}.")
-        statistic = find_statistic(question.statistic)
-        columns, positional = split_columns(question, len(statistic.reads))
-        refuse_surplus(statistic, positional, "the column" if len(columns) == 1 else "the columns")
-        split.append((columns, positional))
-    spends_delta = [
-        may_spend_delta(question.statistic, positional, question.keywords)
-        for question, (_, positional) in zip(parsed, split, strict=True)
-    ]
+    parsed = [offer.parsed for offer in offers]
     epsilons = _shares(parsed, "epsilon", [True] * len(parsed), None if epsilon is None else spendable_epsilon(epsilon))
-    usual = [find_statistic(question.statistic).usual_delta if delta is None else None for question in parsed]
-    wants_delta = [spends and not own for spends, own in zip(spends_delta, usual, strict=True)]
+    wants_delta = [
+        offer.may_spend_delta if delta is not None else offer.must_spend_delta and offer.usual_delta is None for offer in offers
+    ]
     deltas = _shares(parsed, "delta", wants_delta, None if delta is None else spendable_delta(delta))
-    deltas = [own if share is None and spends else share for share, own, spends in zip(deltas, usual, spends_delta, strict=True)]
-    if delta is not None and not any(spends_delta):
+    if delta is None:
+        deltas = [
+            offer.usual_delta if share is None and offer.may_spend_delta else share
+            for offer, share in zip(offers, deltas, strict=True)
+        ]
+    elif not any(offer.may_spend_delta for offer in offers):
         raise InvalidParameterError("none of these questions spends delta: leave --delta out.")
     return [
-        ask(
-            question.statistic,
-            *positional,
-            **{**question.keywords, "epsilon": share, "delta": delta_share or 0},
-            neighbors=neighbors,
-            unit=unit,
-            column=columns,
-        )
-        for question, (columns, positional), share, delta_share in zip(parsed, split, epsilons, deltas, strict=True)
+        offer.at(share or Fraction(0), delta_share or Fraction(0))
+        for offer, share, delta_share in zip(offers, epsilons, deltas, strict=True)
     ]
+
+
+def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Question]:
+    """A question about a statistic."""
+    refuse_words_of_the_call(question)
+    statistic = find_statistic(question.statistic)
+    columns, positional = split_columns(question, len(statistic.reads), features=statistic.takes_features)
+    if statistic.takes_features:
+        check_features(statistic, columns, MOST_FEATURES)
+    refuse_surplus(statistic, positional, "the column" if len(columns) == 1 else "the columns")
+
+    def at(epsilon: Fraction, delta: Fraction) -> Question:
+        keywords: dict[str, Any] = {**question.keywords, "epsilon": epsilon, "delta": delta}
+        return ask(statistic.name, *positional, **keywords, neighbors=neighbors, unit=unit, column=columns)
+
+    return Offer(
+        question,
+        may_spend_delta(statistic.name, positional, question.keywords),
+        must_spend_delta(statistic.name, positional, question.keywords),
+        statistic.usual_delta,
+        at,
+    )
+
+
+def refuse_words_of_the_call(question: ParsedQuestion) -> None:
+    """Raise about words that belong to all questions of a call."""
+    for keyword in question.keywords.keys() & _SAID_ELSEWHERE.keys():
+        raise UnknownNameError(f"a question has no {keyword}: {_SAID_ELSEWHERE[keyword]}.")
 
 
 def total_cost(questions: Sequence[Question | Release | NoReply]) -> PrivacyCost:

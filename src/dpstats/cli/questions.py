@@ -1,7 +1,7 @@
 """A question as people type it: `quantile(income, [0.1, 0.9], epsilon=0.3)`.
 
 The text is parsed, never evaluated: one call of a bare name, whose arguments are bare words, text, numbers,
-ratios such as 1/3, or lists of them.
+ratios such as 1/3, or lists of them. A formula is a text: `regression('income ~ age + C(region)')`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ _LONGEST = 2_000
 _EXAMPLE = 'write it like median(income) or quantile("net income", 0.9, epsilon=0.5)'
 
 _EXAMPLE_COLUMNS = ("income", "age")
+_EXAMPLE_FEATURES = "[age, schooling], income"
+FORMULA = "regression"
+"""What a question about a formula is called."""
+_EXAMPLE_FORMULA = f"write a formula in quotes, like {FORMULA}('income ~ age + C(region)')"
+_LEVELS = "levels"
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,8 @@ class ParsedQuestion:
 
     text: str
     statistic: str
-    column: str
-    """What was given first."""
+    column: str | tuple[str, ...]
+    """What was given first: the name of a column, or of several in a list."""
     positional: tuple[object, ...] = ()
     """What came by position after it: further columns, where the statistic reads several, and then parameters."""
     keywords: Mapping[str, object] = field(default_factory=dict)
@@ -44,18 +49,31 @@ def parse_question(text: str) -> ParsedQuestion:
             raise _unclear(text)
         if keyword.arg in keywords:
             raise InvalidParameterError(f"the question {_quoted(text)} gives {keyword.arg} twice.")
-        keywords[keyword.arg] = _literal(keyword.value, text)
+        is_levels = call.func.id == FORMULA and keyword.arg == _LEVELS and isinstance(keyword.value, ast.Dict)
+        keywords[keyword.arg] = _levels(keyword.value, text) if is_levels else _literal(keyword.value, text)
     if not call.args:
-        raise MissingParameterError(f"the question {_quoted(text)} names no column: {_EXAMPLE}.")
+        missing = "holds no formula" if call.func.id == FORMULA else "names no column"
+        raise MissingParameterError(f"the question {_quoted(text)} {missing}: {_example(text)}.")
     column = _literal(call.args[0], text)
-    if not isinstance(column, str):
-        raise InvalidParameterError(f"the question {_quoted(text)} must name a column first: {_EXAMPLE}.")
+    if isinstance(column, list) and all(isinstance(name, str) for name in column):
+        column = tuple(column)
+    elif not isinstance(column, str):
+        raise _nothing_named_first(text)
     positional = tuple(_literal(argument, text) for argument in call.args[1:])
     return ParsedQuestion(text, call.func.id, column, positional, keywords)
 
 
-def split_columns(question: ParsedQuestion, how_many: int) -> tuple[tuple[str, ...], tuple[object, ...]]:
-    """The columns of a question about so many of them, and what came by position after those."""
+def split_columns(
+    question: ParsedQuestion, how_many: int, *, features: bool = False
+) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    """The columns of a question about so many of them, and what came by position after those.
+
+    With `features` the first may be several in a list, and the second is the outcome; they come one after the other.
+    """
+    if features:
+        return _split_features(question)
+    if not isinstance(question.column, str):
+        raise _nothing_named_first(question.text)
     columns = [question.column, *question.positional[: how_many - 1]]
     if len(columns) < how_many:
         example = f"{question.statistic}({', '.join(_EXAMPLE_COLUMNS[:how_many])})"
@@ -64,6 +82,17 @@ def split_columns(question: ParsedQuestion, how_many: int) -> tuple[tuple[str, .
     if len(names) < how_many:
         raise InvalidParameterError(f"the question {_quoted(question.text)} must name {how_many} columns before anything else.")
     return names, question.positional[how_many - 1 :]
+
+
+def _split_features(question: ParsedQuestion) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    features = (question.column,) if isinstance(question.column, str) else question.column
+    example = f"such as {question.statistic}({_EXAMPLE_FEATURES})"
+    if not question.positional:
+        raise MissingParameterError(f"the question {_quoted(question.text)} must name features and an outcome, {example}.")
+    outcome, *others = question.positional
+    if not isinstance(outcome, str):
+        raise InvalidParameterError(f"the question {_quoted(question.text)} must name its outcome after the features, {example}.")
+    return (*features, outcome), tuple(others)
 
 
 def _parsed_call(text: str) -> ast.Call:
@@ -97,6 +126,14 @@ def _literal(node: ast.expr, text: str) -> object:
     raise _unclear(text)
 
 
+def _levels(node: ast.expr, text: str) -> dict[object, object]:
+    """Lists by their columns."""
+    assert isinstance(node, ast.Dict)
+    if not all(isinstance(key, (ast.Name, ast.Constant)) for key in node.keys):
+        raise _unclear(text)
+    return {_literal(key, text): _literal(value, text) for key, value in zip(node.keys, node.values, strict=True) if key}
+
+
 def _ratio(node: ast.BinOp, text: str) -> Fraction:
     """Two whole numbers with a stroke between them, such as 1/3."""
     parts = [_literal(side, text) for side in (node.left, node.right)]
@@ -106,8 +143,16 @@ def _ratio(node: ast.BinOp, text: str) -> Fraction:
     return Fraction(*whole)
 
 
+def _nothing_named_first(text: str) -> InvalidParameterError:
+    return InvalidParameterError(f"the question {_quoted(text)} must name a column first: {_example(text)}.")
+
+
 def _unclear(text: str) -> InvalidParameterError:
-    return InvalidParameterError(f"the question {_quoted(text)} is not clear: {_EXAMPLE}.")
+    return InvalidParameterError(f"the question {_quoted(text)} is not clear: {_example(text)}.")
+
+
+def _example(text: str) -> str:
+    return _EXAMPLE_FORMULA if text.lstrip().startswith(f"{FORMULA}(") else _EXAMPLE
 
 
 def _quoted(text: str) -> str:

@@ -8,10 +8,11 @@ from difflib import get_close_matches
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
-from dpstats.foundations.arguments import column_words, take_columns
+from dpstats.foundations.arguments import check_features, column_words, take_columns
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, OTHER_NAMES, Statistic, find_statistic, statistic_names
+from dpstats.statistics.linear_regression import MOST_FEATURES
 
 _FIXED = ("neighbors", "unit")
 _OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
@@ -32,7 +33,8 @@ class Asker:
     ) -> Any:
         """Answer one question; `keywords` has epsilon, delta, method, interval, rng and the statistic's own parameters.
 
-        There are as many columns as the statistic reads, or where it only counts rows perhaps none.
+        There are as many columns as the statistic reads, or where it only counts rows perhaps none; features come before the
+        outcome.
         """
         raise NotImplementedError
 
@@ -79,6 +81,8 @@ def columns_among(
     columns, positional = take_columns(words, given, keywords)
     if statistic.only_counts and columns in ([], [None]):
         return (), positional
+    if statistic.takes_features:
+        return _features_and_outcome(statistic, columns), positional
     if len(columns) < len(words) or None in columns:
         needs, names = ("a column", "'income'") if len(words) == 1 else ("two columns", "'income', 'age'")
         raise MissingParameterError(f"{statistic.name} needs {needs}: for example {statistic.name}({names}, epsilon=0.2).")
@@ -86,6 +90,19 @@ def columns_among(
         takes = "the name of a column, such as 'income'" if len(words) == 1 else "the names of two columns"
         raise InvalidParameterError(f"{statistic.name} takes {takes}, and then its parameters.")
     return tuple(columns), positional
+
+
+def _features_and_outcome(statistic: Statistic, given: list[Any]) -> tuple[str, ...]:
+    """The names of the features, of which there may be one without a list around it, and after them that of the outcome."""
+    example = f"{statistic.name}(['age', 'schooling'], 'income', epsilon=0.2)"
+    if len(given) < 2 or any(each is None for each in given):
+        raise MissingParameterError(f"{statistic.name} needs features and an outcome: for example {example}.")
+    features, outcome = given
+    names = (*features, outcome) if isinstance(features, (list, tuple)) else (features, outcome)
+    if any(type(name) is not str for name in names):
+        raise InvalidParameterError(f"{statistic.name} takes the names of its features, and of its outcome: {example}.")
+    check_features(statistic, names, MOST_FEATURES)
+    return names
 
 
 def _signature(statistic: Statistic) -> inspect.Signature:
@@ -105,6 +122,12 @@ def _signature(statistic: Statistic) -> inspect.Signature:
 def _documentation(statistic: Statistic) -> str:
     optional = "; left out: all rows of the table" if statistic.only_counts else ""
     columns = dict.fromkeys(column_words(statistic, "column"), f"a column by name{optional}")
+    if statistic.takes_features:
+        helps = (
+            "the features: columns by name in a list, such as ['age', 'schooling'], or one by its name",
+            "the outcome: a column by name",
+        )
+        columns = dict(zip(columns, helps, strict=True))
     rows = {**columns, **{each.name: each.help for each in statistic.parameters}, **_HELP}
     width = max(map(len, rows))
     lines = [f"{statistic.summary.rstrip('.')}.", "", "Parameters"]

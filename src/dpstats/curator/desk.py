@@ -157,7 +157,9 @@ def open_for(table: ProtectedTable, scope: Scope, statistic: Statistic, columns:
     view = scope.view
     if not columns:
         return RowsOf(open_column(table.store, view, next(iter(table.schema)), False))
-    numeric = [reads_numbers(view, column, reads) for column, reads in zip(columns, statistic.reads, strict=True)]
+    numeric = [
+        reads_numbers(view, column, reads) for column, reads in zip(columns, statistic.reads_of(len(columns)), strict=True)
+    ]
     if len(columns) == 1:
         return open_column(table.store, view, columns[0], numeric[0])
     return StoreTable(table.store, view, columns, numeric)

@@ -17,9 +17,11 @@ from typing import Any
 
 from dpstats.curator.asker import Asker
 from dpstats.curator.desk import ProtectedTable, Request, RowsOf, could_not, relabelled, serve
+from dpstats.curator.formulas import able_to_predict, design_on, fixed_words, priced_formula, statistic_of
 from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import shown
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
 from dpstats.engines.passes.columns import reads_numbers
 from dpstats.engines.tables.groups import answer_group_tables
@@ -28,7 +30,7 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
-from dpstats.foundations.registry import Question, Statistic, may_spend_delta
+from dpstats.foundations.registry import AUTO, INTERVAL, Question, Statistic, may_spend_delta
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
@@ -59,25 +61,72 @@ class Groups(Asker):
     ) -> Any:
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
-        delta = spendable_delta(asked["delta"])
-        if self._keys is None:
-            if not delta:
-                raise MissingParameterError(
-                    f"the groups of {', '.join(self._by)} are chosen privately, which needs delta: for example delta=1e-7. "
-                    "If the groups are public, name them: group_by(..., keys=[...])."
-                )
-            if not may_spend_delta(statistic.name, positional, asked):
-                asked["delta"] = 0
-        question = self._table.priced(self._scope, statistic, columns, positional, asked)
+        spends_delta = self._keys is not None or may_spend_delta(statistic.name, positional, asked)
+        delta = self._checked_delta(asked["delta"])
+        question = self._table.priced(
+            self._scope, statistic, columns, positional, asked if spends_delta else {**asked, "delta": 0}
+        )
+        return self._serve(question, self._scope, self._scope.text_of(question, self._by), delta, source)
+
+    def regression(
+        self,
+        formula: str,
+        *,
+        model: str = "linear",
+        epsilon: Any = None,
+        delta: Any = 0,
+        levels: Mapping[str, Any] | None = None,
+        method: str = AUTO,
+        interval: Any = INTERVAL,
+        rng: Any = None,
+        **parameters: Any,
+    ) -> Any:
+        """A regression by a formula in every group: regression("income ~ age + log(hours)", epsilon=0.5).
+
+        The levels of its categories must be known: declared keys, or `levels`. See Session.regression.
+        """
+        source, spent = self._table.source_of_noise(rng), self._checked_delta(delta)
+        common = {"epsilon": epsilon, "method": method, "interval": interval, **fixed_words(self._table, parameters)}
+        design = design_on(self._table, self._scope, formula, levels)
+        if design.unknown:
+            raise MissingParameterError(
+                f"in groups the levels of {shown(design.unknown[0].key)} must be known: list them, "
+                f"levels={{{design.unknown[0].key!r}: [...]}}."
+            )
+        spends_delta = self._keys is not None or may_spend_delta(statistic_of(model).name, (), {**parameters, "method": method})
+        asked = priced_formula(design, model, {**common, "delta": delta if spends_delta else 0}, parameters)
+        scope = replace(self._scope, view=design.on(self._scope.view))
+        result = self._serve(asked.question, scope, scope.text_of(asked.text, self._by), spent, source)
+        if not isinstance(result, GroupedRelease):
+            return result
+        replies = {
+            key: reply if isinstance(reply, NoReply) else able_to_predict(reply, design, self._scope.view)
+            for key, reply in result.items()
+        }
+        return replace(result, replies=replies)
+
+    def _checked_delta(self, given: object) -> Fraction:
+        """The delta that is spent; an error where there is none for a private choice of keys."""
+        delta = spendable_delta(given)
+        if self._keys is None and not delta:
+            raise MissingParameterError(
+                f"the groups of {', '.join(self._by)} are chosen privately, which needs delta: for example delta=1e-7. "
+                "If the groups are public, name them: group_by(..., keys=[...])."
+            )
+        return delta
+
+    def _serve(self, question: Question, scope: Scope, text: str, delta: Fraction, source: RandomSource) -> Any:
+        """The answer to a priced question in every group; `delta` is what a private choice of keys spends beside it."""
+        columns = question.columns
         cost = question.cost if self._keys is not None else replace_delta(question.cost, delta)
-        request = Request(question, self._scope.text_of(question, self._by), self._canonical(columns), cost)
+        request = Request(question, text, self._canonical(scope, columns), cost)
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
         if self._keys is None:
             spendable_epsilon(row_question.epsilon * KEYS_SHARE)
 
         def answer() -> GroupedRelease | NoReply:
             try:
-                return _Answering(self._table, self._scope, self._by, self._kinds, request, columns, source).answer(
+                return _Answering(self._table, scope, self._by, self._kinds, request, columns, source).answer(
                     row_question, self._keys
                 )
             except (KeyboardInterrupt, SystemExit):
@@ -93,9 +142,9 @@ class Groups(Asker):
         keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"
         return f"Groups({self._table.name} by {', '.join(self._by)}: {keys})"
 
-    def _canonical(self, columns: Sequence[str]) -> dict[str, object]:
+    def _canonical(self, scope: Scope, columns: Sequence[str]) -> dict[str, object]:
         keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
-        return {**self._scope.to_dict(*columns, *self._by), "by": list(self._by), "keys": keys}
+        return {**scope.to_dict(*columns, *self._by), "by": list(self._by), "keys": keys}
 
 
 @dataclass(frozen=True)
@@ -132,7 +181,7 @@ class _Answering:
         """One reply for each key, each from its own group's rows."""
         sources = dict(zip(keys, branches(self.source, len(keys)), strict=True))
         group_keys = GroupKeys(self.by, self.kinds, tuple(keys))
-        store, view, reads = self.table.store, self.scope.view, question.statistic.reads
+        store, view, reads = self.table.store, self.scope.view, question.statistic.reads_of(len(self.columns))
         numeric = [reads_numbers(view, name, each) for name, each in zip(self.columns, reads, strict=False)]
 
         def answer(key: Key, opened: Column | Table) -> Release | NoReply:

@@ -57,7 +57,7 @@ class Scope:
 
     def check(self, statistic: Statistic, columns: Sequence[str]) -> None:
         """Raise where a statistic cannot be asked of some columns, by their names or their types."""
-        for column, reads in zip(columns, statistic.reads, strict=False):
+        for column, reads in zip(columns, statistic.reads_of(len(columns)), strict=False):
             kind = self.kind_of(column)
             if reads is Reads.NUMBERS and kind not in _NUMERIC:
                 raise DataTypeError(
@@ -71,8 +71,8 @@ class Scope:
         conditions = [str(each) for each in self.view.conditions]
         return conditions[0] if len(conditions) == 1 else " and ".join(f"({each})" for each in conditions)
 
-    def text_of(self, question: Question, by: Sequence[str] = ()) -> str:
-        """A question with its filter and its groups, for people."""
+    def text_of(self, question: Question | str, by: Sequence[str] = ()) -> str:
+        """A question, or what it is in words, with its filter and its groups, for people."""
         rows = f" where {text}" if (text := self.condition_text()) else ""
         groups = f" by {', '.join(shown(name) for name in by)}" if by else ""
         return f"{question}{rows}{groups}"

@@ -16,6 +16,7 @@ from typing import Any
 
 from dpstats.curator.asker import Asker, columns_among
 from dpstats.curator.desk import ProtectedTable, Request, could_not, open_for, relabelled, serve
+from dpstats.curator.formulas import ask_session
 from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.planning.forecasts import Plan
@@ -25,7 +26,7 @@ from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
 from dpstats.engines.complaints import shown
 from dpstats.foundations.errors import DataTypeError, MissingParameterError
-from dpstats.foundations.registry import Question, Statistic, find_statistic
+from dpstats.foundations.registry import AUTO, INTERVAL, Question, Statistic, find_statistic
 from dpstats.foundations.results import Card, NoReply, Release, value_text
 
 PLANNED_ROWS = (1_000, 10_000, 100_000)
@@ -120,6 +121,28 @@ class Session(Asker):
         as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
         found = plan_questions([question], n=n, wanted=wanted, shape=shape, repeats=repeats, rng=rng, as_row=as_row)[0]
         return replace(found, question=self._scope.text_of(question) + self._price_of_a_row(question, as_row(question), wanted))
+
+    def regression(
+        self,
+        formula: str,
+        *,
+        model: str = "linear",
+        epsilon: Any = None,
+        delta: Any = 0,
+        levels: Mapping[str, Any] | None = None,
+        method: str = AUTO,
+        interval: Any = INTERVAL,
+        rng: Any = None,
+        **parameters: Any,
+    ) -> Any:
+        """A regression by a formula: regression("income ~ age + log(hours) + C(region)", epsilon=0.5).
+
+        `model` is "linear", "quantile", "logistic" or "poisson". `levels` are the labels of categories, where they are public:
+        {"region": ["north", "south"]}; declared keys are taken too (`protect(..., keys=...)`). Where there are none, they are
+        chosen privately: that needs delta. How formulas are written: see dpstats.regression.
+        """
+        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rng": rng}
+        return ask_session(self._table, self._scope, formula, model, levels, {**parameters, **common})
 
     def _price_of_a_row(self, question: Question, row: Question, wanted: WantedWidth | None) -> str:
         """What a plan says of rows, where they are priced otherwise than their unit."""

@@ -1,7 +1,7 @@
 """Panels: one release each, drawn by what its value is.
 
-A histogram becomes bars with whiskers, a distribution function a line with a band, numbers become dots with their intervals; what
-cannot be drawn is written. Nothing but the release is looked at.
+A histogram becomes bars with whiskers, a distribution function a line with a band, numbers and the coefficients of a regression
+become dots with their intervals; what cannot be drawn is written. Nothing but the release is looked at.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
+from dpstats.pictures.coefficients import coefficient_panel
 from dpstats.pictures.looks import COLORS, as_written
 
 MOST_NAMED = 40
@@ -51,6 +52,8 @@ def panel_of(answer: Release | NoReply) -> Panel:
     value = answer.value
     if hasattr(value, "noisy") and hasattr(value, "names"):
         return _histogram_panel(value)
+    if hasattr(value, "coefficients") and hasattr(value, "intercept"):
+        return Panel(*coefficient_panel(value, answer.intervals))
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
     dots = _dots_of(answer)

@@ -22,6 +22,7 @@ from dpstats.foundations.summaries import Table
 from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
 from dpstats.statistics.regression.fit import LINEAR, revive_fit
 from dpstats.statistics.regression.steps import take_steps
+from dpstats.statistics.regression.walk import Arrival
 
 MOST_FEATURES = 40
 """Coefficients share one epsilon; beyond this many nothing useful is left of it at any size of table that is common."""
@@ -65,7 +66,12 @@ def linear_steps(table: Table, question: Question, rng: RandomSource) -> Answer 
     features = len(question.columns) - 1
     with tools.progress:
         arrival = take_steps(tools, features, intercept=intercept, interval=question.interval is not None)
-    if arrival is None or not intercept:
-        return answer_of(arrival, LINEAR, question)
+    return answer_of(arrival, LINEAR, question, *(() if arrival is None else _notes(arrival, intercept)))
+
+
+def _notes(arrival: Arrival, intercept: bool) -> tuple[tuple[str, str], ...]:
+    """What is fitted: no row pulls harder than one whose residual is at the cut, and the intercept is moved to the mean."""
     robust = "a robust middle of the outcome, because its mean would be mostly noise"
-    return answer_of(arrival, LINEAR, question, ("target", "the mean of the outcome" if arrival.mean else robust))
+    target = (("target", "the mean of the outcome" if arrival.mean else robust),) if intercept else ()
+    far = f"rows further than {arrival.cut:.3g} off the line pull no harder than rows at that distance"
+    return (*target, ("far rows", f"{far}; where errors are skewed and spread with a feature, least squares would differ"))

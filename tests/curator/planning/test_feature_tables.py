@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,12 @@ def test_a_question_says_how_many_features_it_has() -> None:
     assert planned("slopes", features=2, repeats=2).question == "slopes([x1, x2], y)"
     plans = planned(["slopes", ("slopes", {"features": 2}), "median"], features=3, repeats=2)
     assert [each.question for each in plans] == ["slopes([x1, x2, x3], y)", "slopes([x1, x2], y)", "median"]
+
+
+def test_regressions_of_a_list_share_delta_where_there_is_some_and_do_without_where_not() -> None:
+    asked, settings = ["linear_regression", "median"], {"n": 300, "repeats": 1}
+    assert [each.rows[0].cost.delta for each in planned(asked, delta=1e-6, **settings)] == [Fraction(1, 10**6), 0]
+    assert [each.rows[0].method for each in planned(asked, **settings)] == ["steps", "universal"]
 
 
 def test_a_half_width_is_searched_for() -> None:

@@ -6,6 +6,7 @@ simulation (benchmarks/regressions.py).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,22 +39,22 @@ class Regime:
     """Of the ball, over the root of the number of coordinates."""
     cut: float
     """Where residuals are cut off, over the median of their magnitudes."""
-    inside: float
-    """About the part of normal residuals that is not cut off."""
 
     @property
-    def wider(self) -> float:
-        """How much wider than need be, at least 1."""
-        return max(1.0, self.cut / CALM.cut)
+    def inside(self) -> float:
+        """The part of normal residuals that is not cut off."""
+        return math.erf(self.cut * NORMAL_MEDIAN / math.sqrt(2))
 
 
-ROUGH, BREEZY, CALM = Regime(1.0, 1.5, 0.7), Regime(1.3, 2.0, 0.8), Regime(1.6, 2.5, 0.9)
+NORMAL_MEDIAN = 0.6745
+"""The median magnitude of a standard normal."""
+ROUGH, BREEZY, CALM = Regime(1.0, 1.5), Regime(1.3, 2.0), Regime(1.6, 2.5)
 BREEZE, CALMNESS = 0.2, 0.03
-"""The noise of the last step over the error of sampling, as variances, up to which each of the latter two holds."""
-WIDEST = 2.4
-"""Where noise hardly counts, balls and cuts are wider, by at most this factor: less is cut off than robustness needs, because
-what is cut off is missing from a mean."""
-MOST_RADIUS = CALM.radius * WIDEST
+"""The noise of the last step, of unit length, over the error of sampling, as variances, up to which the latter two hold."""
+BEARABLE, WIDEST_CUT, WIDEST_BALL = 0.035, 3.2, 1.5
+"""Where there is less noise still, residuals are cut off further out, up to where noise adds about a quarter to the variance:
+what is cut off is missing from a mean. Balls grow too, more slowly. Both at most by these factors."""
+MOST_RADIUS = CALM.radius * WIDEST_BALL
 
 
 @dataclass(frozen=True)
@@ -98,5 +99,5 @@ def _regime(purse: Purse, noisy_rows: int, coordinates: int) -> Regime:
     noise = coordinates * purse.deviation(Fraction(3, 10), coordinates) ** 2 / noisy_rows
     if noise > CALMNESS:
         return BREEZY if noise < BREEZE else ROUGH
-    wider = min(WIDEST, (CALMNESS / noise) ** 0.25)
-    return Regime(CALM.radius * wider, CALM.cut * wider, 1 - (1 - CALM.inside) / wider**4)
+    ball, cut = min(WIDEST_BALL, (CALMNESS / noise) ** 0.125), min(WIDEST_CUT, math.sqrt(BEARABLE / noise))
+    return Regime(CALM.radius * ball, CALM.cut * cut)

@@ -16,7 +16,7 @@ Source     steps.proof.md; Huber 1973 (the score), Mallows 1975 (weights), Bicke
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -33,18 +33,27 @@ from dpstats.statistics.regression.shares import (
     plan_shares,
 )
 from dpstats.statistics.regression.standard import standardise
-from dpstats.statistics.regression.sums import InnerProducts, Levels, ResidualPlaces, Residuals, ResidualSizes, Scores
-from dpstats.statistics.regression.walk import SIGNAL, Arrival, Matrix, Raise, Tools, Walk
+from dpstats.statistics.regression.sums import (
+    ALONG,
+    InnerProducts,
+    Levels,
+    ResidualPlaces,
+    Residuals,
+    ResidualSizes,
+    Scores,
+    weights_of_triangle,
+)
+from dpstats.statistics.regression.walk import SIGNAL, Arrival, Matrix, Raise, Tools, Walk, largest_eigenvalue
 
-WIDEST_CUT, STEADY = 8.0, 0.15
+FIRST_CUT, STEADY = 8.0, 0.15
 """At first residuals are cut off far out, as far as noise of this part of their median magnitude allows."""
 SETTLED, UNMOVED = 0.85, 1.5
 """Steps have come near when the residuals' scale falls no more, and the step is no longer than noise makes it."""
 TWO_CLOSE, FIRST_CLOSE = 0.15, Fraction(3, 10)
 """Two steps close where the matrix's noise is more than that part of its least eigenvalue; the first gets this share."""
 CUT_BITS = 14
-LEVEL_CUT = 6.0
-"""For the mean of the residuals they are cut off at so many median magnitudes."""
+LEVEL_CUT, FARTHER = 6.0, 1.5
+"""For the mean of the residuals they are cut off at so many median magnitudes, and further out than for the last steps."""
 NORMAL_SPREAD = 1.4826
 """The standard deviation of normal residuals over their median magnitude: what is more counts as the mean's own error."""
 LEVEL_WORTH = 2.0
@@ -58,6 +67,9 @@ PLACE_BITS, PLACES = 3, 128
 SHIFT_NATS, MOST_SHIFT = 12, Fraction(1, 4)
 """The rows beyond a quantile, times the epsilon that they need to be felt among all places; at most that part of the last steps'
 share is given up for it. A quantile that is missed by far is not found again."""
+QUIET, LEAST_INNER = 0.1, 0.02
+"""The rows that a quantile's score gives way for get a matrix of their own if its noise is below that part of the least
+eigenvalue of all rows; else they count as a part of these, at least so much."""
 HALF = Fraction(1, 2)
 
 
@@ -109,7 +121,7 @@ class _ResidualWalk(Walk):
         steps = min(MOST_STEPS, max(FEWEST_STEPS, steps))
         share = SEARCH / steps - plan.look
         widest = STEADY * self.rows * regime.inside / (purse.deviation(share, self.size) * self.reach)
-        width = max(regime.cut, min(WIDEST_CUT, widest))
+        width = max(regime.cut, min(FIRST_CUT, widest))
         slope = regime.inside if width < 3 else 0.95
         begun = magnitude = self._look(None, plan.first_look)
         for taken in range(1, steps + 1):
@@ -126,7 +138,7 @@ class _ResidualWalk(Walk):
         """Where the walk is; its covariance allows for what the steps may not have reached."""
         taken, covariance = search.taken + steps, closed.covariance
         if covariance is not None:
-            covariance = covariance + self.matrix.left_over(taken, SIGNAL * search.begun, self.rows)
+            covariance = covariance + matrix.left_over(taken, SIGNAL * search.begun, self.rows)
         return self.in_columns(
             covariance=covariance,
             step_noise=closed.noise,
@@ -174,7 +186,8 @@ class _LinearWalk(_ResidualWalk):
             raw_sums = self.tools.table.row_sums(scores)
             inside = self._inside(raw_sums[self.size], self.plan.inside / len(shares))
             closed = self._close(self.matrix, scores, raw_sums, inside, share)
-        return self._arrival(search, closed, len(shares), self.matrix, self._mean(search.magnitude) if self.plan.level else None)
+        raised = self._mean(search.magnitude) if self.plan.level else None
+        return replace(self._arrival(search, closed, len(shares), self.matrix, raised), cut=math.ldexp(*cut))
 
     def _inside(self, raw_inside: int, share: Fraction) -> float:
         """The noisy part of the rows, by the lengths of their points, whose residuals are not cut off."""
@@ -183,7 +196,7 @@ class _LinearWalk(_ResidualWalk):
 
     def _mean(self, magnitude: float) -> Raise | None:
         """How far the residuals' mean is from 0; None where that is mostly noise."""
-        levels = Levels(self._residuals(), *_whole_cut(LEVEL_CUT * self.plan.regime.wider * magnitude))
+        levels = Levels(self._residuals(), *_whole_cut(max(LEVEL_CUT, FARTHER * self.plan.regime.cut) * magnitude))
         raw_sums = self.tools.table.row_sums(levels)
         (total, weight, squares), deviation = self.tools.purse.noisy(raw_sums, levels.l2_units, self.plan.level)
         self.tools.progress.step()
@@ -206,14 +219,25 @@ class _QuantileWalk(_ResidualWalk):
         if self.points.intercept and quantile != HALF:
             close -= self._shift(quantile, search.magnitude, close * MOST_SHIFT)
         cut = _whole_cut(min(1.0, SMOOTH * self.rows**SMOOTHER) * search.magnitude)
-        inner = InnerProducts(self._residuals(), *cut)
-        matrix = self.measured(self.tools.table.row_sums(inner), self.points.radius, self.plan.level)
+        matrix = self._inner(cut)
         offset = round(cut[0] * (2 * quantile - 1))
         shares = [close * part for part in QUANTILE_CLOSE]
         for share in shares:
             scores = Scores(self._residuals(), *cut, offset=offset, products=bool(self.plan.products) and share is shares[-1])
             closed = self._close(matrix, scores, self.tools.table.row_sums(scores), 1.0, share)
         return self._arrival(search, closed, len(shares), matrix, None)
+
+    def _inner(self, cut: tuple[int, int]) -> Matrix:
+        """The matrix of the rows that the score gives way for; where that would be mostly noise, a part of that of all rows."""
+        raw_triangle = self.tools.table.row_sums(InnerProducts(self._residuals(), *cut))
+        entries, radius, share = len(raw_triangle), self.points.radius, self.plan.level
+        noise = largest_eigenvalue(ALONG * self.reach**2 * self.tools.purse.deviation(share, entries), self.size)
+        if noise < QUIET * float(self.matrix.safe.min()):
+            return self.measured(raw_triangle, radius, share)
+        raw_trace = sum(raw for raw, weight in zip(raw_triangle, weights_of_triangle(self.size), strict=True) if weight == ALONG)
+        noisy, _ = self.tools.purse.noisy([raw_trace], radius**2, share)
+        part = min(1.0, max(LEAST_INNER, noisy[0] / BALL**2 / max(self.matrix.trace, 1.0)))
+        return Matrix(self.matrix.eigenvalues * part, self.matrix.vectors, self.matrix.noise * part)
 
     def _shift(self, quantile: Fraction, magnitude: float, most: Fraction) -> Fraction:
         """Move the intercept to a private quantile of the residuals, and say what that took beyond its share, at most `most`."""

@@ -62,6 +62,8 @@ class Arrival:
     """Directions in which the features vary too little to tell."""
     mean: bool = False
     """Whether the intercept was moved to the mean of the residuals."""
+    cut: float | None = None
+    """Residuals beyond it counted as at it."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,204 @@
+"""Questions about formulas: a regression on the columns that a formula makes of each row.
+
+Claim      (epsilon, delta)-DP for the unit, for the levels that are chosen and the fit together
+Neighbors  ADD_REMOVE or CHANGE_ONE of a unit
+Why        A design's columns are functions of one row (engines/formulas), so that the regression's own claim holds for them.
+           Where levels are chosen privately, the choice and the fit follow each other on the same rows, and their prices add up
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import dpstats.statistics  # noqa: F401  (fills the registry)
+from dpstats.curator.chosen_levels import choose_levels, split_price
+from dpstats.curator.desk import ProtectedTable, Request, could_not, relabelled, serve
+from dpstats.curator.scope import Scope
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import shown
+from dpstats.engines.expressions.language import columns_of
+from dpstats.engines.formulas.design import Design, read_design
+from dpstats.engines.formulas.new_rows import design_rows
+from dpstats.engines.stores.store import Store
+from dpstats.engines.tables.table import StoreTable
+from dpstats.engines.views import View
+from dpstats.foundations.arguments import check_features
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError, UnknownNameError
+from dpstats.foundations.privacy import PrivacyCost, spendable_delta
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import COULD_NOT, PURE_LOSS, Question, Refusal, Statistic, ask, find_statistic, may_spend_delta
+from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.linear_regression import MOST_FEATURES
+from dpstats.statistics.regression.fit import RegressionFit
+
+MODELS = {kind: f"{kind}_regression" for kind in ("linear", "quantile", "logistic", "poisson")}
+"""What a formula can be fitted by, and the statistic behind it."""
+TOO_FEW = Refusal(
+    "Too few rows share a label of a category.",
+    "The cost is spent; where the labels are public, list them: levels={'region': ['north', 'south']}.",
+)
+_LEFT_OUT = "rows with another label are left out"
+
+
+@dataclass(frozen=True)
+class FormulaQuestion:
+    """A checked and priced question about a formula; nothing in it comes from data."""
+
+    design: Design
+    question: Question
+    """At the price of all of it."""
+    text: str
+    """The question with its formula, for people."""
+
+    def check(self, row_question: Question) -> None:
+        """Raise where the price of a row leaves too little for the choice of levels."""
+        if self.design.unknown:
+            split_price(row_question, len(self.design.unknown))
+
+    def answer(self, store: Store, view: View, row_question: Question, source: RandomSource) -> Release | NoReply:
+        """Choose the levels that are not known, and fit; `row_question` has the price of a row for all of it."""
+        design, question = self.design, row_question
+        notes = []
+        if design.unknown:
+            price, question = split_price(row_question, len(design.unknown))
+            chosen = choose_levels(store, view, design, price, MOST_FEATURES, source)
+            if chosen is None:
+                cost, method = self.question.cost, question.method.name
+                return NoReply(self.text, cost, method, TOO_FEW.reason, TOO_FEW.advice, source.private)
+            notes, design = [("choice of levels", price.describe(row_question))], chosen
+        names, table_view = design.columns, design.on(view)
+        question = replace(question, columns=names)
+        reply = question.answer(lambda: StoreTable(store, table_view, names, [True] * len(names)), source)
+        if isinstance(reply, NoReply):
+            return reply
+        if design.categories:
+            notes.insert(0, ("levels", f"{design.describe_levels()}; {_LEFT_OUT}"))
+        claim = f"{reply.claim}; with the choice of levels, (epsilon, delta)-DP in all" if self.design.unknown else reply.claim
+        return able_to_predict(replace(reply, claim=claim, notes=(*reply.notes, *notes)), design, view)
+
+    def answer_by_itself(self, store: Store, schema: Mapping[str, ColumnType], source: RandomSource) -> Release | NoReply:
+        """The answer outside of a session, where each row is a unit. What goes wrong because of the data is one `NoReply`."""
+        try:
+            reply = self.answer(store, View(schema), self.question, source)
+        except (KeyboardInterrupt, SystemExit, DataTypeError):
+            raise
+        except BaseException:  # not only Exception: a panic of a library in Rust is none
+            if not source.private:
+                raise
+            cost, method = self.question.cost, self.question.method.name
+            return NoReply(self.text, cost, method, COULD_NOT.reason, COULD_NOT.advice, True)
+        return replace(reply, question=self.text, cost=self.question.cost)
+
+
+def statistic_of(model: object) -> Statistic:
+    """The statistic behind a model."""
+    if not isinstance(model, str) or model not in MODELS:
+        raise UnknownNameError(f"model must be one of {', '.join(map(repr, MODELS))}.")
+    return find_statistic(MODELS[model])
+
+
+def priced_formula(design: Design, model: object, common: Mapping[str, Any], parameters: Mapping[str, Any]) -> FormulaQuestion:
+    """A formula at its price; every complaint about the question is raised here.
+
+    `common` has epsilon, delta, method, interval, neighbors and unit; `parameters` are the model's own.
+    """
+    statistic = statistic_of(model)
+    if "intercept" in parameters:
+        raise InvalidParameterError("a formula says itself whether it has an intercept: write - 1 in it for none.")
+    own = dict(parameters) if design.formula.intercept else {**parameters, "intercept": False}
+    if not design.unknown:
+        if not design.features:
+            raise InvalidParameterError("the formula has no features: a category needs two levels or more.")
+        check_features(statistic, design.columns, MOST_FEATURES)
+        question = ask(statistic.name, column=design.columns, **common, **own)
+        return FormulaQuestion(design, question, _text(question, design))
+    delta = spendable_delta(common["delta"])
+    if not delta:
+        names = ", ".join(shown(each.key) for each in design.unknown)
+        raise MissingParameterError(
+            f"the levels of {names} are not known. List them if they are public: levels={{{design.unknown[0].key!r}: [...]}}; "
+            "or have them chosen privately, which needs delta: for example delta=1e-7."
+        )
+    asked = dict(common) if may_spend_delta(statistic.name, (), {**own, "method": common["method"]}) else {**common, "delta": 0}
+    terms = [":".join(factor.text for factor in term) for term in design.formula.terms]
+    question = ask(statistic.name, column=[*terms, design.outcome.name], **asked, **own)
+    if question.method.check is not None:  # how many features there are is found with the levels
+        raise MissingParameterError(
+            f"{statistic.name} by method {question.method.name!r} takes few features, so that the levels must be listed: "
+            f"levels={{{design.unknown[0].key!r}: [...]}}."
+        )
+    cost = PrivacyCost(question.epsilon, delta, question.neighbors, question.cost.unit)
+    method = replace(question.method, loss=PURE_LOSS)  # the choice of levels is beside it
+    return FormulaQuestion(design, replace(question, cost=cost, method=method), _text(question, design))
+
+
+def ask_session(
+    table: ProtectedTable,
+    scope: Scope,
+    formula: object,
+    model: object,
+    levels: Mapping[str, Any] | None,
+    keywords: Mapping[str, Any],
+) -> Any:
+    """The answer to a formula on a protected table, debited once for all of it; `keywords` has rng and the model's own too."""
+    source = table.source_of_noise(keywords["rng"])
+    common = {name: keywords[name] for name in ("epsilon", "delta", "method", "interval")}
+    parameters = {name: value for name, value in keywords.items() if name not in (*common, "rng")}
+    design = design_on(table, scope, formula, levels)
+    asked = priced_formula(design, model, {**common, **fixed_words(table, parameters)}, parameters)
+    question = asked.question
+    request = Request(question, scope.text_of(asked.text), _scope_of(design, scope), question.cost)
+    narrowed = scope.is_narrowed or bool(design.unknown)
+    row_question = table.protection.row_question(question, narrowed=narrowed)
+    asked.check(row_question)
+
+    def answer() -> Release | NoReply:
+        try:
+            reply = asked.answer(table.store, scope.view, row_question, source)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # not only Exception: a panic of a library in Rust is none
+            if not source.private:
+                raise
+            return could_not(request)
+        return relabelled(reply, request, row_question, table.protection)
+
+    result = serve(table, request, answer, archived=source.private)
+    return result if design.unknown or not isinstance(result, Release) else able_to_predict(result, design, scope.view)
+
+
+def design_on(table: ProtectedTable, scope: Scope, formula: object, levels: Mapping[str, Any] | None) -> Design:
+    """The design of a formula on a protected table; declared keys are levels, and the unit is no feature."""
+    unit = table.protection.unit
+    return read_design(formula, scope.columns, levels=levels, known_levels=table.public_keys, left_out=[unit])
+
+
+def fixed_words(table: ProtectedTable, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What a session has fixed of a price; an error where the asker gives it too."""
+    fixed = {"neighbors": table.protection.neighbors, "unit": table.protection.unit}
+    for word in parameters.keys() & fixed.keys():
+        raise InvalidParameterError(f"{word} was fixed when the table was protected: leave it out.")
+    return fixed
+
+
+def able_to_predict(release: Release, design: Design, view: View) -> Release:
+    """A release whose fit predicts from the columns of the formula."""
+    if not isinstance(release.value, RegressionFit):
+        return release
+    rows_of = design_rows(design.on(view), tuple(design.features))
+    return replace(release, value=replace(release.value, rows_of=rows_of))
+
+
+def _text(question: Question, design: Design) -> str:
+    arguments = {name: value for name, value in question.arguments.items() if name != "intercept"} | {"intercept": True}
+    return str(replace(question, columns=(shown(" ".join(design.formula.text.split())),), arguments=arguments))
+
+
+def _scope_of(design: Design, scope: Scope) -> dict[str, object]:
+    """The canonical form of all that decides which numbers a formula sees."""
+    if not design.unknown:
+        return replace(scope, view=design.on(scope.view)).to_dict(*design.columns)
+    nodes = [design.outcome.node, *(each.node for each in design.factors.values())]
+    return {**scope.to_dict(*(column.name for node in nodes for column in columns_of(node))), "formula": design.to_dict()}

@@ -1,0 +1,55 @@
+"""Where the estimators do not do what scikit-learn's `check_estimator` asks for, and why they cannot.
+
+`check_estimator(model, expected_failed_checks=DEVIATIONS[type(model).__name__])` passes.
+"""
+
+from __future__ import annotations
+
+_ALL = {
+    "check_dtype_object": "An element that is no number makes its row a missing one; an error would tell that there is one.",
+    "check_estimators_empty_data_messages": (
+        "The number of rows is private, and so is that there are none: that is a `NoReplyError` at full cost, like every refusal."
+    ),
+    "check_fit2d_1sample": (
+        "The number of rows is private: a single row is refused like any small table, by a `NoReplyError` that counts nothing."
+    ),
+    "check_supervised_y_no_nan": (
+        "A row without an outcome is left out, and an infinite outcome counts as the largest or smallest number; an error would "
+        "tell that there is such a row."
+    ),
+}
+_OTHER_LABELS = "Rows whose label is not one of the two classes are left out; an error would tell that there are some."
+
+DEVIATIONS: dict[str, dict[str, str]] = {
+    "LinearRegression": _ALL,
+    "LogisticRegression": {
+        **_ALL,
+        "check_estimators_nan_inf": (
+            "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would "
+            "tell that there are some. A prediction for such a row, which is the caller's, is an error."
+        ),
+        "check_classifiers_classes": (
+            "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
+        ),
+        "check_classifiers_regression_target": _OTHER_LABELS,
+        "check_classifier_not_supporting_multiclass": _OTHER_LABELS,
+    },
+    "PoissonRegressor": _ALL,
+    "QuantileRegressor": _ALL,
+}
+"""By estimator, the checks that fail, and why."""
+
+
+def deviation_table() -> str:
+    """The deviations as a table in Markdown."""
+    reasons = {check: reason for listed in DEVIATIONS.values() for check, reason in listed.items()}
+    rows = [
+        f"| `{check}` | {_estimators_with(check)} | {reason} |"
+        for check, reason in sorted(reasons.items(), key=lambda row: (_estimators_with(row[0]), row[0]))
+    ]
+    return "\n".join(["| check | estimators | why it fails |", "| --- | --- | --- |", *rows, ""])
+
+
+def _estimators_with(check: str) -> str:
+    those = [name for name, listed in DEVIATIONS.items() if check in listed]
+    return "all" if len(those) == len(DEVIATIONS) else ", ".join(f"`{name}`" for name in those)

@@ -1,0 +1,132 @@
+"""Logistic regression as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dpstats.engines.arrays import rows_of
+from dpstats.engines.kinds import Kind
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.randomness import RandomSource
+from dpstats.models.given import UnsuitableDataError
+from dpstats.models.private_regression import ClassifierMixin, Numbers, PrivateRegression
+from dpstats.statistics.regression.fit import RegressionFit
+
+_NUMERIC = "biuf"
+_SORTABLE = "biufSU"
+
+
+class LogisticRegression(ClassifierMixin, PrivateRegression):  # type: ignore[misc]  # scikit-learn has no types
+    """A private logistic regression, `dpstats.logistic_regression`: a classifier of two classes, without a penalty.
+
+    Parameters
+      classes        the two labels that y holds, for example ["no", "yes"]; left out, they are 0 and 1, or False and True. Which
+                     labels are in the data is private, so they are never looked up there: a row with another one is left out
+
+    The other parameters, and what is there after `fit`, are those of `LinearRegression`; `classes_` has the labels in their
+    order, and `coef_` has one row, as in scikit-learn.
+    """
+
+    _statistic = "logistic_regression"
+    _predicts_missing = False  # there is no label to say so
+
+    def __init__(
+        self,
+        *,
+        classes: Any = None,
+        epsilon: Any = None,
+        delta: Any = 0.0,
+        fit_intercept: bool = True,
+        method: str = "auto",
+        neighbors: str = "add_remove",
+        interval: float | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> None:
+        self.classes = classes
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            fit_intercept=fit_intercept,
+            method=method,
+            neighbors=neighbors,
+            interval=interval,
+            rng=rng,
+        )
+
+    def decision_function(self, X: Any) -> Numbers:
+        """The logarithm of the odds of the second class, for new rows."""
+        return self._linear(X)
+
+    def predict_proba(self, X: Any) -> Numbers:
+        """The probabilities of both classes, for new rows."""
+        log_odds = self._linear(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+    def predict_log_proba(self, X: Any) -> Numbers:
+        """The logarithms of the probabilities of both classes, for new rows."""
+        log_odds = self._linear(X)
+        return np.column_stack([-np.logaddexp(0.0, log_odds), -np.logaddexp(0.0, -log_odds)])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The more probable class, for new rows."""
+        log_odds = self._linear(X)
+        return np.asarray(self.classes_[(log_odds > 0).astype(int)])
+
+    def _outcome(self, raw_outcome: Any) -> Numbers:
+        """0 and 1 for the two labels, row by row; NaN, which is missing, for all others."""
+        self.classes_ = _checked_classes(self.classes)
+        if self.classes is None:
+            _refuse_labels(raw_outcome)
+        if isinstance(raw_outcome, (list, tuple)):
+            return _coded(raw_outcome, self.classes_)
+        raw_labels: NDArray[Any] = np.asarray(raw_outcome)
+        if np.ma.is_masked(raw_outcome):
+            raw_labels = np.where(np.ma.getmaskarray(raw_outcome), np.array(None), raw_labels.astype(object))
+        if raw_labels.dtype.kind in _NUMERIC and self.classes_.dtype.kind in _NUMERIC:
+            return np.select([raw_labels == label for label in self.classes_], [0.0, 1.0], np.nan)
+        return _coded(raw_labels.ravel().tolist(), self.classes_).reshape(raw_labels.shape)
+
+    def _keep(self, fit: RegressionFit) -> None:
+        self.coef_ = np.array([fit.coefficients])
+        self.intercept_ = np.array([fit.intercept])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _checked_classes(classes: Any) -> NDArray[Any]:
+    """Two labels of one type, sorted as scikit-learn has them."""
+    labels = [0, 1] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
+    known = np.array(labels)
+    if len({type(label) for label in labels}) != 1 or known.dtype.kind not in _SORTABLE or len(np.unique(known)) != 2:
+        raise InvalidParameterError("classes must be two different labels of one type, such as ['no', 'yes'] or [1, 2].")
+    return np.unique(known)
+
+
+def _refuse_labels(raw_outcome: Any) -> None:
+    """Raise where the outcome has no numbers by its type, which is public; as 0 and 1 nothing of it would be left."""
+    try:
+        kind = rows_of(raw_outcome).kind()
+    except DataTypeError as complaint:
+        raise UnsuitableDataError(str(complaint)) from None
+    if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
+        raise UnsuitableDataError(f"y is one of {kind.value}: list its two labels, such as classes=['no', 'yes'].")
+
+
+def _coded(raw_labels: Sequence[Any], classes: NDArray[Any]) -> Numbers:
+    codes = {label: float(place) for place, label in enumerate(classes.tolist())}
+    return np.array([_code(label, codes) for label in raw_labels], dtype=float)
+
+
+def _code(label: Any, codes: dict[Any, float]) -> float:
+    try:
+        return codes.get(label, np.nan)
+    except Exception:  # a label that cannot be looked up is none of the two
+        return np.nan
