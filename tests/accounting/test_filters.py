@@ -19,6 +19,7 @@ from dpstats.accounting.budgets import Budget
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS
 from tests.accounting.laws import exponential_delta, response_delta, worst_delta
+from tests.names import shown
 
 EXPONENTIAL = Fraction(1, 8)
 BUDGETS = [(1, "1e-6", "0.05"), (2, "1e-3", "0.3"), ("0.5", "1e-2", "0.02"), (4, "1e-5", 1), (3, "0.1", "0.1")]
@@ -99,7 +100,7 @@ class GoesByTheLastQuestion(ZcdpAccountant):
 
 
 @pytest.mark.parametrize(
-    "broken", [PricesAllAsExponential(), ForgetsConversion(), CountsTheLargestOnly(), GoesByTheLastQuestion()], ids=repr
+    "broken", [PricesAllAsExponential(), ForgetsConversion(), CountsTheLargestOnly(), GoesByTheLastQuestion()], ids=shown
 )
 def test_broken_accountants_are_refuted(broken: Accountant) -> None:
     budget = Budget(1, "0.001", broken.name)

@@ -28,6 +28,7 @@ from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.rounding import exp_bounds
 from dpstats.mechanisms import exponential
 from dpstats.mechanisms.exponential import WeightBounds, choose, score_weights
+from tests.names import shown
 
 module = importlib.import_module("dpstats.mechanisms.exponential")
 Script = Callable[..., RandomSource]
@@ -219,7 +220,7 @@ def test_a_single_candidate_is_certain_whatever_its_score() -> None:
 LOWEST = [math.nan, -math.inf, None, "many", object(), 1j, [3], Decimal("NaN"), Decimal("sNaN"), np.float32("nan"), -(10**400)]
 
 
-@pytest.mark.parametrize("low", LOWEST, ids=repr)
+@pytest.mark.parametrize("low", LOWEST, ids=shown)
 def test_what_is_no_number_counts_as_the_lowest_score(low: Any, law_of_call: Callable[..., Any]) -> None:
     assert law_of_call([low, 0, 0]) == {0: 0, 1: Fraction(1, 2), 2: Fraction(1, 2)}
     assert law_of_call([low, low, low]) == dict.fromkeys(range(3), Fraction(1, 3))

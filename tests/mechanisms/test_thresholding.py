@@ -24,6 +24,7 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError, Mis
 from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.randomness import seeded
 from dpstats.mechanisms.thresholding import choose_keys, noise_scale, rows_for, threshold_for
+from tests.names import shown
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), ONE, Fraction(3), Fraction(10)]
@@ -197,7 +198,7 @@ def test_a_key_without_rows_is_not_there() -> None:
 @pytest.mark.parametrize(
     "odd",
     [math.nan, None, datetime.date(2020, 1, 2), b"x", ("nested",), frozenset(), np.float32("nan"), 1 + 2j, object()],
-    ids=repr,
+    ids=shown,
 )
 def test_a_key_with_anything_but_a_label_counts_as_missing(odd: Any) -> None:
     raw_counts: dict[Any, int] = {("a", odd): 10**6, ("b", 1): 10**6}
