@@ -143,17 +143,36 @@ def root_mean_square(errors: Sequence[float]) -> float:
     return math.sqrt(sum(error**2 for error in errors) / len(errors)) if errors else math.nan
 
 
+class Compared(NamedTuple):
+    """A regression beside least squares, over repeats."""
+
+    error: float
+    slopes: float
+    held: float
+    replies: int
+
+
 def errors_table(places: Sequence[str], deltas: Sequence[float], epsilon: float, repeats: int, shapes: Sequence[str]) -> None:
-    print("| features, rows | delta | shape | error over least squares' | of coefficients | intervals hold | no reply |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    found: dict[str, list[Compared]] = {}
     for place in places:
         p, n = (int(part) for part in place.split("/"))
         for delta in deltas:
-            for shape in shapes:
-                print(f"| {p}, {n:,} | {delta:g} | {shape} | {compare(shape, n, p, epsilon, delta, repeats)} |", flush=True)
+            label = f"{p}, {n:,}, {f'{delta:g}' if delta else 'none'}"
+            found[label] = [compare(shape, n, p, epsilon, delta, repeats) for shape in shapes]
+            print(f"  {label}: {[tuple(round(each, 2) for each in one) for one in found[label]]}", flush=True)
+    for title, cell in (
+        ("error over least squares'", lambda one: f"{one.error:.2f}"),
+        ("coefficients' error over least squares'", lambda one: f"{one.slopes:.2f}"),
+        ("intervals of coefficients hold", lambda one: f"{one.held:.0%}"),
+        ("no reply", lambda one: f"{repeats - one.replies} of {repeats}"),
+    ):
+        print(f"\n{title}\n\n| features, rows, delta | {' | '.join(shapes)} |")
+        print(f"| --- |{' --- |' * len(shapes)}")
+        for label, row in found.items():
+            print(f"| {label} | {' | '.join(map(cell, row))} |")
 
 
-def compare(shape: str, n: int, p: int, epsilon: float, delta: float, repeats: int) -> str:
+def compare(shape: str, n: int, p: int, epsilon: float, delta: float, repeats: int) -> Compared:
     ours: list[tuple[float, float]] = []
     plain: list[tuple[float, float]] = []
     held: list[float] = []
@@ -170,7 +189,7 @@ def compare(shape: str, n: int, p: int, epsilon: float, delta: float, repeats: i
         inside = [each.low <= true <= each.high for each, true in zip(release.intervals[1:], table.truth[1:], strict=True)]
         held.append(float(np.mean(inside)))
     ratios = [root_mean_square([each[i] for each in ours]) / root_mean_square([each[i] for each in plain]) for i in (0, 1)]
-    return f"{ratios[0]:.2f} | {ratios[1]:.2f} | {np.mean(held) if held else math.nan:.1%} | {repeats - len(ours)} of {repeats}"
+    return Compared(ratios[0], ratios[1], float(np.mean(held)) if held else math.nan, len(ours))
 
 
 # Beside the peers -----------------------------------------------------------------------------------------------------------

@@ -32,6 +32,8 @@ MOST_ROWS = 10**10
 MOST_REPEATS = 10**6
 REPEATS = 60
 SEARCH_REPEATS = 40
+REGRESSION_REPEATS = 12
+"""A regression takes as long as many medians."""
 """A search tries many epsilons, small ones among them, which take longest."""
 
 
@@ -101,7 +103,7 @@ def plan(
                   known quantiles, such as {0.1: 12_000, 0.5: 30_000, 0.9: 85_000}; a function from q in (0, 1) to the value
                   below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four
       features    for a regression: how many features it has, such as 3; left out: one
-      repeats     how many tables are simulated for each line: 60, or 40 in a search, where nothing is said
+      repeats     how many tables are simulated for each line: 60, or 40 in a search, or 12 for a regression, where nothing is said
       rng         dpstats.testing.seeded(7) gives the same plan again
 
     Errors are distances from the value of the shape itself, so they hold the error of sampling too; of several values the
@@ -157,6 +159,8 @@ def plan_questions(
     """
     sizes, shapes = checked_sizes(n), checked_shapes(shape)
     usual = REPEATS if wanted is None else SEARCH_REPEATS
+    if any(question.statistic.takes_features for question in questions):
+        usual = REGRESSION_REPEATS
     tables = usual if repeats is None else _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
     seed = random_bits(source_or_system(rng), 128)
     progress = Progress(len(questions) * len(sizes) * len(shapes) * tables if wanted is None else None)

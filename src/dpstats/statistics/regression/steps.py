@@ -56,8 +56,9 @@ LEVEL_CUT, FARTHER = 6.0, 1.5
 """For the mean of the residuals they are cut off at so many median magnitudes, and further out than for the last steps."""
 NORMAL_SPREAD = 1.4826
 """The standard deviation of normal residuals over their median magnitude: what is more counts as the mean's own error."""
-LEVEL_WORTH = 2.0
-"""A mean whose noise is more than so many standard errors of sampling is not worth having."""
+CLEAR, LEVEL_WORTH = 2.0, 10.0
+"""The intercept moves to the mean of the residuals if that is so many deviations of its noise away; else the intercept stays, and
+has them for its error. Where the noise is more than so many standard errors of sampling, the mean is given up."""
 LEAST_INSIDE = 0.4
 SMOOTH, SMOOTHER = 3.0, -0.2
 """A quantile's score is smoothed over 3 n**-0.2 median magnitudes, at most one."""
@@ -206,7 +207,8 @@ class _LinearWalk(_ResidualWalk):
             return None
         spread = math.ldexp(levels.cut, levels.exponent) ** 2 * max(squares / max(weight, 1), 0.0)
         beyond = max(0.0, spread - (NORMAL_SPREAD * magnitude) ** 2) / rows
-        return Raise(math.ldexp(total, levels.exponent) / rows, math.hypot(noise, math.sqrt(beyond)))
+        by = math.ldexp(total, levels.exponent) / rows
+        return Raise(by if abs(by) > CLEAR * noise else 0.0, math.hypot(noise, math.sqrt(beyond)))
 
 
 class _QuantileWalk(_ResidualWalk):

@@ -61,14 +61,14 @@ class Arrival:
     weak: int
     """Directions in which the features vary too little to tell."""
     mean: bool = False
-    """Whether the intercept was moved to the mean of the residuals."""
+    """Whether the intercept is for the mean of the outcome."""
     cut: float | None = None
     """Residuals beyond it counted as at it."""
 
 
 @dataclass(frozen=True)
 class Raise:
-    """How far the intercept was moved to the mean of the residuals, and the deviation of the noise in that."""
+    """How far the intercept is moved to the mean of the residuals, and by how much it may be off for that reason."""
 
     by: float
     deviation: float
