@@ -60,16 +60,17 @@ def split_price(question: Question, categories: int) -> tuple[LevelPrice, Questi
 def choose_levels(
     store: Store, view: View, design: Design, price: LevelPrice, most_features: int, source: RandomSource
 ) -> Design | None:
-    """The design with levels that many rows have, sorted; None where they are too few, or cannot be made few enough."""
+    """The design with levels that many rows have, sorted; None where a category has fewer than two, or they cannot be made few
+    enough."""
     found = {each.key: _common_labels(store, view, each, price, source) for each in design.unknown}
-    if not all(found.values()):
+    if any(len(labels) < 2 for labels in found.values()):
         return None
     while True:
         chosen = design.with_levels({key: in_key_order(labels) for key, labels in found.items()})
         if 1 <= len(chosen.features) <= most_features:
             return chosen
         key = max(found, key=lambda each: len(found[each]))
-        if len(found[key]) == 1:
+        if len(found[key]) <= 2:
             return None
         rarest = min(found[key], key=lambda label: found[key][label])
         found[key] = {label: noisy_count for label, noisy_count in found[key].items() if label != rarest}

@@ -107,6 +107,12 @@ def priced_formula(design: Design, model: object, common: Mapping[str, Any], par
     statistic = statistic_of(model)
     if "intercept" in parameters:
         raise InvalidParameterError("a formula says itself whether it has an intercept: write - 1 in it for none.")
+    for category in design.categories:
+        if category.levels is not None and len(category.levels) < 2:
+            raise InvalidParameterError(
+                f"the category {shown(category.key)} has one level, and nothing to compare it with: list two levels or more, or "
+                "ask about those rows alone."
+            )
     own = dict(parameters) if design.formula.intercept else {**parameters, "intercept": False}
     if not design.unknown:
         if not design.features:

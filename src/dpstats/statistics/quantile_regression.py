@@ -23,6 +23,8 @@ from dpstats.statistics.regression.fit import QUANTILE, revive_fit
 from dpstats.statistics.regression.steps import take_steps
 
 OUTERMOST = Fraction(5, 100)
+OUTER_ROWS = 1000
+"""Rows beyond the quantile, times epsilon, from which on answers are reliable."""
 
 
 def checked_quantile(value: object) -> Fraction:
@@ -61,4 +63,5 @@ def quantile_steps(table: Table, question: Question, rng: RandomSource) -> Answe
             interval=question.interval is not None,
             quantile=quantile,
         )
-    return answer_of(arrival, f"{QUANTILE} {float(quantile):g}", question)
+    least_rows = OUTER_ROWS / float(question.epsilon * min(quantile, 1 - quantile))
+    return answer_of(arrival, f"{QUANTILE} {float(quantile):g}", question, least_rows=least_rows)

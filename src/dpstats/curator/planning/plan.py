@@ -103,7 +103,7 @@ def plan(
                   known quantiles, such as {0.1: 12_000, 0.5: 30_000, 0.9: 85_000}; a function from q in (0, 1) to the value
                   below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four
       features    for a regression: how many features it has, such as 3; left out: one
-      repeats     how many tables are simulated for each line: 60, or 40 in a search, or 12 for a regression, where nothing is said
+      repeats     how many tables are simulated for each line: 60; 40 in a search, 12 for a regression
       rng         dpstats.testing.seeded(7) gives the same plan again
 
     Errors are distances from the value of the shape itself, so they hold the error of sampling too; of several values the

@@ -17,10 +17,9 @@ from dpstats.statistics.regression.shares import MOST_STEPS
 from dpstats.statistics.regression.walk import Arrival, Tools
 
 TOTAL_ERROR = "sampling error and noise"
-TOO_FEW = Refusal(
-    "There are too few rows for so many features at this epsilon.",
-    "More rows, fewer features or a larger epsilon help; so does a delta, such as delta=1e-6.",
-)
+TOO_FEW = "There are too few rows for so many features at this epsilon."
+MORE = "More rows, fewer features or a larger epsilon help"
+NO_NUMBERS = "Rows count whose cells are all numbers: where a column holds texts, write C(column) in a formula."
 PASSES = 5 + MOST_STEPS
 PURE_ROWS, GAUSSIAN_ROWS = 150, 300
 """Answers are reliable from about so many rows, times the squared number of coefficients, or with delta times their number."""
@@ -36,10 +35,12 @@ def tools_for(table: Table, question: Question, rng: RandomSource) -> Tools:
     return Tools(table, purse_for(question, rng), rng, Progress(PASSES, work=question.statistic.name, pieces="steps"))
 
 
-def answer_of(arrival: Arrival | None, model: str, question: Question, *notes: tuple[str, str]) -> Answer | Refusal:
-    """The answer of a walk, or the refusal where there were too few rows."""
+def answer_of(
+    arrival: Arrival | None, model: str, question: Question, *notes: tuple[str, str], least_rows: float = 0.0
+) -> Answer | Refusal:
+    """The answer of a walk, or the refusal where there were too few rows; it is reliable from `least_rows` on, or from more."""
     if arrival is None:
-        return TOO_FEW
+        return Refusal(TOO_FEW, f"{MORE}{'' if question.delta else '; so does a delta, such as delta=1e-6'}. {NO_NUMBERS}")
     names, outcome = named(question)
     covariance = arrival.covariance
     fit = RegressionFit(
@@ -54,7 +55,7 @@ def answer_of(arrival: Arrival | None, model: str, question: Question, *notes: t
         arrival.scale,
         question.arguments["intercept"],
     )
-    return Answer(fit, None, (*notes, *_notes(arrival, question)), _intervals(fit, question))
+    return Answer(fit, None, (*notes, *_notes(arrival, question, least_rows)), _intervals(fit, question))
 
 
 def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
@@ -67,9 +68,9 @@ def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
     return tuple(Interval(value - half, value + half, level, TOTAL_ERROR) for value, half in zip(values, halves, strict=True))
 
 
-def _notes(arrival: Arrival, question: Question) -> tuple[tuple[str, str], ...]:
+def _notes(arrival: Arrival, question: Question, least_rows: float) -> tuple[tuple[str, str], ...]:
     size = len(arrival.noise)
-    reliable = (GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon
+    reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
     weak = f"{arrival.weak}: features hardly vary there, or follow from others; intervals are wide for it"
     return (
         ("steps", str(arrival.taken)),

@@ -102,10 +102,13 @@ class _LinkWalk(Walk):
         matrix = self._information(self.plan.level * (1 - FIRST_INFORMATION))
         covariance, deviation = self._close(matrix, [(self.plan.close + unspent) * part for part in CLOSE])
         taken += more + len(CLOSE)
-        if covariance is not None:
-            covariance = covariance + matrix.left_over(taken, SIGNAL * NO_SIGNAL * math.sqrt(curvature), self.rows)
         return self.in_columns(
-            covariance=covariance, step_noise=matrix.inverse * deviation, taken=taken, scale=None, matrix=matrix
+            covariance=covariance,
+            step_noise=matrix.inverse * deviation,
+            left_over=matrix.left_over(taken, SIGNAL * NO_SIGNAL, self.rows * curvature),
+            taken=taken,
+            scale=None,
+            matrix=matrix,
         )
 
     @property

@@ -137,12 +137,11 @@ class _ResidualWalk(Walk):
 
     def _arrival(self, search: _Search, closed: _Close, steps: int, matrix: Matrix, raised: Raise | None) -> Arrival:
         """Where the walk is; its covariance allows for what the steps may not have reached."""
-        taken, covariance = search.taken + steps, closed.covariance
-        if covariance is not None:
-            covariance = covariance + matrix.left_over(taken, SIGNAL * search.begun, self.rows)
+        taken = search.taken + steps
         return self.in_columns(
-            covariance=covariance,
+            covariance=closed.covariance,
             step_noise=closed.noise,
+            left_over=matrix.left_over(taken, SIGNAL * search.begun, self.rows),
             taken=taken,
             scale=search.magnitude,
             matrix=matrix,
@@ -237,8 +236,8 @@ class _QuantileWalk(_ResidualWalk):
         if noise < QUIET * float(self.matrix.safe.min()):
             return self.measured(raw_triangle, radius, share)
         raw_trace = sum(raw for raw, weight in zip(raw_triangle, weights_of_triangle(self.size), strict=True) if weight == ALONG)
-        noisy, _ = self.tools.purse.noisy([raw_trace], radius**2, share)
-        part = min(1.0, max(LEAST_INNER, noisy[0] / BALL**2 / max(self.matrix.trace, 1.0)))
+        noisy, deviation = self.tools.purse.noisy([raw_trace], radius**2, share)
+        part = min(1.0, max(LEAST_INNER, (noisy[0] + deviation) / BALL**2 / max(self.matrix.trace, 1.0)))
         return Matrix(self.matrix.eigenvalues * part, self.matrix.vectors, self.matrix.noise * part)
 
     def _shift(self, quantile: Fraction, magnitude: float, most: Fraction) -> Fraction:

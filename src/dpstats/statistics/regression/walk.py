@@ -104,11 +104,12 @@ class Matrix:
         """The length of a step as the rows see it, all of them together."""
         return math.sqrt(float(np.sum(self.safe * (self.vectors.T @ step) ** 2)))
 
-    def left_over(self, steps: int, size: float, rows: int) -> Floats:
-        """The covariance to allow for what so many steps may not have reached, where features began to move by about `size`."""
+    def left_over(self, steps: int, size: float, typical: float) -> Floats:
+        """The covariance to allow for what so many steps may not have reached, where a feature moves the predictor by about
+        `size` at most; eigenvalues are mostly about `typical`."""
         unreached = np.minimum(1.0, UNRESOLVED * self.noise / np.maximum(self.eigenvalues, 1e-300)) ** steps
         unreached[self.eigenvalues <= 0] = 1.0
-        spread = (unreached * size) ** 2 * rows / np.maximum(self.eigenvalues, self.noise / 2)
+        spread = (unreached * size) ** 2 * typical / np.maximum(self.eigenvalues, min(self.noise / 2, typical))
         left: Floats = (self.vectors * spread) @ self.vectors.T
         return left
 
@@ -191,12 +192,14 @@ class Walk:
         *,
         covariance: Floats | None,
         step_noise: Floats,
+        left_over: Floats,
         taken: int,
         scale: float | None,
         matrix: Matrix,
         raised: Raise | None = None,
     ) -> Arrival:
-        """Where the walk is, in the units of the columns; `step_noise` is a factor of the noise's covariance."""
+        """Where the walk is, in the units of the columns; `step_noise` is a factor of the covariance of the last noise, and
+        what may be `left_over` counts as noise too."""
         intercept = self.points.intercept
         scales, middles = np.array(self.standard.scales), np.array(self.standard.middles)
         back = np.zeros((self.size, self.size))
@@ -206,8 +209,8 @@ class Walk:
                 back[0, 0], back[0, 1:] = 1.0, -middles / scales
             back = back @ self.points.turned
             found = back @ self.place
-            spread = None if covariance is None else back @ covariance @ back.T
-            noise = np.sqrt(np.sum((back @ step_noise) ** 2, axis=1))
+            spread = None if covariance is None else back @ (covariance + left_over) @ back.T
+            noise = np.sqrt(np.diag(back @ (step_noise @ step_noise.T + left_over) @ back.T))
         if raised is not None:
             found[0] += raised.by
             noise[0] = math.hypot(noise[0], raised.deviation)
