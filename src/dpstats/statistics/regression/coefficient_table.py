@@ -56,8 +56,11 @@ _COLUMNS: tuple[tuple[Callable[[float], str], Callable[[CoefficientRow], str]], 
 """What stands above each column, by the level of intervals, and what stands in it."""
 
 
-def text_table(heading: str, facts: Sequence[tuple[str, str]], rows: Sequence[CoefficientRow]) -> str:
-    """A heading, facts in two columns, and a line for each parameter; columns of which nothing is known are left out."""
+def text_table(heading: str, facts: Sequence[tuple[str, str]], rows: Sequence[CoefficientRow], below: Sequence[str] = ()) -> str:
+    """A heading, facts in two columns, a line for each parameter, and the lines `below` as they are.
+
+    Columns of which nothing is known are left out.
+    """
     heads, cells = _cells(rows)
     widths = [max(len(head), *map(len, column)) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
     names = [_name(row.name) for row in rows]
@@ -67,7 +70,8 @@ def text_table(heading: str, facts: Sequence[tuple[str, str]], rows: Sequence[Co
     above = _two_columns([(f"{name}:", value_text(text)) for name, text in facts])
     width = max(map(len, [*lines, *above, heading]))
     double = "=" * width
-    return "\n".join([heading.center(width).rstrip(), double, *above, double, lines[0], "-" * width, *lines[1:], double])
+    top = [heading.center(width).rstrip(), double, *above, double]
+    return "\n".join([*top, lines[0], "-" * width, *lines[1:], double, *below])
 
 
 def html_table(caption: str, rows: Sequence[CoefficientRow]) -> str:

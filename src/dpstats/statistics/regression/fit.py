@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from dpstats.foundations.errors import DpstatsError, InvalidParameterError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Interval
 from dpstats.statistics.regression.coefficient_table import CoefficientRow, html_table, text_table
@@ -20,6 +20,7 @@ from dpstats.statistics.regression.new_rows import rows_by_name
 INTERCEPT = "Intercept"
 UNNAMED_OUTCOME = "y"
 LINEAR, QUANTILE, LOGISTIC, POISSON = "linear", "quantile", "logistic", "poisson"
+_OF_PRIVATE_ROWS = ("resid", "fittedvalues", "rsquared", "rsquared_adj", "resid_pearson", "resid_response")
 _LEFT_SIDES = {LINEAR: "{}", LOGISTIC: "logit P({})", POISSON: "log E({})"}
 
 Numbers = NDArray[np.float64]
@@ -51,6 +52,8 @@ class RegressionFit:
     scale: float | None = None
     """A private scale of the residuals, where one was found."""
     has_intercept: bool = True
+    weak: int = 0
+    """Directions in which features hardly vary, or follow from others, as far as noise lets one see."""
     rows_of: Callable[[Any], Numbers] | None = field(default=None, compare=False, repr=False)
     """Makes features of new data, where a formula says how; public, and not a part of the release."""
 
@@ -78,6 +81,56 @@ class RegressionFit:
             return None
         return self._of_all([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
 
+    @property
+    def bse(self) -> Numbers | None:
+        """`errors` by the name that statsmodels gives them."""
+        return self.errors
+
+    @property
+    def tvalues(self) -> Numbers | None:
+        """Each parameter in units of its error; None where the errors are not known."""
+        if self.errors is None:
+            return None
+        with np.errstate(all="ignore"):
+            return _locked(self.params / self.errors)
+
+    @property
+    def pvalues(self) -> Numbers | None:
+        """`p_values()` by the name that statsmodels gives them."""
+        return self.p_values()
+
+    @property
+    def nobs(self) -> int | None:
+        """The noisy number of rows; None where none was bought."""
+        return self.rows
+
+    def conf_int(self, *, level: float = 0.95) -> Numbers | None:
+        """A row for each parameter, with the ends of its normal interval; None where the errors are not known."""
+        ends = [pair for pair in self._ends(level) if pair is not None]
+        return _locked(ends) if ends else None
+
+    def cov_params(self) -> Numbers | None:
+        """`covariance` as an array with a row for each parameter; 0 for an intercept that was not fitted."""
+        if self.covariance is None:
+            return None
+        without = len(self.names) + 1 - len(self.covariance)
+        return _locked(np.pad(np.array(self.covariance, dtype=float), ((without, 0), (without, 0))))
+
+    def __getitem__(self, name: str) -> float:
+        """A parameter by its name: fit["age"], fit["Intercept"]."""
+        for known, value in self.named_values():
+            if known == name:
+                return value
+        raise UnknownNameError(f"the fit has no such parameter: it has {', '.join(known for known, _ in self.named_values())}.")
+
+    if not TYPE_CHECKING:  # a type checker is to know that these do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            """Says why there is no such thing, where people look for it."""
+            if name in _OF_PRIVATE_ROWS:
+                raise AttributeError(f"a fit has no {name}: it is a function of private rows. predict works on public rows.")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def named_values(self) -> tuple[tuple[str, float], ...]:
         """Each parameter with its name, the intercept first where one was fitted: in the order of a release's intervals."""
         first = ((INTERCEPT, self.intercept),) if self.has_intercept else ()
@@ -99,7 +152,7 @@ class RegressionFit:
 
     def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
-        return text_table(self._heading(), self._facts(), self._rows(intervals, level))
+        return text_table(self._heading(), self._facts(), self._rows(intervals, level), self._warnings())
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -142,8 +195,16 @@ class RegressionFit:
         if self.rows is not None:
             facts += [("No. Observations", f"about {self.rows:,}"), ("Df Residuals", f"about {max(0, self.rows - parameters):,}")]
         if self.scale is not None:
-            facts.append(("Residual Scale", f"{self.scale:.4g}"))
+            facts.append(("Median Abs. Resid.", f"{self.scale:.4g}"))
         return facts
+
+    def _warnings(self) -> list[str]:
+        if not self.weak:
+            return []
+        directions = "1 weak direction" if self.weak == 1 else f"{self.weak} weak directions"
+        return [
+            f"{directions}: features hardly vary there, or follow from others; wide errors. A delta, or a larger epsilon, helps."
+        ]
 
     def _rows(self, intervals: Sequence[Interval], level: float) -> list[CoefficientRow]:
         names, errors = (INTERCEPT, *self.names), self.errors
@@ -199,7 +260,7 @@ def _places(how_many: int) -> tuple[str, ...]:
     return tuple(f"x{place + 1}" for place in range(how_many))
 
 
-def _locked(values: Sequence[float]) -> Numbers:
+def _locked(values: ArrayLike) -> Numbers:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array

@@ -56,9 +56,9 @@ LEVEL_CUT, FARTHER = 6.0, 1.5
 """For the mean of the residuals they are cut off at so many median magnitudes, and further out than for the last steps."""
 NORMAL_SPREAD = 1.4826
 """The standard deviation of normal residuals over their median magnitude: what is more counts as the mean's own error."""
-CLEAR, LEVEL_WORTH = 2.0, 10.0
-"""The intercept moves to the mean of the residuals if that is so many deviations of its noise away; else the intercept stays, and
-has them for its error. Where the noise is more than so many standard errors of sampling, the mean is given up."""
+WELCOME, CLEAR, UNSEEN, GIVEN_UP = 2.0, 3.0, 2.0, 10.0
+"""The intercept moves to the mean of the residuals if its noise is at most WELCOME standard errors of sampling, or if the mean is
+CLEAR deviations of its noise away. Else it stays, and UNSEEN of them are its error. Beyond GIVEN_UP the mean is given up."""
 LEAST_INSIDE = 0.4
 SMOOTH, SMOOTHER = 3.0, -0.2
 """A quantile's score is smoothed over 3 n**-0.2 median magnitudes, at most one."""
@@ -202,12 +202,15 @@ class _LinearWalk(_ResidualWalk):
         self.tools.progress.step()
         rows = max(4 * weight / levels.cut, 1.0)
         noise = math.ldexp(deviation, levels.exponent) / rows
-        if noise > LEVEL_WORTH * magnitude / math.sqrt(self.rows):
+        usual = magnitude / math.sqrt(self.rows)
+        if noise > GIVEN_UP * usual:
             return None
         spread = math.ldexp(levels.cut, levels.exponent) ** 2 * max(squares / max(weight, 1), 0.0)
         beyond = max(0.0, spread - (NORMAL_SPREAD * magnitude) ** 2) / rows
         by = math.ldexp(total, levels.exponent) / rows
-        return Raise(by if abs(by) > CLEAR * noise else 0.0, math.hypot(noise, math.sqrt(beyond)))
+        if noise <= WELCOME * usual or abs(by) > CLEAR * noise:
+            return Raise(by, math.hypot(noise, math.sqrt(beyond)))
+        return Raise(0.0, UNSEEN * noise)
 
 
 class _QuantileWalk(_ResidualWalk):
