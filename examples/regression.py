@@ -11,7 +11,7 @@ regions = ["Arnmouth", "Belhollow", "Corrigate", "Dunsholt", "Estrava", "Fennick
 release = dp.regression("log(rent) ~ schooling + C(region)", table, epsilon=2, delta=1e-6, levels={"region": regions})
 if isinstance(release, dp.NoReply):
     raise SystemExit(f"{release.reason} {release.advice}")
-print(release.value.summary(release.intervals))
+print(release.summary())
 print("Cost:", release.cost)
 
 rents = release.value.predict({"schooling": [12] * len(regions), "region": regions})  # logarithms; costs nothing more

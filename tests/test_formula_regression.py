@@ -160,6 +160,11 @@ def test_the_prices_of_choice_and_fit_add_up_to_the_whole(neighbors: str, steps:
     assert rest.neighbors is question.neighbors
 
 
+def test_a_category_with_one_level_is_an_error() -> None:
+    with pytest.raises(dp.InvalidParameterError, match="one level"):
+        dp.regression("income ~ age + region", people(), epsilon=1, levels={"region": ["north"]})
+
+
 def test_labels_that_are_too_rare_get_no_reply_at_the_full_price() -> None:
     rare = {"x": np.arange(40.0), "label": [str(place) for place in range(40)], "y": np.arange(40.0)}
     reply = fitted("y ~ x + C(label)", rare, delta=1e-6)

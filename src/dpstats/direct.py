@@ -13,7 +13,7 @@ import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.engines.tables.features import features_of
 from dpstats.engines.tables.given import as_read
 from dpstats.foundations.arguments import check_features, column_words, take_columns
-from dpstats.foundations.errors import MissingParameterError, UnknownNameError
+from dpstats.foundations.errors import DataTypeError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, Reads, Statistic, ask, find_statistic
@@ -26,9 +26,9 @@ StatisticFunction = Callable[..., Release | NoReply]
 _LONGEST_LABEL = 60
 _COMMON_HELP = {
     "epsilon": "the privacy that the answer spends; required, for example 0.5",
-    "delta": "for methods that need it, for example 1e-6; with method='auto' it is spent only if needed",
+    "delta": "for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it",
     "neighbors": "'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)",
-    "method": "the method by name; 'auto' takes the first one listed below",
+    "method": "the method by name; 'auto' takes the first one listed below, or the one that a given delta serves",
     "interval": "the confidence level of the interval, or None for none",
     "unit": "what one row stands for, in words, for the card",
     "rng": "dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise",
@@ -38,6 +38,7 @@ _FEATURES = (
     "the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, "
     "a list of rows, a list of arrays or Series, each a column, or one column alone"
 )
+_COLUMNS_OF_A_FRAME = {"X": "df[['age', 'schooling']]", "y": "df['wage']"}
 _KINDS = {
     Reads.NUMBERS: "numbers",
     Reads.LABELS: "values of any type",
@@ -83,7 +84,8 @@ def function_for(name: str) -> StatisticFunction:
         )
         if statistic.takes_features:
             question, data = _with_features(question, *data)
-        return question.answer(lambda: as_read(data, statistic.reads_of(len(data))), source)
+        features = question.columns if statistic.takes_features else None
+        return question.answer(lambda: as_read(data, statistic.reads_of(len(data)), features), source)
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "dpstats"
@@ -158,9 +160,17 @@ def _indented(rows: dict[str, str]) -> list[str]:
 
 def _with_features(question: Question, raw_features: object, raw_outcome: object) -> tuple[Question, list[object]]:
     """The question with the names of its features and its outcome, and their columns; an error where they do not fit it."""
+    for word, given in (("y", raw_outcome), ("X", raw_features)):
+        if isinstance(given, str):
+            raise DataTypeError(
+                f"{word} must hold rows, got a single str: pass {_COLUMNS_OF_A_FRAME[word]}, "
+                "or name columns in a formula: dp.regression('wage ~ age', df)."
+            )
     features = features_of(raw_features)
     names = [_name(each.raw_values) if each.name is None else _printable(each.name) for each in features]
-    check_features(question.statistic, [*names, _name(raw_outcome)], MOST_FEATURES)
+    check_features(
+        question.statistic, [*names, _name(raw_outcome)], MOST_FEATURES, "leave one out, or rename one: y.rename('...')"
+    )
     return question.on((*names, _label(raw_outcome))), [*(each.raw_values for each in features), raw_outcome]
 
 

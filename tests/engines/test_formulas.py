@@ -299,3 +299,27 @@ def test_terms_with_all_their_parts_are_coded_without_references() -> None:
     assert coded_terms([[a, b]], intercept=False) == [(a._replace(full=True), b._replace(full=True))]
     assert coded_terms([[x, a], [x]], intercept=True) == [(x,), (x, a)]
     assert coded_terms([[x, a]], intercept=True) == [(x, a._replace(full=True))]
+
+
+def test_a_name_that_looks_like_an_expression_is_told_from_it() -> None:
+    schema = {"y": ColumnType.NUMBER, "a": ColumnType.NUMBER, "b": ColumnType.NUMBER, "a + b": ColumnType.NUMBER}
+    by_name, by_sum = (read_design(f"y ~ {factor}:a", schema) for factor in ("`a + b`", "{a + b}"))
+    assert by_name.to_dict() != by_sum.to_dict()
+    assert [str(Expression(node)) for node in by_name.features.values()] == ["col('a + b') * a"]
+
+
+def test_levels_in_one_place_hold_in_all_and_two_lists_of_them_are_an_error() -> None:
+    schema = {"y": ColumnType.NUMBER, "x": ColumnType.NUMBER, "g": ColumnType.TEXT}
+    design = read_design("y ~ C(g, levels=['a', 'b']) + g:x", schema)
+    assert not design.unknown
+    assert len(design.features) == 3
+    with pytest.raises(dp.InvalidParameterError, match="two lists of levels"):
+        read_design("y ~ C(g, levels=['a', 'b']) + C(g, levels=['a', 'c'])", schema)
+
+
+def test_what_would_take_forever_is_refused() -> None:
+    schema = {"y": ColumnType.NUMBER, **{f"b{place}": ColumnType.BOOLEAN for place in range(9)}}
+    with pytest.raises(dp.InvalidParameterError, match="at most 4 categories"):
+        read_design(f"y ~ {':'.join(list(schema)[1:])}", schema)
+    with pytest.raises(dp.InvalidParameterError, match="1000 at most"):
+        read_design("y ~ C(g)", {**schema, "g": ColumnType.TEXT}, levels={"g": [str(n) for n in range(1001)]})

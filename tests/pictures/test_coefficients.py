@@ -50,7 +50,21 @@ def test_without_errors_the_coefficients_are_drawn_as_they_are(tmp_path: Path) -
     assert ">-1<" in picture
 
 
-def test_what_lies_far_from_zero_is_an_arrow(tmp_path: Path) -> None:
-    far = RegressionFit("linear", "y", ("a", "b"), 0.0, (1000.0, 1.0), ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)))
-    assert ">1000 (998 to 1002)<" in drawn(tmp_path / "a.svg", far)
-    assert ">200<" not in drawn(tmp_path / "b.svg", far)
+def of(*coefficients: float) -> RegressionFit:
+    """A fit of two features whose errors are 1."""
+    return RegressionFit("linear", "y", ("a", "b"), 0.0, coefficients, ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)))
+
+
+def test_the_axis_reaches_to_the_farthest_coefficient(tmp_path: Path) -> None:
+    picture = drawn(tmp_path / "a.svg", of(50.0, 1.0))
+    assert ">50<" in picture  # on the axis
+    assert "beyond the axis" not in picture
+
+
+def test_what_lies_beyond_sixty_errors_is_an_arrow(tmp_path: Path) -> None:
+    picture = drawn(tmp_path / "a.svg", of(1000.0, 25.0))
+    assert ">1000 (998 to 1002)<" in picture
+    assert "arrows: beyond the axis" in picture
+    assert ">30<" in picture  # the axis is made for the others
+    assert ">60<" not in picture
+    assert "arrows: beyond the axis" in drawn(tmp_path / "b.svg", of(-1000.0, 1000.0))

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpstats.cli import exits
 from dpstats.cli.command import Command
-from dpstats.cli.pricing import price_questions
+from dpstats.cli.pricing import asked_statistic, price_questions
 from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
 from dpstats.curator.planning.bundles import planned_columns
 from dpstats.curator.planning.forecasts import Plan
@@ -21,7 +21,7 @@ from dpstats.curator.planning.shapes import DEFAULT_SHAPES, SHAPES
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
-from dpstats.foundations.registry import Question, find_statistic
+from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import exact_rational
 
 _DESCRIPTION = """\
@@ -115,7 +115,7 @@ def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> lis
 
 
 def _names_one_feature(question: ParsedQuestion) -> bool:
-    return isinstance(question.column, str) and find_statistic(question.statistic).takes_features
+    return isinstance(question.column, str) and asked_statistic(question).takes_features
 
 
 def _priced(parsed: Sequence[ParsedQuestion], arguments: argparse.Namespace, *, searching: bool) -> list[Question]:

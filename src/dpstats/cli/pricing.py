@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
-from dpstats.cli.questions import ParsedQuestion, split_columns
+from dpstats.cli.questions import FORMULA, ParsedQuestion, split_columns
 from dpstats.foundations.arguments import check_features
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.registry import (
+    OTHER_NAMES,
     Question,
+    Statistic,
     ask,
     find_statistic,
     may_spend_delta,
     must_spend_delta,
     refuse_surplus,
+    statistic_names,
 )
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
@@ -84,7 +88,7 @@ def priced(offers: Sequence[Offer[Asked]], *, epsilon: object, delta: object) ->
 def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Question]:
     """A question about a statistic."""
     refuse_words_of_the_call(question)
-    statistic = find_statistic(question.statistic)
+    statistic = asked_statistic(question)
     columns, positional = split_columns(question, len(statistic.reads), features=statistic.takes_features)
     if statistic.takes_features:
         check_features(statistic, columns, MOST_FEATURES)
@@ -101,6 +105,16 @@ def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Qu
         statistic.usual_delta,
         at,
     )
+
+
+def asked_statistic(question: ParsedQuestion) -> Statistic:
+    """The statistic that a question names; an error with the nearest name where there is none."""
+    name = question.statistic
+    near = get_close_matches(name, [*statistic_names(), FORMULA], n=1)
+    if near and name not in statistic_names() and name not in OTHER_NAMES:
+        hint = f"{near[0]}('income ~ age + C(region)')" if near[0] == FORMULA else near[0]
+        raise UnknownNameError(f"there is no statistic {name!r}; did you mean {hint}?")
+    return find_statistic(name)
 
 
 def refuse_words_of_the_call(question: ParsedQuestion) -> None:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import takewhile
 
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 
@@ -87,11 +88,18 @@ def split_columns(
 def _split_features(question: ParsedQuestion) -> tuple[tuple[str, ...], tuple[object, ...]]:
     features = (question.column,) if isinstance(question.column, str) else question.column
     example = f"such as {question.statistic}({_EXAMPLE_FEATURES})"
+    if not question.positional and "~" in question.text:
+        raise InvalidParameterError(f"the question {_quoted(question.text)} holds a formula: {_EXAMPLE_FORMULA}.")
     if not question.positional:
         raise MissingParameterError(f"the question {_quoted(question.text)} must name features and an outcome, {example}.")
     outcome, *others = question.positional
     if not isinstance(outcome, str):
         raise InvalidParameterError(f"the question {_quoted(question.text)} must name its outcome after the features, {example}.")
+    if isinstance(question.column, str) and others and isinstance(others[0], str) and others[0].isidentifier():
+        words = takewhile(lambda each: isinstance(each, str) and each.isidentifier(), others)
+        *several, last = [name if name.isidentifier() else repr(name) for name in (question.column, outcome, *map(str, words))]
+        meant = f"{question.statistic}([{', '.join(several)}], {last})"
+        raise InvalidParameterError(f"the question {_quoted(question.text)} must name several features in a list: {meant}.")
     return (*features, outcome), tuple(others)
 
 
@@ -152,7 +160,7 @@ def _unclear(text: str) -> InvalidParameterError:
 
 
 def _example(text: str) -> str:
-    return _EXAMPLE_FORMULA if text.lstrip().startswith(f"{FORMULA}(") else _EXAMPLE
+    return _EXAMPLE_FORMULA if text.lstrip().startswith(f"{FORMULA}(") or "~" in text else _EXAMPLE
 
 
 def _quoted(text: str) -> str:

@@ -18,8 +18,9 @@ _FIXED = ("neighbors", "unit")
 _OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
 _HELP = {
     "epsilon": "the privacy that the answer spends, for the unit that the session protects; required, for example 0.2",
-    "delta": "for methods and private group keys that need it, for example 1e-7",
-    "method": "the method by name; 'auto' takes the first one listed below",
+    "delta": "for methods and private group keys that need it, for example 1e-7; "
+    "with method='auto' it is spent where a method gains by it",
+    "method": "the method by name; 'auto' takes the first one listed below, or the one that a given delta serves",
     "interval": "the confidence level of the interval, or None for none",
     "rng": "dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE",
 }

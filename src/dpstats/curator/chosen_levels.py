@@ -62,7 +62,7 @@ def choose_levels(
 ) -> Design | None:
     """The design with levels that many rows have, sorted; None where a category has fewer than two, or they cannot be made few
     enough."""
-    found = {each.key: _common_labels(store, view, each, price, source) for each in design.unknown}
+    found = {each.key: _most_common(_common_labels(store, view, each, price, source), most_features) for each in design.unknown}
     if any(len(labels) < 2 for labels in found.values()):
         return None
     while True:
@@ -74,6 +74,12 @@ def choose_levels(
             return None
         rarest = min(found[key], key=lambda label: found[key][label])
         found[key] = {label: noisy_count for label, noisy_count in found[key].items() if label != rarest}
+
+
+def _most_common(noisy_counts: Mapping[Label, int], most_features: int) -> dict[Label, int]:
+    """The labels that a design can have at most: one more than features."""
+    ranked = sorted(noisy_counts.items(), key=lambda each: -each[1])
+    return dict(ranked[: most_features + 1])
 
 
 def _common_labels(

@@ -120,6 +120,8 @@ def priced_formula(design: Design, model: object, common: Mapping[str, Any], par
         check_features(statistic, design.columns, MOST_FEATURES)
         question = ask(statistic.name, column=design.columns, **common, **own)
         return FormulaQuestion(design, question, _text(question, design))
+    if len(design.formula.terms) > MOST_FEATURES:
+        raise InvalidParameterError(f"a formula may have {MOST_FEATURES} terms at most.")
     delta = spendable_delta(common["delta"])
     if not delta:
         names = ", ".join(shown(each.key) for each in design.unknown)

@@ -98,6 +98,21 @@ def not_numbers(kind: Kind) -> DataTypeError:
     return DataTypeError(f"this needs a column of numbers and got one of {kind.value}: {_ADVICE[kind]}.")
 
 
+def no_feature(kind: Kind, name: str) -> DataTypeError:
+    """The complaint about a feature of that kind, by its name or place, which is public."""
+    by_formula = "for categories use dp.regression with C(column) in its formula"
+    advice = f"{by_formula}; else {_ADVICE[kind]}" if kind in (Kind.TEXT, Kind.CATEGORY) else _ADVICE[kind]
+    return DataTypeError(f"feature {name} must be a column of numbers, and got one of {kind.value}: {advice}.")
+
+
+def no_outcome(kind: Kind, name: str) -> DataTypeError:
+    """The complaint about an outcome of that kind, by its name, which is public and may be empty."""
+    outcome = f"the outcome {name!r}" if name else "the outcome"
+    logistic = 'for a logistic regression pass y == "yes"'
+    advice = f"{logistic}; else {_ADVICE[kind]}" if kind in (Kind.TEXT, Kind.CATEGORY) else _ADVICE[kind]
+    return DataTypeError(f"{outcome} must be a column of numbers, and got one of {kind.value}: {advice}.")
+
+
 def not_labels(kind: Kind) -> DataTypeError:
     """The complaint about a column of that kind where labels are needed."""
     advice = _LABEL_ADVICE.get(kind) or _ADVICE[kind]

@@ -36,16 +36,16 @@ def take_columns(words: tuple[str, ...], given: tuple[Any, ...], keywords: dict[
     return columns, given[len(words) :]
 
 
-def check_features(statistic: Statistic, columns: Sequence[str], most: int) -> None:
+def check_features(statistic: Statistic, columns: Sequence[str], most: int, remedy: str = "leave one out") -> None:
     """Raise unless there are from one to `most` features before the outcome, each of them named once and none the outcome.
 
-    Columns without a name, "", may be any.
+    Columns without a name, "", may be any. `remedy` says what to do about an outcome that is also a feature.
     """
     *features, outcome = columns
     if not 1 <= len(features) <= most:
-        raise InvalidParameterError(f"{statistic.name} takes from 1 to {most} features, got {len(features)}.")
+        raise InvalidParameterError(f"{statistic.name} takes from 1 to {most} features.")
     if outcome and outcome in features:
-        raise InvalidParameterError(f"{outcome!r} is the outcome of {statistic.name} and one of its features: leave one out.")
+        raise InvalidParameterError(f"{outcome!r} is the outcome of {statistic.name} and one of its features: {remedy}.")
     for name in features:
         if name and features.count(name) > 1:
             raise InvalidParameterError(f"{statistic.name} got the feature {name!r} twice: name each once.")

@@ -18,8 +18,8 @@ MOST_NAMED = 40
 _ROW = 0.26
 _LONGEST = 28
 _LEVEL = 0.95
-_FARTHEST = 12.0
-"""Errors from 0 beyond which an arrow stands for a dot."""
+_NEAR, _FARTHEST = 12.0, 60.0
+"""Errors from 0 that the axis reaches where it ends in an arrow, and beyond which an arrow stands for a dot."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,10 @@ def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> tuple[float, C
     unit = "coefficients in units of their errors" if is_scaled else "coefficients"
     words = f"{unit}; intercept {intercept.words}" if fit.has_intercept else f"{unit}; no intercept"
     farthest = _FARTHEST if is_scaled else math.inf
-    return 1.1 + _ROW * len(lines), lambda axes: _draw(axes, lines, farthest, words)
+    if any(farthest < abs(line.place) < math.inf for line in lines):
+        words += "\narrows: beyond the axis"
+    edge = max([_NEAR, *(1.2 * abs(line.place) for line in lines if abs(line.place) <= farthest)])
+    return 1.1 + _ROW * (len(lines) + words.count("\n")), lambda axes: _draw(axes, lines, farthest, edge, words)
 
 
 def _lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[_Line]]:
@@ -82,11 +85,11 @@ def _around(value: float, error: float | None) -> Interval | None:
     return None if reach is None else Interval(value - reach, value + reach, _LEVEL, "the error")
 
 
-def _draw(axes: Any, lines: Sequence[_Line], farthest: float, words: str) -> None:
+def _draw(axes: Any, lines: Sequence[_Line], farthest: float, edge: float, words: str) -> None:
     axes.axvline(0.0, color=COLORS[6], linewidth=0.8, zorder=1)
     for place, line in enumerate(lines):
         if farthest < abs(line.place) < math.inf:
-            axes.plot([math.copysign(farthest, line.place)], [place], ">" if line.place > 0 else "<", color=COLORS[0], zorder=3)
+            axes.plot([math.copysign(edge, line.place)], [place], ">" if line.place > 0 else "<", color=COLORS[0], zorder=3)
         elif math.isfinite(line.scale):
             axes.plot([line.place], [place], "o", color=COLORS[0], markersize=5, zorder=3)
             _draw_whisker(axes, line, place)

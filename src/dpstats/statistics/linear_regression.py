@@ -47,7 +47,7 @@ INTERCEPT = Parameter("intercept", "whether an intercept is fitted", checked_int
 LINEAR_REGRESSION = register(
     Statistic(
         "linear_regression",
-        "A linear regression: the mean of the outcome as an intercept and one coefficient for each feature",
+        "A linear regression: how the mean of the outcome depends on features",
         (INTERCEPT,),
         reads=FEATURES_AND_OUTCOME,
         returns=RETURNS,

@@ -21,7 +21,7 @@ from dpstats.statistics.regression.links import take_logistic_steps
 LOGISTIC_REGRESSION = register(
     Statistic(
         "logistic_regression",
-        "A logistic regression: the log odds of an outcome of 0 or 1 as an intercept and one coefficient for each feature",
+        "A logistic regression: how the log odds of an outcome of 0 or 1 depend on features",
         (INTERCEPT,),
         reads=FEATURES_AND_OUTCOME,
         returns=RETURNS,

@@ -21,7 +21,7 @@ from dpstats.statistics.regression.links import take_poisson_steps
 POISSON_REGRESSION = register(
     Statistic(
         "poisson_regression",
-        "A Poisson regression: the log of the mean of counts as an intercept and one coefficient for each feature",
+        "A Poisson regression: how the log of the mean of counts depends on features",
         (INTERCEPT,),
         reads=FEATURES_AND_OUTCOME,
         returns=RETURNS,

@@ -38,8 +38,7 @@ def checked_quantile(value: object) -> Fraction:
 QUANTILE_REGRESSION = register(
     Statistic(
         "quantile_regression",
-        "A quantile regression: the median of the outcome, or another quantile, by an intercept and one coefficient for each "
-        "feature",
+        "A quantile regression: how the median of the outcome, or another quantile, depends on features",
         (Parameter("quantile", "which quantile, from 0.05 to 0.95; 0.5 is the median", checked_quantile, 0.5), INTERCEPT),
         reads=FEATURES_AND_OUTCOME,
         returns=RETURNS,

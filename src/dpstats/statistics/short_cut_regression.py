@@ -173,7 +173,7 @@ def _draw_intercept(
 ) -> Bounded:
     """The median of what a released slope leaves of the rows; its interval also has room for the error of the slope."""
     raw_x, raw_y = np.clip(raw_matrix, -LARGEST, LARGEST).T
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         raw_left = VotesColumn(raw_y - slope.value * raw_x)
     if question.interval is None:
         return draw_median(raw_left, epsilon, question.neighbors, question, rng)

@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -229,3 +230,19 @@ def test_the_chances_of_a_reply_keep_epsilon_and_delta_on_neighbours(moves: int)
         largest = max(largest, p / q if q else 0.0)
         table = changed
     assert largest > 1.2  # the pairs are hard
+
+
+def test_a_cell_is_not_struck_off_because_there_are_many_rows() -> None:
+    """The product of a far place and the pull of as many rows goes beyond 64 bits."""
+
+    class ManyRows:
+        dimensions = 1
+
+        def distances(self, place: Wholes) -> np.ndarray[Any, Any]:
+            return np.ones(1)
+
+        def pull(self, signs: np.ndarray[Any, Any]) -> Wholes:
+            return np.array([10**8 * UNIT])
+
+    far = np.array([[-4000 * SIDE]])
+    assert may_be_stable(ManyRows(), np.array([4000 * SIDE]), far).all()  # type: ignore[arg-type]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +59,58 @@ def test_p_values_are_those_of_the_normal_law() -> None:
     assert FIT.p_values().tolist()[2] == 1.0
 
 
+def test_names_of_statsmodels_stand_for_what_there_is() -> None:
+    assert FIT.bse.tolist() == FIT.errors.tolist()
+    assert FIT.tvalues.tolist() == [123.45, 26.125, 0.0]
+    assert FIT.pvalues.tolist() == FIT.p_values().tolist()
+    assert FIT.cov_params().tolist() == [list(row) for row in FIT.covariance or ()]
+    assert FIT.nobs == 10_012
+    assert FIT.conf_int().shape == (3, 2)
+    ends: Any = FIT.conf_int(level=0.9)
+    assert ends[:2] == pytest.approx(np.array([[1218.05, 1250.95], [48.96, 55.54]]), abs=0.01)
+    assert (BARE.bse, BARE.tvalues, BARE.pvalues, BARE.conf_int(), BARE.cov_params(), BARE.nobs) == (None,) * 6
+    with pytest.raises(dp.InvalidParameterError, match="between 0 and 1"):
+        FIT.conf_int(level=95)
+    without = RegressionFit("linear", "y", ("a",), 0.0, (1.0,), ((4.0,),), has_intercept=False)
+    assert without.cov_params().tolist() == [[0.0, 0.0], [0.0, 4.0]]
+
+
+def test_a_parameter_is_found_by_its_name() -> None:
+    assert (FIT["Intercept"], FIT["age"], FIT["region[T.south]"]) == (1234.5, 52.25, -0.5)
+    with pytest.raises(dp.UnknownNameError, match="it has Intercept, age, region"):
+        FIT["hours"]
+    with pytest.raises(dp.UnknownNameError, match="it has x1, x2"):
+        BARE["Intercept"]
+
+
+@pytest.mark.parametrize("name", ["resid", "rsquared", "fittedvalues"])
+def test_what_is_a_function_of_private_rows_is_missing_and_says_why(name: str) -> None:
+    assert not hasattr(FIT, name)
+    with pytest.raises(AttributeError, match=rf"no {name}: .* private rows\. predict works on public rows"):
+        getattr(FIT, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        getattr(FIT, "nothing")  # noqa: B009  (a type checker knows that it does not exist)
+
+
+def test_a_fit_can_be_copied_and_pickled() -> None:
+    assert pickle.loads(pickle.dumps(FIT)) == copy.copy(FIT) == FIT
+
+
+def test_the_summary_ends_with_its_weak_directions() -> None:
+    assert "weak" not in FIT.summary()
+    for weak, words in ((1, "1 weak direction: features hardly vary"), (3, "3 weak directions: features hardly vary")):
+        lines = replace(FIT, weak=weak).summary().splitlines()
+        assert lines[-1].startswith(words)
+        assert set(lines[-2]) == {"="}
+
+
+def test_plain_forms_from_before_weak_directions_were_counted_can_be_read() -> None:
+    plain: Any = plain_value(FIT)
+    old = {name: value for name, value in plain.items() if name != "weak"}
+    assert revive_fit(old) == FIT
+    assert revive_fit(plain | {"weak": 2}).weak == 2
+
+
 def test_lists_that_do_not_fit_each_other_are_refused() -> None:
     with pytest.raises(dp.DpstatsError, match="a coefficient for each feature"):
         RegressionFit("linear", "y", ("a",), 0.0, (1.0, 2.0))
@@ -76,7 +131,12 @@ def test_the_summary_has_the_lines_that_a_statistician_looks_for() -> None:
     lines = FIT.summary().splitlines()
     assert lines[0].strip() == "Private linear regression"
     text = "\n".join(lines)
-    for fact in ("Dep. Variable: income", "No. Observations: about 10,012", "Df Residuals:     about 10,009", "Residual Scale:"):
+    for fact in (
+        "Dep. Variable: income",
+        "No. Observations:   about 10,012",
+        "Df Residuals:       about 10,009",
+        "Median Abs. Resid.:",
+    ):
         assert fact in text
     heads = next(line for line in lines if "coef" in line)
     assert heads.split() == ["coef", "total", "err", "noise", "err", "noise", "share", "z", "P>|z|", "[0.025", "0.975]"]

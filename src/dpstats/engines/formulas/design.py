@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeGuard
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
@@ -18,6 +18,8 @@ from dpstats.engines.formulas.parse import Factor, Formula, parse_formula
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, UnknownNameError
 
+MOST_CROSSED = 4
+"""Categories in one term: the time to code them grows with all ways to take some."""
 _NUMERIC = (ColumnType.NUMBER, ColumnType.INTEGER)
 
 
@@ -28,7 +30,7 @@ class Design:
     formula: Formula
     outcome: NumberFactor
     factors: Mapping[str, NumberFactor | CategoryFactor]
-    """By their texts in the formula."""
+    """By what tells them apart in the formula."""
 
     @property
     def categories(self) -> tuple[CategoryFactor, ...]:
@@ -55,7 +57,7 @@ class Design:
     def features(self) -> dict[str, Node]:
         """The features by name; all levels must be known."""
         parts = {text: Part(text, isinstance(each, CategoryFactor)) for text, each in self.factors.items()}
-        terms = [[parts[factor.text] for factor in term] for term in self.formula.terms]
+        terms = [[parts[factor.key] for factor in term] for term in self.formula.terms]
         features: dict[str, Node] = {}
         for term in coded_terms(terms, intercept=self.formula.intercept):
             crossed: dict[str, Node] = reduce(_crossed, [self._columns(part) for part in term])
@@ -86,7 +88,7 @@ class Design:
         """What is asked, in plain values: what the formula says, and the levels that are known."""
         return {
             "outcome": str(Expression(self.outcome.node)),
-            "terms": [[factor.text for factor in term] for term in self.formula.terms],
+            "terms": [[factor.key for factor in term] for term in self.formula.terms],
             "intercept": self.formula.intercept,
             "levels": {each.key: [level.value for level in each.levels] for each in self.categories if each.levels is not None},
         }
@@ -112,8 +114,11 @@ def read_design(
     others = [name for name, kind in columns.items() if kind in _NUMERIC and name not in left_out]
     formula = parse_formula(text, others)
     outcome = _read_outcome(formula.outcome, columns)
-    factors = {factor.text: read_factor(factor, columns) for term in formula.terms for factor in term}
+    factors = {factor.key: read_factor(factor, columns) for term in formula.terms for factor in term}
+    _check_categories(formula, factors)
     design = Design(formula, outcome, factors).with_levels(_checked_levels(levels, factors)).with_levels(known_levels or {})
+    inline = {each.key: [level.value for level in each.levels or ()] for each in factors.values() if _has_levels(each)}
+    design = design.with_levels(inline)
     if any(each.name == outcome.name for each in factors.values()):
         raise InvalidParameterError(f"the formula {quoted(formula.text)} has its outcome among the features.")
     return design
@@ -129,6 +134,21 @@ def _read_outcome(factor: Factor, columns: Mapping[str, ColumnType]) -> NumberFa
         f"the outcome must be numbers, and {quoted(factor.text)} is of type {outcome.node.type.value}: "
         "for the chance of a label write {answer == 'yes'} ~ ..."
     )
+
+
+def _check_categories(formula: Formula, factors: Mapping[str, NumberFactor | CategoryFactor]) -> None:
+    """Raise where a category has different levels in two places, or a term has too many of them to be coded."""
+    found: dict[str, object] = {}
+    for each in factors.values():
+        if _has_levels(each) and found.setdefault(each.key, each.levels) != each.levels:
+            raise InvalidParameterError(f"the formula has two lists of levels for {shown(each.key)}: give them once.")
+    for term in formula.terms:
+        if sum(isinstance(factors[factor.key], CategoryFactor) for factor in term) > MOST_CROSSED:
+            raise InvalidParameterError(f"a term of a formula crosses at most {MOST_CROSSED} categories.")
+
+
+def _has_levels(factor: NumberFactor | CategoryFactor) -> TypeGuard[CategoryFactor]:
+    return isinstance(factor, CategoryFactor) and factor.levels is not None
 
 
 def _checked_levels(levels: object, factors: Mapping[str, NumberFactor | CategoryFactor]) -> Mapping[str, Any]:

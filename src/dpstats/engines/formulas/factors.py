@@ -30,6 +30,7 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 _BACKTICKS = re.compile(r"`([^`]*)`")
 _ALL_ROWS = frozenset({"center", "scale", "standardize", "poly", "bs", "cs", "cr", "cc", "te", "lag", "rank", "demean"})
 _ONE_ROW = "a factor sees one row at a time: write a column, C(region), or an expression such as log(age) or I(age ** 2)"
+MOST_LEVELS = 1000
 _USAGE = "C is written like C(region) or C(region, levels=['north', 'south']), the first level being the reference"
 
 
@@ -165,6 +166,8 @@ def _listed(levels: Any, key: str) -> Sequence[Any]:
         levels = levels.tolist()
     if not isinstance(levels, Sequence) or isinstance(levels, (str, bytes)) or not levels:
         raise InvalidParameterError(f"the levels of {shown(key)} must be a list, such as ['north', 'south'].")
+    if len(levels) > MOST_LEVELS:
+        raise InvalidParameterError(f"the levels of {shown(key)} may be {MOST_LEVELS} at most.")
     return levels
 
 

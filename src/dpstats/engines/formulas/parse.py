@@ -27,6 +27,11 @@ class Factor:
     """A column's name where it `is_name`, else an expression."""
     is_name: bool
 
+    @property
+    def key(self) -> str:
+        """Tells it from others: a column's name may look like an expression."""
+        return f"`{self.text}`" if self.is_name and not self.text.isidentifier() else self.text
+
 
 @dataclass(frozen=True)
 class Formula:

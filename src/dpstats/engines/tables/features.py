@@ -80,7 +80,7 @@ def _as_array(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
     """Rows by columns, each element as it is, so that none decides how another one is read."""
     try:
         raw_table = np.array(rows, dtype=object)
-    except ValueError:
+    except Exception:  # an element's own message may carry values
         raw_table = np.empty(0, dtype=object)
     if raw_table.ndim != 2:
         raise DataTypeError(f"X as a list of rows must have rows of one length: pass {_WHAT_TO_PASS}.")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dpstats.engines.arrays import as_column, offered_array, rows_of
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.native import NativeColumn
-from dpstats.engines.kinds import Kind, not_numbers
+from dpstats.engines.kinds import Kind, no_feature, no_outcome, not_numbers
 from dpstats.engines.reading import native_column
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.tables.table import StoreTable
@@ -30,18 +30,20 @@ class GivenColumn(NamedTuple):
     numeric: bool
 
 
-def as_read(data: Sequence[object], reads: Sequence[Reads]) -> Column | Table:
+def as_read(data: Sequence[object], reads: Sequence[Reads], features: Sequence[str] | None = None) -> Column | Table:
     """What a statistic reads: of one container its column (`arrays.as_column`), of several the table that they make.
 
     Where numbers or labels are allowed, a column has numbers if its declared type is one of numbers. A list or an object array
     declares none: its type is what more than half of its elements are, and where there is no such type, it has labels. Of its
     elements only those that are numbers are read as numbers.
+
+    `features` are the names of features and, last, of their outcome, where the columns are such; complaints name them.
     """
     if len(data) == 1:
         return as_column(data[0], numeric=_NUMERIC[reads[0]])
     columns = []
-    for each, wanted in zip(data, reads, strict=True):
-        numeric = _is_numeric(each, wanted)
+    for place, (each, wanted) in enumerate(zip(data, reads, strict=True)):
+        numeric = _is_numeric(each, wanted, _complaint(place, features))
         raw_values = _native(each)
         columns.append(GivenColumn(raw_values, raw_values.type, numeric))
     return as_table(columns)
@@ -82,12 +84,21 @@ def _native(data: Any) -> NativeColumn:
     return column.unparsed() if isinstance(column, ElementColumn) and column.type is ColumnType.UNDECLARED else column
 
 
-def _is_numeric(data: object, reads: Reads) -> bool:
+def _complaint(place: int, features: Sequence[str] | None) -> Callable[[Kind], DataTypeError]:
+    """What is said about a column that has no numbers."""
+    if features is None:
+        return not_numbers
+    if place == len(features) - 1:
+        return lambda kind: no_outcome(kind, features[place])
+    return lambda kind: no_feature(kind, repr(features[place]) if features[place] else f"number {place + 1}")
+
+
+def _is_numeric(data: object, reads: Reads, complaint: Callable[[Kind], DataTypeError]) -> bool:
     """Whether a container is read as numbers; an error where it must be and has none."""
     rows = rows_of(data)  # complains about what is no column
     if reads is Reads.LABELS:
         return False
     kind = rows.kind()
     if reads is Reads.NUMBERS and kind not in _PERHAPS_NUMBERS:
-        raise not_numbers(kind)
+        raise complaint(kind)
     return reads is Reads.NUMBERS or kind is Kind.NUMBER

@@ -54,6 +54,7 @@ def answer_of(
         arrival.noisy_rows,
         arrival.scale,
         question.arguments["intercept"],
+        weak=arrival.weak,
     )
     return Answer(fit, None, (*notes, *_notes(arrival, question, least_rows)), _intervals(fit, question))
 

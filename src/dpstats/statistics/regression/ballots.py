@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
-from dpstats.statistics.regression.blocks import MOST_SLOTS, fill_blocks
+from dpstats.statistics.regression.blocks import MOST_CELLS, MOST_SLOTS, fill_blocks
 from dpstats.statistics.regression.solves import solve_systems
 from dpstats.statistics.regression.votes_column import VotesColumn
 
@@ -64,7 +64,7 @@ def hold_ballot(raw_matrix: NDArray[np.float64], has_intercept: bool, epsilon: F
     """The ballot of rows (features..., outcome); spends ROWS_SHARE of epsilon on its size."""
     size = raw_matrix.shape[1] - 1 + has_intercept
     noisy_rows = max(0, len(raw_matrix) + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
-    raw_blocks = fill_blocks(raw_matrix, min(noisy_rows, MOST_SLOTS) // size, size, rng)
+    raw_blocks = fill_blocks(raw_matrix, min(noisy_rows, MOST_SLOTS, MOST_CELLS // raw_matrix.shape[1]) // size, size, rng)
     return Ballot(raw_votes_of(raw_blocks, has_intercept), noisy_rows)
 
 

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from dpstats.foundations.randomness import RandomSource, random_words
 
 EMPTY = -1
+MOST_CELLS = 1 << 27
+"""Numbers in all slots together: a gigabyte."""
 MOST_SLOTS = 1 << 25
 """A noisy number of rows may be far too large where epsilon is tiny; beyond this many slots nothing is gained."""
 

@@ -6,7 +6,7 @@ Neighbors  As cell_tests.py
 Why        A cell is looked at, or it is struck off because of a gradient of f at a place outside it: a cell with 1 step or more
            has a slope of 1 at least there, on the way out from its centre. No estimate of the minimiser is asked: a solver that
            is wrong now and then would let the result jump between neighbours
-Numerics   Places and gradients are whole numbers; a cell is struck off with a margin for the one comparison in floats
+Numerics   Places and gradients are whole numbers; a cell is struck off with a margin for the comparison in floats
 Source     cell_tests.proof.md
 """
 
@@ -20,6 +20,7 @@ import numpy as np
 from dpstats.statistics.regression.cell_tests import SIDE, raw_steps
 from dpstats.statistics.regression.ratios import UNIT, RawRatios, Wholes
 
+HALF_BITS = 26
 _MARGIN = 1 - 2.0**-40
 
 
@@ -78,7 +79,9 @@ def may_be_stable(rows: RawRatios, place: Wholes, centres: Wholes) -> np.ndarray
     gaps = place - centres
     inside = np.abs(gaps).max(axis=1) < SIDE // 2
     lengths = np.sqrt((gaps**2).sum(axis=1))
-    return np.asarray(inside | (gaps @ raw_pull >= UNIT * lengths * _MARGIN))
+    raw_high, raw_low = raw_pull >> HALF_BITS, raw_pull & ((1 << HALF_BITS) - 1)  # with many rows, one product would overflow
+    raw_rises = (gaps @ raw_high).astype(np.float64) * (1 << HALF_BITS) + (gaps @ raw_low)
+    return np.asarray(inside | (raw_rises >= UNIT * lengths * _MARGIN))
 
 
 def shared_box(stable: Sequence[StableCell]) -> tuple[Wholes, Wholes]:
