@@ -24,6 +24,7 @@ import numpy as np
 from dpstats.statistics.regression.octaves import draw_cell, draw_magnitude
 from dpstats.statistics.regression.points import BALL, Floats, line_of
 from dpstats.statistics.regression.shares import (
+    CALM,
     FEWEST_STEPS,
     LEAST_SEARCH,
     MOST_STEPS,
@@ -60,9 +61,16 @@ WELCOME, CLEAR, UNSEEN, GIVEN_UP = 2.0, 3.0, 2.0, 10.0
 """The intercept moves to the mean of the residuals if its noise is at most WELCOME standard errors of sampling, or if the mean is
 CLEAR deviations of its noise away. Else it stays, and UNSEEN of them are its error. Beyond GIVEN_UP the mean is given up."""
 LEAST_INSIDE = 0.4
-SMOOTH, SMOOTHER = 3.0, -0.2
-"""A quantile's score is smoothed over 3 n**-0.2 median magnitudes, at most one."""
-QUANTILE_CLOSE = (Fraction(15, 100), Fraction(25, 100), Fraction(60, 100))
+SMOOTH, SMOOTHER = 3.5, -0.24
+"""A quantile's score is smoothed over 3.5 n**-0.24 median magnitudes, at most one."""
+WIDER, STILLNESS = (2.5, 1.25), 1.5
+"""Where noise is so little that residuals are cut off that much later, the first of the last steps smooth a quantile's score over
+so many median magnitudes: they reach where rows are few. Elsewhere there is one step more of the others."""
+LAST_TWO = (Fraction(25, 75), Fraction(50, 75))
+WIDE_SHARE = Fraction(12, 100)
+"""What each of the wider steps takes of the last steps' share; then how the last two divide the rest."""
+LEVEL_PART = Fraction(15, 100)
+"""Of the share for matrices, what each of the wider steps takes."""
 PLACE_BITS, PLACES = 3, 128
 """A quantile of residuals is found to within an eighth of their median magnitude, up to 16 of them away."""
 SHIFT_NATS, MOST_SHIFT = 12, Fraction(1, 4)
@@ -222,24 +230,38 @@ class _QuantileWalk(_ResidualWalk):
         close = self.plan.close + search.unspent
         if self.points.intercept and quantile != HALF:
             close -= self._shift(quantile, search.magnitude, close * MOST_SHIFT)
-        cut = _whole_cut(min(1.0, SMOOTH * self.rows**SMOOTHER) * search.magnitude)
-        matrix = self._inner(cut)
-        offset = round(cut[0] * (2 * quantile - 1))
-        shares = [close * part for part in QUANTILE_CLOSE]
+        smooth = min(1.0, SMOOTH * self.rows**SMOOTHER)
+        wider = WIDER if self.plan.regime.cut > STILLNESS * CALM.cut else (smooth,)
+        for width in wider:
+            cut = _whole_cut(width * search.magnitude)
+            self._step(quantile, cut, self._part(cut, self.plan.level * LEVEL_PART), close * WIDE_SHARE)
+        cut = _whole_cut(smooth * search.magnitude)
+        matrix = self._inner(cut, self.plan.level * (1 - len(wider) * LEVEL_PART))
+        shares = [close * (1 - len(wider) * WIDE_SHARE) * share for share in LAST_TWO]
         for share in shares:
-            scores = Scores(self._residuals(), *cut, offset=offset, products=bool(self.plan.products) and share is shares[-1])
-            closed = self._close(matrix, scores, self.tools.table.row_sums(scores), 1.0, share)
-        return self._arrival(search, closed, len(shares), matrix, None)
+            closed = self._step(quantile, cut, matrix, share, products=bool(self.plan.products) and share is shares[-1])
+        return self._arrival(search, closed, len(wider) + len(shares), matrix, None)
 
-    def _inner(self, cut: tuple[int, int]) -> Matrix:
+    def _step(
+        self, quantile: Fraction, cut: tuple[int, int], matrix: Matrix, share: Fraction, *, products: bool = False
+    ) -> _Close:
+        """One of the last steps, where the check function is smoothed over the cut."""
+        scores = Scores(self._residuals(), *cut, offset=round(cut[0] * (2 * quantile - 1)), products=products)
+        return self._close(matrix, scores, self.tools.table.row_sums(scores), 1.0, share)
+
+    def _inner(self, cut: tuple[int, int], share: Fraction) -> Matrix:
         """The matrix of the rows that the score gives way for; where that would be mostly noise, a part of that of all rows."""
-        raw_triangle = self.tools.table.row_sums(InnerProducts(self._residuals(), *cut))
-        entries, radius, share = len(raw_triangle), self.points.radius, self.plan.level
+        entries = self.size * (self.size + 1) // 2
         noise = largest_eigenvalue(ALONG * self.reach**2 * self.tools.purse.deviation(share, entries), self.size)
-        if noise < QUIET * float(self.matrix.safe.min()):
-            return self.measured(raw_triangle, radius, share)
+        if noise > QUIET * float(self.matrix.safe.min()):
+            return self._part(cut, share)
+        return self.measured(self.tools.table.row_sums(InnerProducts(self._residuals(), *cut)), self.points.radius, share)
+
+    def _part(self, cut: tuple[int, int], share: Fraction) -> Matrix:
+        """The matrix of all rows, times the noisy part of them that the score gives way for."""
+        raw_triangle = self.tools.table.row_sums(InnerProducts(self._residuals(), *cut))
         raw_trace = sum(raw for raw, weight in zip(raw_triangle, weights_of_triangle(self.size), strict=True) if weight == ALONG)
-        noisy, deviation = self.tools.purse.noisy([raw_trace], radius**2, share)
+        noisy, deviation = self.tools.purse.noisy([raw_trace], self.points.radius**2, share)
         part = min(1.0, max(LEAST_INNER, (noisy[0] + deviation) / BALL**2 / max(self.matrix.trace, 1.0)))
         return Matrix(self.matrix.eigenvalues * part, self.matrix.vectors, self.matrix.noise * part)
 
