@@ -1,12 +1,13 @@
 """How good regressions are without bounds: beside least squares, and beside the peers' packages.
 
-    python benchmarks/regressions.py [--repeats 20] [--only peers errors models speed] [--at 2/1000 5/5000] [--delta 0]
+    python benchmarks/regressions.py [--repeats 20] [--only peers errors models limits methods speed] [--at 2/1000] [--delta 0]
 
 Tables are drawn anew for every repeat. `errors` is the root mean square error of the linear predictor over the rows, against
 the population's, over that of least squares; once of all of it, and once of the coefficients alone, each in standard deviations
 of its feature; and how often the 95% intervals of coefficients hold. `peers` is the largest error of a coefficient, its median
-over repeats: from least squares on the same rows, and from the population's. `models` is the root mean square error of
-coefficients over the standard errors that they have without privacy. A peer that cannot be imported is skipped, and the
+over repeats: from least squares on the same rows, and from the population's. `models` is the root mean square
+error of coefficients over the standard errors that they have without privacy; `limits` is how often intervals hold in hard cases;
+`methods` sets all methods side by side, for one feature. A peer that cannot be imported is skipped, and the
 output says why. Tables are Markdown; docs/regression.md keeps a run.
 """
 
@@ -36,7 +37,7 @@ SEED = 5
 EXPLAINED = 0.8
 """The part of the outcome's variance that features explain, with errors of unit variance."""
 AT = ("2/1000", "5/5000", "10/5000", "20/20000", "2/10000", "5/10000")
-SECTIONS = ("peers", "errors", "models", "speed")
+SECTIONS = ("peers", "errors", "models", "limits", "methods", "speed")
 
 
 class Drawn(NamedTuple):
@@ -337,6 +338,84 @@ def compare_model(model: Model, n: int, p: int, epsilon: float, delta: float, re
     return f"{root_mean_square(errors):.2f} | {np.mean(held) if held else math.nan:.1%} | {repeats - replies} of {repeats}"
 
 
+# Limits and other methods ---------------------------------------------------------------------------------------------------
+
+
+class Hard(NamedTuple):
+    """A case at a limit: its rows, the spread of its errors, and the quantile that is asked for; None for the mean."""
+
+    rows: int
+    errors: Callable[[Array, np.random.Generator], Array]
+    quantile: float | None = None
+
+
+def spreading(features: Array, chance: np.random.Generator) -> Array:
+    """Normal errors whose spread grows with the first feature."""
+    return (1 + 0.5 * np.abs(features[:, 0])) * chance.normal(size=len(features))
+
+
+HARD = {
+    "mean, exponential errors": [Hard(n, lambda features, chance: skewed_errors(len(features), chance)) for n in (5_000, 20_000)],
+    "quantile 0.9": [Hard(n, lambda features, chance: chance.normal(size=len(features)), 0.9) for n in (2_000, 10_000)],
+    "quantile 0.95": [Hard(n, lambda features, chance: chance.normal(size=len(features)), 0.95) for n in (5_000, 20_000)],
+    "quantile 0.9, spread grows": [Hard(n, spreading, 0.9) for n in (5_000, 20_000)],
+}
+
+
+def limits_table(repeats: int, deltas: Sequence[float]) -> None:
+    print("| asked for | rows | delta | intercepts hold | coefficients hold | no reply |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, cases in HARD.items():
+        for case in cases:
+            for delta in deltas:
+                print(f"| {name} | {case.rows:,} | {delta:g} | {held_at(case, delta, repeats)} |", flush=True)
+
+
+def held_at(case: Hard, delta: float, repeats: int) -> str:
+    """How often intervals hold: features are from 0 to 10, their coefficients 1 and 2, and a quantile adds to all of them."""
+    held: list[list[bool]] = []
+    place = 0.0 if case.quantile is None else NormalDist().inv_cdf(case.quantile)
+    truth = (3 + place, 1 + (0.5 * place if case.errors is spreading else 0.0), 2)
+    for repeat in range(repeats):
+        chance = np.random.default_rng([SEED, case.rows, repeat])
+        features = chance.uniform(0, 10, (case.rows, 2))
+        outcome = 3 + features @ np.array([1.0, 2.0]) + case.errors(features, chance)
+        common: dict[str, Any] = {"epsilon": 1, "delta": delta, "rng": seeded(repeat)}
+        if case.quantile is None:
+            release = dp.linear_regression(features, outcome, **common)
+        else:
+            release = dp.quantile_regression(features, outcome, case.quantile, **common)
+        if not isinstance(release, dp.NoReply):
+            held.append([each.low <= true <= each.high for each, true in zip(release.intervals, truth, strict=True)])
+    if not held:
+        return f"- | - | {repeats} of {repeats}"
+    shares = np.mean(held, axis=0)
+    return f"{shares[0]:.0%} | {np.mean(shares[1:]):.0%} | {repeats - len(held)} of {repeats}"
+
+
+METHODS = {"steps": 0.0, "short_cut": 0.0, "theil_sen": 0.0, "robust": 1e-6, "robust_centre": 1e-6, "dwork-lei": 1e-6}
+"""Each with its delta."""
+
+
+def methods_table(repeats: int) -> None:
+    print("| method | rows | coefficient's error over least squares' | no reply |")
+    print("| --- | --- | --- | --- |")
+    for method, delta in METHODS.items():
+        for n in (10_000, 50_000):
+            ours: list[float] = []
+            plain: list[float] = []
+            for repeat in range(repeats):
+                table = draw("independent", n, 1, np.random.default_rng([SEED, n, repeat]))
+                plain.append(float(least_squares(table.features, table.outcome)[1] - table.truth[1]))
+                release = dp.linear_regression(
+                    table.features, table.outcome, epsilon=1, delta=delta, method=method, rng=seeded(repeat)
+                )
+                if not isinstance(release, dp.NoReply):
+                    ours.append(float(release.value.coef[0] - table.truth[1]))
+            ratio = f"{root_mean_square(ours) / root_mean_square(plain):.1f}" if ours else "-"
+            print(f"| {method} | {n:,} | {ratio} | {repeats - len(ours)} of {repeats} |", flush=True)
+
+
 # Time and memory ------------------------------------------------------------------------------------------------------------
 
 
@@ -374,6 +453,10 @@ def main() -> None:
         errors_table(arguments.at, arguments.delta, arguments.epsilon, arguments.repeats, arguments.shapes)
     if "models" in arguments.only:
         models_table(arguments.repeats, arguments.delta, arguments.epsilon)
+    if "limits" in arguments.only:
+        limits_table(arguments.repeats, arguments.delta)
+    if "methods" in arguments.only:
+        methods_table(arguments.repeats)
     if "speed" in arguments.only:
         speed_table()
 
