@@ -21,7 +21,7 @@ FLOORS = (
     {"cli", "web"},
     {"__main__"},
 )
-IN_FACE = {"", "__init__", "direct", "formula_regression", "models", "testing", "data"}
+IN_FACE = {"", "__init__", "block_functions", "direct", "formula_regression", "models", "selecting", "testing", "data"}
 
 
 def room(module: str) -> str:

@@ -16,7 +16,7 @@ def run(name: str, folder: Path) -> str:
 
 
 def test_every_example_is_tried_here() -> None:
-    assert {path.name for path in (ROOT / "examples").glob("*")} == {"protect.py", "regression.py"}
+    assert {path.name for path in (ROOT / "examples").glob("*")} == {"protect.py", "regression.py", "sample_and_aggregate.py"}
 
 
 def test_protect_runs_out_of_budget_and_a_second_process_finds_the_ledger_as_it_was(tmp_path: Path) -> None:
@@ -37,3 +37,10 @@ def test_regression_prints_a_row_for_each_region_predicts_and_draws(tmp_path: Pa
     assert "Cost: epsilon = 2, delta = 0.000001" in printed
     assert printed.count("Fennick") == 2  # a coefficient, and a prediction
     assert (tmp_path / "regression.svg").read_text(encoding="utf-8").count("Fennick") >= 1
+
+
+def test_sample_and_aggregate_fits_a_line_and_chooses_a_model(tmp_path: Path) -> None:
+    printed = run("sample_and_aggregate.py", tmp_path).splitlines()
+    assert printed[0].startswith(("a year of schooling", "Fewer than half of the blocks"))  # so it says rarely, by chance
+    assert printed[-2].split()[-1] in ("line", "parabola", "nothing")
+    assert printed[-1] == "Cost: epsilon = 1 and epsilon = 1"

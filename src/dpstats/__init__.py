@@ -35,9 +35,12 @@ from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.results import NoReply, Release
 
 if TYPE_CHECKING:
+    from dpstats.block_functions import sample_and_aggregate
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
     from dpstats.formula_regression import regression
+    from dpstats.selecting import a_samp, aggregate_choices, select_model
+    from dpstats.statistics.likelihood.user_model import LikelihoodModel
 
 __version__ = "0.1.0"
 
@@ -50,6 +53,7 @@ __all__ = [
     "GroupedRelease",
     "InvalidParameterError",
     "LedgerError",
+    "LikelihoodModel",
     "MissingExtraError",
     "MissingParameterError",
     "Neighbors",
@@ -60,20 +64,29 @@ __all__ = [
     "SpentError",
     "UnknownNameError",
     "__version__",
+    "a_samp",
     "accounting",
+    "aggregate_choices",
     "mechanisms",
     "models",
     "plan",
     "protect",
     "regression",
+    "sample_and_aggregate",
+    "select_model",
     "testing",
 ]
 
 
 _ON_FIRST_USE = {
+    "LikelihoodModel": "dpstats.statistics.likelihood.user_model",
+    "a_samp": "dpstats.selecting",
+    "aggregate_choices": "dpstats.selecting",
     "plan": "dpstats.curator.planning.plan",
     "protect": "dpstats.curator.protect",
     "regression": "dpstats.formula_regression",
+    "sample_and_aggregate": "dpstats.block_functions",
+    "select_model": "dpstats.selecting",
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 import dpstats
 from dpstats.cli import exits
 from dpstats.cli.main import COMMANDS
-from dpstats.foundations.arguments import column_words
+from dpstats.foundations.arguments import call_words
 from dpstats.foundations.registry import find_statistic, statistic_names
 from tests.cli.conftest import Run
 
@@ -35,7 +35,7 @@ def test_the_help_of_ask_lists_every_statistic(run: Run) -> None:
     out = run("ask", "--help").out
     assert statistic_names()
     for name in statistic_names():
-        assert f"  {name}({', '.join(column_words(find_statistic(name), 'column'))}" in out
+        assert f"  {name}({', '.join(call_words(find_statistic(name), 'column'))}" in out
 
 
 def test_the_version_is_printed(run: Run) -> None:

@@ -16,7 +16,7 @@ from dpstats.cli.pricing import Offer, offer_of, priced, total_cost
 from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
 from dpstats.curator.formulas import MODELS
 from dpstats.engines.files import FileTable, check_column_name, open_table
-from dpstats.foundations.arguments import column_words
+from dpstats.foundations.arguments import call_words, split_parameters
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, seeded, source_or_system
@@ -35,11 +35,13 @@ Answers questions about a CSV or Parquet file with differential privacy. No boun
   dpstats ask people.csv "mean(income)" "histogram(region)" --epsilon 1 --plot answers.svg
   dpstats ask people.csv "linear_regression([age, schooling], income)" --epsilon 1
   dpstats ask people.csv "regression('log(income) ~ age + C(region)')" --epsilon 1
+  dpstats ask people.csv "mle(gamma, income)" "mle(multivariate_normal, [age, income])" --epsilon 1
   dpstats ask people.parquet "quantile(income, [0.1, 0.5, 0.9], epsilon=0.3)" 'count("net income")' --epsilon 1 --json
 
 A question names a column first, or two where it is about two, and then its parameters; a regression names its features, in a
-list where there are several, and then the outcome, or has a formula. interval=0.9 sets the confidence level of intervals, which
-is 0.95 otherwise; interval=None leaves them out.
+list where there are several, and then the outcome, or has a formula. Maximum likelihood names a law first, and then one column
+or several; other parameters go by name. interval=0.9 sets the confidence level of intervals, which is 0.95 otherwise;
+interval=None leaves them out.
 --epsilon is the total for this call. A question that names its own epsilon takes that much; the others share the rest
 equally. Smaller epsilon, more privacy, more noise: 0.1 is cautious, 1 is common, 10 hides little.
 A histogram of labels that are not listed also spends a delta to find them, and so does a formula with a category whose levels
@@ -139,8 +141,8 @@ def answer_questions(
     plain = [question for question in questions if isinstance(question, Question)]
     for name in dict.fromkeys(name for question in plain for name in question.columns):
         check_column_name(name, table.columns)
-    wanted = dict.fromkeys((question.columns, _reads(question)) for question in plain)
-    opened = {(names, reads): _opened(table, names, reads) for names, reads in wanted}
+    wanted = dict.fromkeys(map(_read_by, plain))
+    opened = {each: _opened(table, *each) for each in wanted}
     for question in questions:
         if isinstance(question, AskedFormula):
             question.check_columns()
@@ -148,18 +150,20 @@ def answer_questions(
     def answer(question: Question | AskedFormula) -> Release | NoReply:
         if isinstance(question, AskedFormula):
             return question.answer(source_or_system(source))
-        return question.answer(lambda: opened[question.columns, _reads(question)], source)
+        return question.answer(lambda: opened[_read_by(question)], source)
 
     return [answer(question) for question in questions]
 
 
-def _reads(question: Question) -> tuple[Reads, ...]:
-    return question.statistic.reads_of(len(question.columns))
+def _read_by(question: Question) -> tuple[tuple[str, ...], tuple[Reads, ...], bool]:
+    """The columns of a question, what they are read as, and whether they make a table; that is all it takes to open them."""
+    statistic, names = question.statistic, question.columns
+    return names, statistic.reads_of(len(names)), len(names) > 1 or statistic.takes_features
 
 
-def _opened(table: FileTable, names: Sequence[str], reads: Sequence[Reads]) -> Column | Table:
+def _opened(table: FileTable, names: Sequence[str], reads: Sequence[Reads], together: bool) -> Column | Table:
     numeric = [None if each is Reads.EITHER else each is Reads.NUMBERS for each in reads]
-    return table.column(names[0], numeric=numeric[0]) if len(names) == 1 else table.together(names, numeric=numeric)
+    return table.together(names, numeric=numeric) if together else table.column(names[0], numeric=numeric[0])
 
 
 def parse_types(declarations: Sequence[str]) -> dict[str, str]:
@@ -193,9 +197,9 @@ def _usual_deltas(questions: Sequence[Question | AskedFormula], answers: Sequenc
 def _call_text(statistic: Statistic) -> str:
     parameters = (
         parameter.name if parameter.default is REQUIRED else f"{parameter.name}={parameter.default}"
-        for parameter in statistic.parameters
+        for parameter in split_parameters(statistic)[1]
     )
-    return f"{statistic.name}({', '.join((*column_words(statistic, 'column'), *parameters))})"
+    return f"{statistic.name}({', '.join((*call_words(statistic, 'column'), *parameters))})"
 
 
 COMMAND = Command("ask", "private answers about a CSV or Parquet file", describe, add_arguments, run)

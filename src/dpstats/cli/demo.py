@@ -125,7 +125,9 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
             print(f"    (it costs {price}, more than the {decimal_text(left)} that is left; no data was read to find out)")
             continue
         raw_columns = [table[name] for name in question.columns]
-        answer = question.answer(partial(as_read, raw_columns, question.statistic.reads_of(len(raw_columns))), source)
+        statistic = question.statistic
+        names, reads = question.columns if statistic.takes_features else None, statistic.reads_of(len(raw_columns))
+        answer = question.answer(partial(as_read, raw_columns, reads, names, has_outcome=statistic.has_outcome), source)
         left -= answer.cost.epsilon
         truth = _numbers(demo_question.truth(_raw_complete(raw_columns)))
         if len(raw_columns) > 1:

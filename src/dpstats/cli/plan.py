@@ -12,7 +12,7 @@ from typing import Any
 from dpstats.cli import exits
 from dpstats.cli.command import Command
 from dpstats.cli.pricing import asked_statistic, price_questions
-from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
+from dpstats.cli.questions import FORMULA, ParsedQuestion, comes_first, parse_question, take_first
 from dpstats.curator.planning.bundles import planned_columns
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
@@ -108,14 +108,24 @@ def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> lis
         return list(parsed)
     if not any(_names_one_feature(question) for question in parsed):
         raise InvalidParameterError("none of these questions is a regression that names one feature: leave --features out.")
-    return [
-        replace(question, column=planned_columns(question.statistic, features)[:-1]) if _names_one_feature(question) else question
-        for question in parsed
-    ]
+    return [_of_several(question, features) if _names_one_feature(question) else question for question in parsed]
+
+
+def _of_several(question: ParsedQuestion, features: int) -> ParsedQuestion:
+    """The question about so many columns, an outcome apart, in place of one."""
+    statistic = asked_statistic(question)
+    names = planned_columns(statistic.name, features)[: -1 if statistic.has_outcome else None]
+    if comes_first(question, statistic):
+        return replace(question, positional=(names, *question.positional[1:]))
+    return replace(question, column=names)
 
 
 def _names_one_feature(question: ParsedQuestion) -> bool:
-    return isinstance(question.column, str) and asked_statistic(question).takes_features
+    statistic = asked_statistic(question)
+    if not statistic.takes_features:
+        return False
+    _, rest = take_first(question, statistic)
+    return isinstance(rest.column, str) and (statistic.has_outcome or not rest.positional)
 
 
 def _priced(parsed: Sequence[ParsedQuestion], arguments: argparse.Namespace, *, searching: bool) -> list[Question]:

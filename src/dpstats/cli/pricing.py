@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from dpstats.cli.questions import FORMULA, ParsedQuestion, split_columns
-from dpstats.foundations.arguments import check_features
+from dpstats.foundations.arguments import check_columns
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.registry import (
@@ -25,7 +25,6 @@ from dpstats.foundations.registry import (
 )
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
-from dpstats.statistics.linear_regression import MOST_FEATURES
 
 Asked = TypeVar("Asked", covariant=True)
 
@@ -89,9 +88,9 @@ def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Qu
     """A question about a statistic."""
     refuse_words_of_the_call(question)
     statistic = asked_statistic(question)
-    columns, positional = split_columns(question, len(statistic.reads), features=statistic.takes_features)
+    columns, positional = split_columns(question, statistic)
     if statistic.takes_features:
-        check_features(statistic, columns, MOST_FEATURES)
+        check_columns(statistic, columns)
     refuse_surplus(statistic, positional, "the column" if len(columns) == 1 else "the columns")
 
     def at(epsilon: Fraction, delta: Fraction) -> Question:

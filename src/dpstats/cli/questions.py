@@ -1,7 +1,7 @@
 """A question as people type it: `quantile(income, [0.1, 0.9], epsilon=0.3)`.
 
-The text is parsed, never evaluated: one call of a bare name, whose arguments are bare words, text, numbers,
-ratios such as 1/3, or lists of them. A formula is a text: `regression('income ~ age + C(region)')`.
+The text is parsed, never evaluated: one call of a bare name, whose arguments are bare words, text, numbers, ratios such as 1/3,
+lists of them, or by name also dicts of them. A formula is a text: `regression('income ~ age + C(region)')`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import takewhile
 
+from dpstats.foundations.arguments import call_words, split_parameters
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
+from dpstats.foundations.registry import Statistic
 
 _LONGEST = 2_000
 _EXAMPLE = 'write it like median(income) or quantile("net income", 0.9, epsilon=0.5)'
@@ -23,7 +25,6 @@ _EXAMPLE_FEATURES = "[age, schooling], income"
 FORMULA = "regression"
 """What a question about a formula is called."""
 _EXAMPLE_FORMULA = f"write a formula in quotes, like {FORMULA}('income ~ age + C(region)')"
-_LEVELS = "levels"
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class ParsedQuestion:
     text: str
     statistic: str
     column: str | tuple[str, ...]
-    """What was given first: the name of a column, or of several in a list."""
+    """What was given first: the name of a column, or of several in a list; where a parameter comes first, that one."""
     positional: tuple[object, ...] = ()
     """What came by position after it: further columns, where the statistic reads several, and then parameters."""
     keywords: Mapping[str, object] = field(default_factory=dict)
@@ -50,29 +51,48 @@ def parse_question(text: str) -> ParsedQuestion:
             raise _unclear(text)
         if keyword.arg in keywords:
             raise InvalidParameterError(f"the question {_quoted(text)} gives {keyword.arg} twice.")
-        is_levels = call.func.id == FORMULA and keyword.arg == _LEVELS and isinstance(keyword.value, ast.Dict)
-        keywords[keyword.arg] = _levels(keyword.value, text) if is_levels else _literal(keyword.value, text)
+        value = keyword.value
+        keywords[keyword.arg] = _dictionary(value, text) if isinstance(value, ast.Dict) else _literal(value, text)
     if not call.args:
         missing = "holds no formula" if call.func.id == FORMULA else "names no column"
         raise MissingParameterError(f"the question {_quoted(text)} {missing}: {_example(text)}.")
-    column = _literal(call.args[0], text)
-    if isinstance(column, list) and all(isinstance(name, str) for name in column):
-        column = tuple(column)
-    elif not isinstance(column, str):
+    column = _names(_literal(call.args[0], text))
+    if column is None:
         raise _nothing_named_first(text)
     positional = tuple(_literal(argument, text) for argument in call.args[1:])
     return ParsedQuestion(text, call.func.id, column, positional, keywords)
 
 
-def split_columns(
-    question: ParsedQuestion, how_many: int, *, features: bool = False
-) -> tuple[tuple[str, ...], tuple[object, ...]]:
-    """The columns of a question about so many of them, and what came by position after those.
+def split_columns(question: ParsedQuestion, statistic: Statistic) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    """The columns of a question, features before their outcome, and the parameters that came by position."""
+    first, rest = take_first(question, statistic)
+    if statistic.takes_only_columns:
+        return _split_columns_alone(rest, statistic), first
+    columns, others = _split_features(rest) if statistic.takes_features else _split_plain(rest, len(statistic.reads))
+    return columns, (*first, *others)
 
-    With `features` the first may be several in a list, and the second is the outcome; they come one after the other.
-    """
-    if features:
-        return _split_features(question)
+
+def take_first(question: ParsedQuestion, statistic: Statistic) -> tuple[tuple[object, ...], ParsedQuestion]:
+    """The parameter that comes before the columns, where there is one, and the question without it."""
+    if not comes_first(question, statistic):
+        return (), question
+    call = f"{statistic.name}({', '.join([*(each.name for each in split_parameters(statistic)[0]), _EXAMPLE_COLUMNS[0]])})"
+    if not question.positional:
+        words = " and then ".join(call_words(statistic, "a column"))
+        raise MissingParameterError(f"the question {_quoted(question.text)} must name {words}, such as {call}.")
+    column = _names(question.positional[0])
+    if column is None:
+        raise InvalidParameterError(f"the question {_quoted(question.text)} must name a column second, such as {call}.")
+    return (question.column,), replace(question, column=column, positional=question.positional[1:])
+
+
+def comes_first(question: ParsedQuestion, statistic: Statistic) -> bool:
+    """Whether what was given first is a parameter."""
+    return statistic.parameter_first and statistic.parameters[0].name not in question.keywords
+
+
+def _split_plain(question: ParsedQuestion, how_many: int) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    """So many columns, and what comes after them."""
     if not isinstance(question.column, str):
         raise _nothing_named_first(question.text)
     columns = [question.column, *question.positional[: how_many - 1]]
@@ -83,6 +103,16 @@ def split_columns(
     if len(names) < how_many:
         raise InvalidParameterError(f"the question {_quoted(question.text)} must name {how_many} columns before anything else.")
     return names, question.positional[how_many - 1 :]
+
+
+def _split_columns_alone(question: ParsedQuestion, statistic: Statistic) -> tuple[str, ...]:
+    """Columns without an outcome: all that came by position, each by itself or in a list."""
+    given = [_names(each) for each in (question.column, *question.positional)]
+    if any(each is None for each in given):
+        by_name = ", ".join(f"{each.name}=..." for each in split_parameters(statistic)[1])
+        takes = f"takes parameters by name: {by_name}" if by_name else "takes nothing else"
+        raise InvalidParameterError(f"the question {_quoted(question.text)} names columns, and after them {takes}.")
+    return tuple(name for each in given if each is not None for name in ((each,) if isinstance(each, str) else each))
 
 
 def _split_features(question: ParsedQuestion) -> tuple[tuple[str, ...], tuple[object, ...]]:
@@ -134,12 +164,19 @@ def _literal(node: ast.expr, text: str) -> object:
     raise _unclear(text)
 
 
-def _levels(node: ast.expr, text: str) -> dict[object, object]:
-    """Lists by their columns."""
-    assert isinstance(node, ast.Dict)
+def _dictionary(node: ast.Dict, text: str) -> dict[object, object]:
+    """Values, or lists of them, by bare words, texts or numbers."""
     if not all(isinstance(key, (ast.Name, ast.Constant)) for key in node.keys):
         raise _unclear(text)
     return {_literal(key, text): _literal(value, text) for key, value in zip(node.keys, node.values, strict=True) if key}
+
+
+def _names(given: object) -> str | tuple[str, ...] | None:
+    """A name, or those of a list; None where there is something else."""
+    if isinstance(given, (list, tuple)):
+        names = tuple(name for name in given if isinstance(name, str))
+        return names if len(names) == len(given) else None
+    return given if isinstance(given, str) else None
 
 
 def _ratio(node: ast.BinOp, text: str) -> Fraction:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
+import enum
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from numbers import Number
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
-from dpstats.foundations.arguments import check_features, column_words, take_columns
+from dpstats.foundations.arguments import (
+    check_columns,
+    column_words,
+    refuse_parameters_among_columns,
+    split_parameters,
+    take_columns,
+)
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, OTHER_NAMES, Statistic, find_statistic, statistic_names
-from dpstats.statistics.linear_regression import MOST_FEATURES
 
 _FIXED = ("neighbors", "unit")
 _OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
@@ -35,7 +43,7 @@ class Asker:
         """Answer one question; `keywords` has epsilon, delta, method, interval, rng and the statistic's own parameters.
 
         There are as many columns as the statistic reads, or where it only counts rows perhaps none; features come before the
-        outcome.
+        outcome. What is in `positional` are parameters, a first one among them.
         """
         raise NotImplementedError
 
@@ -79,9 +87,12 @@ def columns_among(
 ) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     """The names of a question's columns, and what comes by position after them; an error where they are none."""
     words = column_words(statistic, "column")
-    columns, positional = take_columns(words, given, keywords)
+    columns, positional = take_columns(statistic, "column", given, keywords)
+    refuse_code(statistic, positional, keywords)
     if statistic.only_counts and columns in ([], [None]):
         return (), positional
+    if statistic.takes_only_columns:
+        return _one_or_several(statistic, columns), positional
     if statistic.takes_features:
         return _features_and_outcome(statistic, columns), positional
     if len(columns) < len(words) or None in columns:
@@ -102,34 +113,80 @@ def _features_and_outcome(statistic: Statistic, given: list[Any]) -> tuple[str, 
     names = (*features, outcome) if isinstance(features, (list, tuple)) else (features, outcome)
     if any(type(name) is not str for name in names):
         raise InvalidParameterError(f"{statistic.name} takes the names of its features, and of its outcome: {example}.")
-    check_features(statistic, names, MOST_FEATURES)
+    check_columns(statistic, names)
     return names
+
+
+def _one_or_several(statistic: Statistic, given: list[Any]) -> tuple[str, ...]:
+    """The names of columns without an outcome, each by itself or in a list."""
+    first = "".join(f"{each.name}, " for each in split_parameters(statistic)[0])
+    example = f"{statistic.name}({first}'income', epsilon=0.2), or for several columns ['age', 'income']"
+    if not given or given[0] is None:
+        raise MissingParameterError(f"{statistic.name} needs a column: for example {example}.")
+    refuse_parameters_among_columns(statistic, given)
+    names = tuple(name for each in given for name in (each if isinstance(each, (list, tuple)) else [each]))
+    if any(type(name) is not str for name in names):
+        raise InvalidParameterError(f"{statistic.name} takes the names of its columns: {example}.")
+    check_columns(statistic, names)
+    return names
+
+
+def refuse_code(statistic: Statistic, positional: Sequence[object], keywords: Mapping[str, object]) -> None:
+    """Raise where a parameter is something that could run: who asks brings texts, numbers, and lists or dicts of them."""
+    own = dict(zip((each.name for each in statistic.parameters), positional, strict=False))
+    own |= {each.name: keywords[each.name] for each in statistic.parameters if each.name in keywords}
+    for name, value in own.items():
+        if not _is_plain(value):
+            raise InvalidParameterError(
+                f"a session runs no code of its own askers: give {name} by name, or by plain texts and numbers, "
+                f"not by a {type(value).__name__}."
+            )
+
+
+def _is_plain(value: Any) -> bool:
+    if value is None or isinstance(value, (str, Number, datetime.date, datetime.time, datetime.timedelta, enum.Enum)):
+        return True
+    if isinstance(value, Mapping):
+        return all(map(_is_plain, [*value, *value.values()]))
+    if isinstance(value, (list, tuple, set, frozenset, range)):
+        return all(map(_is_plain, value))
+    to_list = getattr(value, "tolist", None) or getattr(value, "to_list", None) or getattr(value, "to_pylist", None)
+    return not callable(value) and callable(to_list) and _is_plain(to_list())  # an array, or a Series
 
 
 def _signature(statistic: Statistic) -> inspect.Signature:
     either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     optional = None if statistic.only_counts else inspect.Parameter.empty
+    first, others = split_parameters(statistic)
     columns = [inspect.Parameter(word, either, default=optional) for word in column_words(statistic, "column")]
+    if statistic.takes_only_columns:
+        columns.append(inspect.Parameter("more", inspect.Parameter.VAR_POSITIONAL))
     named = [inspect.Parameter("epsilon", keyword)]
     defaults = {"delta": 0, "method": AUTO, "interval": INTERVAL, "rng": None}
     named += [inspect.Parameter(name, keyword, default=default) for name, default in defaults.items()]
-    own = [
-        inspect.Parameter(each.name, keyword if statistic.only_counts else either, default=each.default)
-        for each in statistic.parameters
-    ]
-    return inspect.Signature([*columns, *own, *named])
+    by_name = statistic.only_counts or statistic.takes_only_columns
+    own = [inspect.Parameter(each.name, keyword if by_name else either, default=each.default) for each in others]
+    return inspect.Signature([*(inspect.Parameter(each.name, either) for each in first), *columns, *own, *named])
 
 
-def _documentation(statistic: Statistic) -> str:
-    optional = "; left out: all rows of the table" if statistic.only_counts else ""
-    columns = dict.fromkeys(column_words(statistic, "column"), f"a column by name{optional}")
+def _columns_help(statistic: Statistic) -> dict[str, str]:
+    """What the columns are, by their words."""
+    words = column_words(statistic, "column")
+    if statistic.takes_only_columns:
+        several = "a column by name, or several in a list, such as ['age', 'income']"
+        return {words[0]: several, "*more": "further columns by name, such as the outcome of a regression"}
     if statistic.takes_features:
         helps = (
             "the features: columns by name in a list, such as ['age', 'schooling'], or one by its name",
             "the outcome: a column by name",
         )
-        columns = dict(zip(columns, helps, strict=True))
-    rows = {**columns, **{each.name: each.help for each in statistic.parameters}, **_HELP}
+        return dict(zip(words, helps, strict=True))
+    return dict.fromkeys(words, f"a column by name{'; left out: all rows of the table' if statistic.only_counts else ''}")
+
+
+def _documentation(statistic: Statistic) -> str:
+    first, others = ({each.name: each.help for each in part} for part in split_parameters(statistic))
+    rows = {**first, **_columns_help(statistic), **others, **_HELP}
     width = max(map(len, rows))
     lines = [f"{statistic.summary.rstrip('.')}.", "", "Parameters"]
     lines += [f"  {name:<{width}}  {text}" for name, text in rows.items()]

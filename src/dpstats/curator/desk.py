@@ -27,7 +27,7 @@ from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
-from dpstats.foundations.registry import COULD_NOT, INTERVAL, PURE_LOSS, Question, Statistic, ask, checked_level
+from dpstats.foundations.registry import COULD_NOT, INTERVAL, PURE_LOSS, Question, Statistic, argument_name, ask, checked_level
 from dpstats.foundations.results import Interval, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column, Table
@@ -153,14 +153,14 @@ def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
 
 
 def open_for(table: ProtectedTable, scope: Scope, statistic: Statistic, columns: Sequence[str]) -> Column | Table:
-    """The column that a question is about, or the table of several; without one, the rows themselves."""
+    """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
     view = scope.view
     if not columns:
         return RowsOf(open_column(table.store, view, next(iter(table.schema)), False))
     numeric = [
         reads_numbers(view, column, reads) for column, reads in zip(columns, statistic.reads_of(len(columns)), strict=True)
     ]
-    if len(columns) == 1:
+    if len(columns) == 1 and not statistic.takes_features:
         return open_column(table.store, view, columns[0], numeric[0])
     return StoreTable(table.store, view, columns, numeric)
 
@@ -208,6 +208,11 @@ def _of_used_rows(interval: Interval, protection: Protection) -> Interval:
 def _canonical(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_canonical(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(name): _canonical(item) for name, item in value.items()}
     if value is None or isinstance(value, (bool, int, str)):
         return value
-    return str(value) if isinstance(value, Fraction) else repr(value)
+    if isinstance(value, Fraction):
+        return str(value)
+    has_own = type(value).__repr__ is not object.__repr__  # the one that all objects have tells where they lie in memory
+    return repr(value) if has_own else argument_name(value) or repr(value)

@@ -187,7 +187,7 @@ class _Answering:
         def answer(key: Key, opened: Column | Table) -> Release | NoReply:
             return question.answer(lambda: opened, sources[key])
 
-        if len(self.columns) > 1:
+        if len(self.columns) > 1 or question.statistic.takes_features:
             return answer_group_tables(store, view, group_keys, self.columns, numeric, answer)
         if self.columns:
             return answer_groups(store, view, group_keys, self.columns[0], numeric[0], answer)

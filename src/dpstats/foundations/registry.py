@@ -15,6 +15,9 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpstats.foundations.errors import (
     DataTypeError,
     DpstatsError,
@@ -45,7 +48,8 @@ class Reads(enum.Enum):
     EITHER = "either"
     """Numbers where the column's declared type is one of numbers, labels where not."""
     FEATURES = "features"
-    """One column of numbers or several, as many as are given; only as the first of a statistic's columns."""
+    """One column of numbers or several, as many as are given; only as the first of a statistic's columns. Alone, they are columns
+    of the same rows without an outcome. The statistic reads a table, also of one column."""
 
 
 class Outcomes(enum.Enum):
@@ -54,6 +58,18 @@ class Outcomes(enum.Enum):
     NUMBERS = "any numbers"
     MARKS = "0 or 1"
     COUNTS = "counts"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Rows that are public because nobody's data is in them, on which a plan tries a question."""
+
+    rows: NDArray[np.float64]
+    """Rows by columns, as many columns as the question has."""
+    truth: object = None
+    """What an answer should be: numbers in the order of the answer's, from which errors are counted; None where it has none."""
+    words: str = "simulated rows"
+    """What these rows are, for people."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +161,13 @@ class Statistic:
     """The delta that the command line spends, and says so, where a question may need one and none is given."""
     outcomes: Outcomes = Outcomes.NUMBERS
     """Of a statistic of features: what its outcome is."""
+    parameter_first: bool = False
+    """Whether its first parameter comes before the data, as in mle("gamma", x); it is required then."""
+    most_features: int = 40
+    """Of a statistic of features: how many columns it takes, an outcome apart."""
+    simulate: Callable[[Question, int, np.random.Generator], Simulated] | None = None
+    """For plans, where tables of public shapes are of no use: a random table of so many rows, such as rows of the law that a
+    question fits. None: tables of shapes will do."""
 
     @property
     def numeric(self) -> bool:
@@ -155,6 +178,16 @@ class Statistic:
     def takes_features(self) -> bool:
         """Whether it reads as many columns as it is given."""
         return self.reads[0] is Reads.FEATURES
+
+    @property
+    def has_outcome(self) -> bool:
+        """Whether the last of the columns that it is given is the outcome of the others."""
+        return self.takes_features and len(self.reads) > 1
+
+    @property
+    def takes_only_columns(self) -> bool:
+        """Whether everything that it is given by position, but for a first parameter, is a column; the rest goes by name."""
+        return self.takes_features and not self.has_outcome
 
     def reads_of(self, columns: int) -> tuple[Reads, ...]:
         """What each of so many columns is read as: features are numbers."""
@@ -191,12 +224,13 @@ class Question:
 
     @property
     def column(self) -> str:
-        """Its columns in words: income; income, age; of a regression [age, schooling], income."""
+        """Its columns in words: income; income, age; of features [age, schooling], income; without an outcome [age, income]."""
         if not self.statistic.takes_features or len(self.columns) < 2 or not any(self.columns):
             return ", ".join(name for name in self.columns if name)
-        *features, outcome = self.columns
+        *features, last = self.columns if self.statistic.has_outcome else (*self.columns, None)
         names = ", ".join(name or f"x{place}" for place, name in enumerate(features, 1))
-        return f"{names if len(features) == 1 else f'[{names}]'}, {outcome or 'y'}"
+        listed = names if len(features) == 1 else f"[{names}]"
+        return listed if last is None else f"{listed}, {last or 'y'}"
 
     @property
     def epsilon(self) -> Fraction:
@@ -214,9 +248,12 @@ class Question:
         return self.cost.neighbors
 
     def on(self, columns: Sequence[str]) -> Question:
-        """The same question about these columns; raises where its method cannot answer it about them."""
+        """The same question about these columns; raises where its method cannot answer it about them.
+
+        Of features nothing can be said before they are known.
+        """
         question = replace(self, columns=tuple(columns))
-        if self.method.check is not None:
+        if self.method.check is not None and (columns or not self.statistic.takes_features):
             self.method.check(question)
         return question
 
@@ -230,11 +267,14 @@ class Question:
         return settled
 
     def __str__(self) -> str:
+        first = int(self.statistic.parameter_first)
         shown = [self.column] if self.column else []
-        for parameter in self.statistic.parameters:
+        for place, parameter in enumerate(self.statistic.parameters):
             value = self.arguments[parameter.name]
-            if parameter.default is REQUIRED or value != parameter.check(parameter.default):
-                shown.append(_argument_text(value))
+            if place < first:
+                shown.insert(place, _argument_text(value))
+            elif parameter.default is REQUIRED or value != parameter.check(parameter.default):
+                shown.append(f"{f'{parameter.name}=' if self.statistic.takes_only_columns else ''}{_argument_text(value)}")
         if self.interval != _default_level():
             shown.append(f"interval={'None' if self.interval is None else _argument_text(self.interval)}")
         if self.method is not next(iter(self.statistic.methods.values())):
@@ -455,7 +495,26 @@ def _is_allowed(several: Sequence[object], parameter: Parameter) -> bool:
     return True
 
 
+def argument_name(value: object) -> str | None:
+    """What an argument that is neither a text nor a number is called: the name of a law, or of a function; None without one."""
+    if isinstance(value, (str, enum.Enum, type(None))):
+        return None
+    name = getattr(value, "name", None) or getattr(value, "__name__", None)
+    return name if isinstance(name, str) and name.isprintable() else None
+
+
+def _is_named(item: object) -> bool:
+    """Whether it is an item of a dict that a check has frozen."""
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+
+
 def _argument_text(value: object) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and value and all(map(_is_named, value)):
+        value = dict(value)
+    if isinstance(value, (list, tuple)):
         return f"[{', '.join(_argument_text(item) for item in value)}]"
-    return value_text(float(value)) if isinstance(value, Fraction) else str(value)
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_argument_text(item)}' for key, item in value.items())}}}"
+    if isinstance(value, (Fraction, float)):
+        return value_text(float(value))
+    return argument_name(value) or str(value)

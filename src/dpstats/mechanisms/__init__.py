@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpstats.mechanisms.cube_laplace import cube_laplace
 from dpstats.mechanisms.discrete_laplace import laplace
 from dpstats.mechanisms.exponential import exponential
 from dpstats.mechanisms.gaussian import gaussian
@@ -26,6 +27,7 @@ __all__ = [
     "blocks",
     "cascade",
     "choose_keys",
+    "cube_laplace",
     "exponential",
     "gaussian",
     "laplace",

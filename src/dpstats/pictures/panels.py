@@ -1,6 +1,6 @@
 """Panels: one release each, drawn by what its value is.
 
-A histogram becomes bars with whiskers, a distribution function a line with a band, numbers and the coefficients of a regression
+A histogram becomes bars with whiskers, a distribution function a line with a band, numbers and the parameters of a fitted model
 become dots with their intervals; what cannot be drawn is written. Nothing but the release is looked at.
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.pictures.coefficients import coefficient_panel
+from dpstats.pictures.likelihood import likelihood_panel
 from dpstats.pictures.looks import COLORS, as_written
 
 MOST_NAMED = 40
@@ -50,6 +51,8 @@ def panel_of(answer: Release | NoReply) -> Panel:
     if isinstance(answer, NoReply):
         return _words("no reply")
     value = answer.value
+    if hasattr(value, "family") and hasattr(value, "distribution"):  # first, for its parameters may have any names
+        return Panel(*likelihood_panel(value, answer.intervals))
     if hasattr(value, "noisy") and hasattr(value, "names"):
         return _histogram_panel(value)
     if hasattr(value, "coefficients") and hasattr(value, "intercept"):

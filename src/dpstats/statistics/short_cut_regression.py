@@ -28,12 +28,12 @@ from dpstats.foundations.registry import Answer, Question, Refusal, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
 from dpstats.mechanisms.propose_test_release import REASON, Refused
+from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.linear_regression import LINEAR_REGRESSION
 from dpstats.statistics.regression.ballots import ROWS_SHARE, VOTES_SHARE, Ballot, hold_ballot
 from dpstats.statistics.regression.fit import LINEAR, RegressionFit, named
 from dpstats.statistics.regression.solves import LARGEST
-from dpstats.statistics.regression.votes_column import VotesColumn
 from dpstats.statistics.robust.locations import Place
 from dpstats.statistics.robust.setting import LEAST_ROWS, Setting
 from dpstats.statistics.tested import for_each

@@ -15,7 +15,6 @@ from dpstats.foundations.errors import InvalidParameterError, MissingParameterEr
 from dpstats.foundations.privacy import spendable_delta, spendable_epsilon
 from dpstats.foundations.registry import Question, ask, find_statistic, may_spend_delta, must_spend_delta
 from dpstats.foundations.rounding import decimal_text
-from dpstats.statistics.linear_regression import MOST_FEATURES
 
 MOST_QUESTIONS = 100
 _EXAMPLE = "plan(['median', ('quantile', 0.9), ('iqr', {'epsilon': 0.3})], epsilon=1, n=10_000)"
@@ -71,16 +70,19 @@ def priced(asked: Sequence[Asked], epsilon: object, delta: object, features: obj
 def planned_columns(statistic: str, features: object, *, strict: bool = True) -> tuple[str, ...]:
     """The columns of a planned question: of a regression so many features, or one where nothing is said, and the outcome.
 
-    With `strict` it is an error to give features to anything else.
+    Without an outcome they are so many columns. With `strict` it is an error to give features to anything else.
     """
-    if not find_statistic(statistic).takes_features:
+    asked = find_statistic(statistic)
+    if not asked.takes_features:
         if strict and features is not None:
             raise InvalidParameterError(f"{statistic} takes no features: leave features out.")
         return ("",)
-    several = 1 if features is None else features
-    if type(several) is not int or not 1 <= several <= MOST_FEATURES:
-        raise InvalidParameterError(f"features must be a whole number from 1 to {MOST_FEATURES}, such as 3; got {features!r}.")
-    return (*(f"x{number}" for number in range(1, several + 1)), "y")
+    several, most = 1 if features is None else features, asked.most_features
+    if type(several) is not int or not 1 <= several <= most:
+        raise InvalidParameterError(f"features must be a whole number from 1 to {most}, such as 3; got {features!r}.")
+    if features is None and not asked.has_outcome:
+        return ("",)
+    return (*(f"x{number}" for number in range(1, several + 1)), *(["y"] if asked.has_outcome else []))
 
 
 def refuse_words_of_ask(statistic: str, keywords: Mapping[str, object]) -> None:

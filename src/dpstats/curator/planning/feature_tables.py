@@ -1,4 +1,4 @@
-"""A synthetic table of features and an outcome of a public shape.
+"""A synthetic table of columns of a public shape: features and an outcome, or columns without one.
 
 Each feature has the shape, and they go together as in a Gaussian copula of correlation 0.5. An outcome of any numbers is the
 shape's middle, plus how far each feature lies from there, plus noise: another value of the shape, as far from the middle, and
@@ -36,8 +36,7 @@ def drawn_features(
     """A random table of so many features and an outcome."""
     refuse_too_many(rows)
     middle = float(shape.values_at(np.array([0.5]))[0])
-    shared = math.sqrt(CORRELATION) * generator.standard_normal(rows)
-    columns = [_values(shape, shared + math.sqrt(1 - CORRELATION) * generator.standard_normal(rows)) for _ in range(features)]
+    columns = _together(shape, features, rows, generator)
     predictor = coefficient_of(shape, features, outcomes) * sum((column - middle for column in columns), np.zeros(rows))
     if outcomes is Outcomes.NUMBERS:
         noise = _values(shape, generator.standard_normal(rows)) - middle
@@ -47,6 +46,12 @@ def drawn_features(
     return as_table([GivenColumn(column, ColumnType.NUMBER, True) for column in (*columns, outcome)])
 
 
+def drawn_columns(shape: Shape, columns: int, rows: int, generator: np.random.Generator) -> Table:
+    """A random table of so many columns without an outcome, which go together as features do."""
+    refuse_too_many(rows)
+    return as_table([GivenColumn(column, ColumnType.NUMBER, True) for column in _together(shape, columns, rows, generator)])
+
+
 def coefficient_of(shape: Shape, features: int, outcomes: Outcomes) -> float:
     """What each coefficient is in tables of a shape."""
     if outcomes is Outcomes.NUMBERS:
@@ -54,6 +59,12 @@ def coefficient_of(shape: Shape, features: int, outcomes: Outcomes) -> float:
     low, middle, high = shape.values_at(_ENDS)
     farthest = float(max(middle - low, high - middle))
     return _REACH / (farthest * _spread(features)) if 0 < farthest < math.inf else COEFFICIENT
+
+
+def _together(shape: Shape, columns: int, rows: int, generator: np.random.Generator) -> list[Floats]:
+    """Columns of the shape that go together."""
+    shared = math.sqrt(CORRELATION) * generator.standard_normal(rows)
+    return [_values(shape, shared + math.sqrt(1 - CORRELATION) * generator.standard_normal(rows)) for _ in range(columns)]
 
 
 def _drawn_outcome(predictor: Floats, outcomes: Outcomes, generator: np.random.Generator) -> Floats:

@@ -17,8 +17,9 @@ import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.curator.planning.bundles import asked_in, planned_columns, priced, refuse_data, refuse_words_of_ask
 from dpstats.curator.planning.forecasts import Plan, PlanRow
 from dpstats.curator.planning.joint import JointPlan
+from dpstats.curator.planning.samples import first_simulated
 from dpstats.curator.planning.searches import AsRow, Search, repriced
-from dpstats.curator.planning.shapes import Shape, checked_shapes
+from dpstats.curator.planning.shapes import Shape, checked_shapes, stand_in
 from dpstats.curator.planning.simulations import Line, row_of
 from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.curator.planning.yardsticks import Yardstick, is_distribution, measured, scale_of
@@ -32,9 +33,9 @@ MOST_ROWS = 10**10
 MOST_REPEATS = 10**6
 REPEATS = 60
 SEARCH_REPEATS = 40
-REGRESSION_REPEATS = 12
-"""A regression takes as long as many medians."""
 """A search tries many epsilons, small ones among them, which take longest."""
+REGRESSION_REPEATS = 12
+"""A regression, or a fit, takes as long as many medians."""
 
 
 @overload
@@ -102,7 +103,8 @@ def plan(
       shape       how the data may look: 'normal', 'lognormal', 'heavy_tailed', 'delays', 'ratings', 'uniform', 'constant';
                   known quantiles, such as {0.1: 12_000, 0.5: 30_000, 0.9: 85_000}; a function from q in (0, 1) to the value
                   below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four
-      features    for a regression: how many features it has, such as 3; left out: one
+      features    for a regression: how many features it has, such as 3; left out: one. For other statistics of several columns:
+                  how many columns, an outcome among them
       repeats     how many tables are simulated for each line: 60; 40 in a search, 12 for a regression
       rng         dpstats.testing.seeded(7) gives the same plan again
 
@@ -114,7 +116,9 @@ def plan(
 
     Each feature of a regression has the shape, and they go together (correlation 0.5); the outcome is their sum and noise of the
     same shape that varies as much, so that all coefficients are 1. Of an outcome of 0 or 1 the log odds are such a sum, and of
-    counts the log of the mean, in another unit. Half-widths and errors are those of coefficients.
+    counts the log of the mean, in another unit. Half-widths and errors are those of coefficients. Columns without an outcome go
+    together in the same way. Some statistics simulate rows of their own, such as those of the law that they fit; they take no
+    shape, and the widest interval of a parameter counts.
 
     Returns a Plan: print it, or take its rows, or .plot("plan.svg") it. Of a list of questions a JointPlan, which holds a Plan
     for each.
@@ -157,17 +161,35 @@ def plan_questions(
 
     `as_row` makes of a question, priced for a unit, what is asked of the rows.
     """
-    sizes, shapes = checked_sizes(n), checked_shapes(shape)
+    sizes, shapes = checked_sizes(n), _shapes_for(questions, shape)
     usual = REPEATS if wanted is None else SEARCH_REPEATS
-    if any(question.statistic.takes_features for question in questions):
+    if any(question.statistic.takes_features or question.statistic.simulate for question in questions):
         usual = REGRESSION_REPEATS
     tables = usual if repeats is None else _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
     seed = random_bits(source_or_system(rng), 128)
-    progress = Progress(len(questions) * len(sizes) * len(shapes) * tables if wanted is None else None)
+    progress = Progress(sum(map(len, shapes)) * len(sizes) * tables if wanted is None else None)
     try:
-        return [_planned(question, sizes, shapes, tables, seed, wanted, as_row, progress) for question in questions]
+        return [
+            _planned(question, sizes, own, tables, seed, wanted, as_row, progress)
+            for question, own in zip(questions, shapes, strict=True)
+        ]
     finally:
         progress.close()
+
+
+def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shape, ...]]:
+    """The shapes on which each question is tried; where a statistic simulates rows of its own, what stands for them."""
+    usual = checked_shapes(shape)
+    shapes, simulated = [], 0
+    for question in questions:
+        if question.statistic.simulate is None:
+            shapes.append(usual)
+            continue
+        if shape is not None:
+            raise InvalidParameterError(f"{question.statistic.name} is planned on rows that it simulates: leave shape out.")
+        simulated += 1
+        shapes.append((stand_in(first_simulated(question).words, simulated),))
+    return shapes
 
 
 def _planned(

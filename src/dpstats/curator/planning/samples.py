@@ -1,4 +1,4 @@
-"""What a question is put to in a simulation: a column of a shape, a table of pairs, or one of features and an outcome."""
+"""What a question is put to in a simulation: a column of a shape, a table of pairs, one of features, or rows of its own."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.curator.planning.feature_tables import drawn_features
+from dpstats.curator.planning.feature_tables import drawn_columns, drawn_features
 from dpstats.curator.planning.pairs import PairTable, drawn_places, even_places
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
-from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms
-from dpstats.foundations.registry import Question
-from dpstats.foundations.summaries import Table
+from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms, refuse_too_many
+from dpstats.engines.arrays import ArrayColumn
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.tables.given import GivenColumn, as_table
+from dpstats.foundations.registry import Question, Simulated
+from dpstats.foundations.summaries import Column, Table
 
-Sample = ShapeColumn | Table
+Sample = ShapeColumn | Column | Table
+
+FIRST_ROWS = 100
+"""Rows of the table that shows what simulated rows are."""
 
 LABELS = ("a", "b")
 """The labels of a simulated column of labels, where the question names none."""
@@ -24,6 +30,10 @@ _NAMES_LABELS = ("labels", "groups", "levels", "keys")
 
 def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.random.Generator) -> Sample:
     """A random table of so many rows."""
+    if question.statistic.simulate is not None:
+        return _simulated_sample(question, simulated_by(question, rows, generator))
+    if question.statistic.takes_only_columns:
+        return drawn_columns(shape, len(question.columns), rows, generator)
     if question.statistic.takes_features:
         return drawn_features(shape, feature_count(question), rows, generator, question.statistic.outcomes)
     if len(question.statistic.reads) == 1:
@@ -32,10 +42,31 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
 
 
 def even_sample(question: Question, shape: Shape, rows: int) -> Sample:
-    """The most regular table of so many rows; there is none of features."""
+    """The most regular table of so many rows; there is none of features and an outcome, and of several columns a random one."""
+    if question.statistic.takes_only_columns:
+        return drawn_columns(shape, len(question.columns), rows, np.random.default_rng(rows))
     if len(question.statistic.reads) == 1:
         return ShapeColumn(shape, EvenUniforms(rows))
     return PairTable(shape, even_places(rows), question.statistic.reads, labels_of(question))
+
+
+def simulated_by(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
+    """Rows that the statistic simulates for itself."""
+    assert question.statistic.simulate is not None
+    refuse_too_many(rows)
+    return question.statistic.simulate(question, rows, generator)
+
+
+def first_simulated(question: Question) -> Simulated:
+    """A few of these rows, always the same, which tell what they are and what an answer should be."""
+    return simulated_by(question, FIRST_ROWS, np.random.default_rng(FIRST_ROWS))
+
+
+def _simulated_sample(question: Question, simulated: Simulated) -> Sample:
+    columns = [np.ascontiguousarray(column) for column in simulated.rows.T]
+    if len(columns) == 1 and not question.statistic.takes_features:
+        return ArrayColumn(columns)
+    return as_table([GivenColumn(column, ColumnType.NUMBER, True) for column in columns])
 
 
 def feature_count(question: Question) -> int:

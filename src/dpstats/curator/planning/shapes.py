@@ -119,6 +119,11 @@ def checked_shapes(given: object) -> tuple[Shape, ...]:
     return tuple(_told_apart(shapes))
 
 
+def stand_in(summary: str, number: int) -> Shape:
+    """What stands for a shape where a statistic simulates rows of its own, the so-manieth of a plan; it has no values."""
+    return Shape("simulated" if number == 1 else f"simulated {number}", summary, np.zeros_like)
+
+
 def _checked_shape(given: object) -> Shape:
     if isinstance(given, Shape):
         return given.checked()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpstats.curator.planning.shapes import Shape
-from dpstats.curator.planning.yardsticks import Scale, plain_numbers
+from dpstats.curator.planning.yardsticks import Scale, fitted_numbers, plain_numbers
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.results import Interval, Release
 from dpstats.foundations.rounding import exact_rational
@@ -17,6 +17,8 @@ _EXAMPLES = 'half_width=0.5 in the unit of the answer, or half_width="5%"'
 
 def intervals_of(release: Release) -> tuple[Interval, ...]:
     """The intervals of a release: one for each of its values, or a single one; of a regression those of its coefficients."""
+    if fitted_numbers(release.value):
+        return release.intervals
     if (coefficients := getattr(release.value, "coef", None)) is not None:
         return release.intervals[max(0, len(release.intervals) - len(coefficients)) :]  # the intercept comes first
     return release.intervals or ((release.interval,) if release.interval else ())

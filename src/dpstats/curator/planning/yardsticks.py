@@ -5,7 +5,7 @@ question itself is put to the most regular table of the shape, with next to no n
 preferred method, or by the first method that replies. That value is right to about six digits where a statistic reads windows
 of order statistics, and to about four where it reads every row, of which fewer are drawn. A statistic whose value grows in step
 with the table, as a count does, is told by asking tables of three sizes, and its value is scaled to the planned size. Only the
-coefficients of features are known without asking: simulated tables are made with them.
+coefficients of features, and the parameters of rows that a statistic simulates for itself, are known without asking.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.curator.planning.feature_tables import coefficient_of
-from dpstats.curator.planning.samples import Sample, even_sample, feature_count
+from dpstats.curator.planning.samples import Sample, even_sample, feature_count, first_simulated
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
 from dpstats.foundations.errors import DpstatsError
@@ -83,7 +84,9 @@ class Yardstick:
 
 def measured(question: Question, shape: Shape) -> Yardstick:
     """The yardstick of a question on a shape."""
-    if question.statistic.takes_features:
+    if question.statistic.simulate is not None:
+        return Yardstick(first_simulated(question).truth, grows=False, rows=0, is_exact=True)
+    if question.statistic.has_outcome:
         features = feature_count(question)
         coefficient = coefficient_of(shape, features, question.statistic.outcomes)
         return Yardstick((coefficient,) * features, grows=False, rows=0, is_exact=True)
@@ -104,7 +107,7 @@ def scale_of(question: Question) -> Scale:
 
     A value is in the unit of the data if it is doubled with the data, and moved with them or not moved at all.
     """
-    if question.statistic.takes_features:
+    if question.statistic.has_outcome or question.statistic.simulate is not None:
         return Scale.VALUE
     moved = Shape("moved", "twice the probe, and more", lambda q: 2 * _probe(q) + _SHIFT)
     plain, changed = (_on_even_rows(question, each, PROBE_ROWS) for each in (Shape("probe", "a few values", _probe), moved))
@@ -165,11 +168,20 @@ def is_distribution(value: object) -> bool:
 
 
 def plain_numbers(value: Any) -> tuple[float, ...] | None:
-    """A number or several as floats, of a test its estimate, of a regression its coefficients; None for anything else."""
-    value = getattr(value, "estimate", getattr(value, "coef", value))
+    """A number or several as floats: of a fit its parameters, of a test its estimate, of a regression its coefficients.
+
+    None for anything else.
+    """
+    value = fitted_numbers(value) or getattr(value, "estimate", getattr(value, "coef", value))
     several = value.tolist() if isinstance(value, np.ndarray) else value
     several = several if isinstance(several, (list, tuple)) else [several]
     return tuple(map(float, several)) if all(isinstance(item, numbers.Real) for item in several) else None
+
+
+def fitted_numbers(value: Any) -> tuple[Any, ...]:
+    """The parameters of a fit that names them; none where a value is something else."""
+    parameters = getattr(value, "parameters", None)
+    return tuple(parameters.values()) if isinstance(parameters, Mapping) else ()
 
 
 def _probe(q: NDArray[np.float64]) -> NDArray[np.float64]:

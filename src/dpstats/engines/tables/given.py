@@ -30,20 +30,23 @@ class GivenColumn(NamedTuple):
     numeric: bool
 
 
-def as_read(data: Sequence[object], reads: Sequence[Reads], features: Sequence[str] | None = None) -> Column | Table:
-    """What a statistic reads: of one container its column (`arrays.as_column`), of several the table that they make.
+def as_read(
+    data: Sequence[object], reads: Sequence[Reads], features: Sequence[str] | None = None, *, has_outcome: bool = True
+) -> Column | Table:
+    """What a statistic reads: the column of one container (`arrays.as_column`), or the table that several make.
 
     Where numbers or labels are allowed, a column has numbers if its declared type is one of numbers. A list or an object array
     declares none: its type is what more than half of its elements are, and where there is no such type, it has labels. Of its
     elements only those that are numbers are read as numbers.
 
-    `features` are the names of features and, last, of their outcome, where the columns are such; complaints name them.
+    `features` are the names of features and, last, of their outcome where they have one; complaints name them. They make a table
+    also where there is only one.
     """
-    if len(data) == 1:
+    if len(data) == 1 and features is None:
         return as_column(data[0], numeric=_NUMERIC[reads[0]])
     columns = []
     for place, (each, wanted) in enumerate(zip(data, reads, strict=True)):
-        numeric = _is_numeric(each, wanted, _complaint(place, features))
+        numeric = _is_numeric(each, wanted, _complaint(place, features, has_outcome=has_outcome))
         raw_values = _native(each)
         columns.append(GivenColumn(raw_values, raw_values.type, numeric))
     return as_table(columns)
@@ -84,13 +87,16 @@ def _native(data: Any) -> NativeColumn:
     return column.unparsed() if isinstance(column, ElementColumn) and column.type is ColumnType.UNDECLARED else column
 
 
-def _complaint(place: int, features: Sequence[str] | None) -> Callable[[Kind], DataTypeError]:
+def _complaint(place: int, features: Sequence[str] | None, *, has_outcome: bool) -> Callable[[Kind], DataTypeError]:
     """What is said about a column that has no numbers."""
-    if features is None:
+    if features is None or (len(features) == 1 and not features[0]):
         return not_numbers
+    name = repr(features[place]) if features[place] else f"number {place + 1}"
+    if not has_outcome:
+        return lambda kind: DataTypeError(f"column {name}: {not_numbers(kind)}")
     if place == len(features) - 1:
         return lambda kind: no_outcome(kind, features[place])
-    return lambda kind: no_feature(kind, repr(features[place]) if features[place] else f"number {place + 1}")
+    return lambda kind: no_feature(kind, name)
 
 
 def _is_numeric(data: object, reads: Reads, complaint: Callable[[Kind], DataTypeError]) -> bool:

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.regression.blocks import MOST_CELLS, MOST_SLOTS, fill_blocks
 from dpstats.statistics.regression.solves import solve_systems
-from dpstats.statistics.regression.votes_column import VotesColumn
 
 ROWS_SHARE = Fraction(3, 100)
 VOTES_SHARE = Fraction(2, 100)

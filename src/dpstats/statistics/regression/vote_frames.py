@@ -17,10 +17,10 @@ import numpy as np
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
+from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.regression.ballots import raw_votes_of
 from dpstats.statistics.regression.blocks import MOST_SLOTS, fill_blocks
 from dpstats.statistics.regression.ratios import Floats, Frame
-from dpstats.statistics.regression.votes_column import VotesColumn
 from dpstats.statistics.universal.decimals import float_of
 from dpstats.statistics.universal.single import draw_quantile
 

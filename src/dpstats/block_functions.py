@@ -1,0 +1,177 @@
+"""`dp.sample_and_aggregate`: any function of a block of rows, and one private answer of what it says of all blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator.session import Session
+from dpstats.engines.taking import rows_taker
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError
+from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.progress import Progress
+from dpstats.foundations.randomness import RandomSource, source_or_system
+from dpstats.foundations.registry import AUTO, COULD_NOT, INTERVAL, Answer, Refusal, checked_level
+from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate, ship
+from dpstats.statistics.aggregation.named_functions import NAMED, named_function
+from dpstats.statistics.aggregation.plans import plan_for
+
+MOST_SECONDS = 86_400.0
+MOST_WORKERS = 1024
+ISOLATED = "runs once for each block, in a process of its own"
+NOT_ISOLATED = "runs in this process: NOT ISOLATED, so that what it does in one block may show in another"
+OWN = "one of dpstats, asked for by name; it looks at its block alone"
+
+
+def sample_and_aggregate(
+    f: Callable[..., Any] | str | Sequence[Callable[..., Any]],
+    data: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = 0,
+    blocks: int | str = AUTO,
+    aggregate: Any = "universal",
+    outputs: int | None = None,
+    range: Any = None,
+    trim: Any = None,
+    default: Any = None,
+    options: Any = None,
+    overlap: int = 1,
+    popularity: bool = False,
+    seconds: float = SECONDS,
+    workers: int | None = None,
+    neighbors: Any = Neighbors.ADD_REMOVE,
+    interval: Any = INTERVAL,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release | NoReply:
+    """One private answer of what a function says of random blocks of rows.
+
+        dp.sample_and_aggregate(np.median, income, blocks=300, epsilon=1)
+        dp.sample_and_aggregate(slopes, (X, y), outputs=3, epsilon=1)
+        dp.sample_and_aggregate(best_model, frame, aggregate="argmax", options=["linear", "tree"], epsilon=1)
+
+    Parameters
+      f           a function of a block: of rows in a container like `data`, or for a tuple of containers one argument for each;
+                  a name such as "median", "correlation" or "least_squares", which runs here and knows its outputs; or a list of
+                  functions of several analysts, who get a block each in turn
+      data        rows: a list, an array, a frame or column of pandas, polars or pyarrow, a dict of columns, or a tuple of these
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for aggregate="median" and "stable", for example 1e-6
+      blocks      into how many blocks rows are put; public. More make a better aggregate, fewer make better blocks
+      aggregate   "universal" (a median, no range needed), "centred" and "clipped" (means, no range needed), "mean" (needs range),
+                  "trimmed", "winsorized" (with range or without), "median" (by a test, needs delta), "argmax" (needs options),
+                  "stable" (the most frequent label, needs delta), or a function such as dp.winsorized_mean
+      outputs     how many numbers f returns; left out: one number. Whatever else it returns is no answer
+      range       for "mean", "trimmed", "winsorized": public ends of the answer such as (0, 10), or a list of them
+      trim        for "trimmed" and "winsorized": the part cut off at either end, 0.1 where it is left out
+      default     what a block without an answer counts as; left out: the middle of the range, or far up or down by its place
+      options     for "argmax": the public list of labels
+      overlap     for labels: in how many blocks each row is
+      popularity  for labels: whether to buy the share of blocks that chose the answer, for a quarter of epsilon
+      seconds     what a block may take; one that takes longer has no answer
+      workers     processes, one for each core where it is left out; 0 runs f in this process, for finding faults on made-up rows.
+                  A script that starts them needs no `if __name__ == "__main__"`
+      neighbors, interval, unit, rng  as everywhere
+
+    Every row is in one block, by its own coin, so one row changes one reply. f runs once for each block, in a process of its own.
+    A block on which it raises, hangs, or returns NaN or another shape keeps its place without an answer; which one is never told.
+    """
+    source = source_or_system(rng)
+    if epsilon is None:
+        raise MissingParameterError("sample_and_aggregate needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
+    if isinstance(data, Session):
+        raise DataTypeError(
+            "a protected table keeps count, and runs functions by name only: table.sample_and_aggregate('median', 'income', ...)."
+        )
+    functions = _functions(f)
+    limit, hands = checked_limits(seconds, workers)
+    rows = rows_taker(data)
+    if isinstance(f, str):
+        named = named_function(f).check_container(*rows.take(np.zeros(0, dtype=np.int64)))
+        outputs, hands = (named if outputs is None and named > 1 else outputs), 0
+    plan = plan_for(
+        aggregate,
+        epsilon=spendable_epsilon(epsilon),
+        delta=spendable_delta(delta),
+        level=checked_level(interval),
+        blocks=blocks,
+        outputs=outputs,
+        range=range,
+        trim=trim,
+        default=default,
+        options=options,
+        overlap=overlap,
+        popularity=popularity,
+    )
+    cost = PrivacyCost(plan.epsilon, plan.delta, neighbors, unit)
+    if hands != 0:
+        ship(functions)
+
+    def answer() -> Answer | Refusal:
+        raw_pieces = plan.pieces(rows.count, source)
+        with Progress(plan.blocks, work="sample_and_aggregate", pieces="blocks") as progress:
+            raw_replies = evaluate(
+                functions,
+                MadePieces(plan.blocks, lambda place: rows.take(raw_pieces[place])),
+                plan.form,
+                seconds=limit,
+                workers=hands,
+                progress=progress,
+            )
+        return plan.answer(raw_replies, source)
+
+    question = f"sample_and_aggregate({shown_function(f)}, blocks={plan.blocks}, aggregate={plan.aggregate})"
+    try:
+        outcome = answer()
+    except (DataTypeError, InvalidParameterError):
+        raise
+    except Exception:
+        if not source.private:
+            raise
+        outcome = COULD_NOT
+    if isinstance(outcome, Refusal):
+        return NoReply(question, cost, plan.aggregate, outcome.reason, outcome.advice, source.private)
+    return Release(
+        question=question,
+        value=outcome.value,
+        cost=cost,
+        method=plan.aggregate,
+        claim=plan.claim,
+        private=source.private,
+        interval=outcome.interval,
+        notes=(
+            *outcome.notes,
+            ("function", OWN if isinstance(f, str) else NOT_ISOLATED if hands == 0 else ISOLATED),
+        ),
+        intervals=outcome.intervals,
+    )
+
+
+def _functions(f: Any) -> list[Callable[..., Any]]:
+    several = f if isinstance(f, (list, tuple)) else [f]
+    given = [named_function(each).of_container if isinstance(each, str) else each for each in several]
+    if not given or not all(callable(each) for each in given):
+        known = ", ".join(NAMED)
+        raise InvalidParameterError(f"f must be a function of a block of rows, a list of such functions, or one of {known}.")
+    return given
+
+
+def checked_limits(seconds: Any, workers: Any) -> tuple[float, int | None]:
+    """Seconds for a block, and how many processes there are; an error where they make no sense."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= MOST_SECONDS:
+        raise InvalidParameterError(f"seconds must be a number above 0, up to {MOST_SECONDS:,.0f}.")
+    if workers is not None and (type(workers) is not int or not 0 <= workers <= MOST_WORKERS):
+        raise InvalidParameterError(f"workers must be a whole number from 0 to {MOST_WORKERS:,}, or None for one on each core.")
+    return float(seconds), workers
+
+
+def shown_function(f: Any) -> str:
+    """The function's name, as far as it is plain."""
+    if isinstance(f, (list, tuple)):
+        return f"{len(f)} functions"
+    name = f if isinstance(f, str) else getattr(f, "__name__", type(f).__name__)
+    return name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else "f"

@@ -1,0 +1,1 @@
+"""Sample and aggregate: rows in random blocks, one answer of each block, and private ways to make one answer of them."""

@@ -1,0 +1,222 @@
+"""Choices: one label, or some marks, of what the blocks voted for.
+
+Claim      `choose_option`, `popularity`, `choose_each`: epsilon-DP; `choose_stable`: (epsilon, delta)-DP
+Neighbors  At most `overlap` votes changed, each in any way; the number of blocks is public
+Why        So many changed votes move the count of any label by at most `overlap`, up or down. `choose_option` is report noisy max
+           of the counts of public options, and of the votes for none. `choose_stable` releases the mode, whatever label it is, if
+           a test shows that its lead would outlast a changed row. `popularity` is a noisy count, `choose_each` noisy counts of
+           all features at once
+Numerics   Counts are whole numbers, and ties are settled by the labels alone; noise is exact
+No reply   Too few answers, by a noisy count; a failed test. Costs the same as an answer, and says only that
+Source     choices.proof.md; Dwork & Roth 2014, section 7.1 (with what noise: docs/errata.md#noisy-argmax) and Algorithm 14 (in
+           how many runs: docs/errata.md#sample-runs)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.keys import Key, key_order, plain_key
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Refusal
+from dpstats.foundations.results import Interval
+from dpstats.mechanisms.cube_laplace import cube_spread, sample_cube_laplace
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.distance_tests import BestTest, noise_quantile
+from dpstats.mechanisms.noisy_max import noisy_max
+from dpstats.mechanisms.propose_test_release import REASON
+from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, answered, too_few_answered, turnout_epsilon
+from dpstats.statistics.clipped.margins import critical_value
+
+Label = Key
+"""A text, a number, a bool, or a tuple of those."""
+UNSTABLE = Refusal(
+    REASON,
+    "The most frequent answer must lead clearly. More blocks, fewer rows that change it, or a larger epsilon or delta make a "
+    "reply likelier; a choice from a public list of options needs no lead, and fails only where most blocks choose none of them.",
+)
+NONE_OF_THEM = Refusal(
+    "Most blocks chose none of the options, by noisy counts.",
+    "Try the function on made-up rows of the same form: it must return one of the options, as they are listed.",
+)
+SHARE_ERROR = "the noise: the share of these very blocks"
+HALF = 0.5
+FINENESS = 1 << 20
+"""Counts of features get noise in units so much smaller than one vote."""
+
+
+@dataclass(frozen=True)
+class Popularity:
+    """The noisy share of the blocks that voted for a label."""
+
+    share: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Which features the blocks marked, with the noisy share of blocks for each of all features."""
+
+    chosen: tuple[int, ...]
+    """Places of the features that more than half of the blocks marked, by the noisy shares."""
+    shares: tuple[float, ...]
+    intervals: tuple[Interval, ...]
+    """Each alone has its level; empty where none are wanted."""
+
+
+def choose_option(
+    raw_labels: Sequence[object], options: Sequence[object], epsilon: Fraction, rng: RandomSource, overlap: int = 1
+) -> object | Refusal:
+    """The option that nearly the most blocks voted for, as it stands in `options`; a refusal where that is none of them.
+
+    A block without an answer has None, and votes for none of the options, as a label does that is not listed.
+    """
+    keys = checked_options(options)
+    raw_counts = Counter(_label(raw) for raw in raw_labels)
+    raw_listed = [raw_counts[key] for key in keys]
+    raw_scores = [*raw_listed, len(raw_labels) - sum(raw_listed)]
+    place = noisy_max(raw_scores, sensitivity=overlap, epsilon=epsilon, rng=rng).value
+    return NONE_OF_THEM if place == len(keys) else options[place]
+
+
+def checked_options(options: Sequence[object]) -> tuple[Label, ...]:
+    """The labels of a public list of options."""
+    keys = [_label(option) for option in options]
+    if any(key is None for key in keys):
+        raise InvalidParameterError("options must hold texts, numbers, bools, or tuples of those.")
+    if not keys or len(set(keys)) < len(keys):
+        raise InvalidParameterError("options must hold at least one label, and different ones.")
+    return tuple(key for key in keys if key is not None)
+
+
+def choose_stable(
+    raw_labels: Sequence[object], overlap: int, epsilon: Fraction, delta: Fraction, rng: RandomSource
+) -> Label | Refusal:
+    """The label that most blocks voted for, whatever it is, if a test shows that it leads clearly; whole numbers come as ints.
+
+    A block without an answer has None. No answer is a label like others, and if most blocks have none the test has failed.
+    """
+    raw_counts = Counter(_label(raw) for raw in raw_labels)
+    test = stability_test(epsilon, delta)
+    passed = test.passes(min(raw_steps_to_another(raw_counts, overlap), test.cap), rng)
+    raw_mode = _leaders(raw_counts)[0][0] if raw_counts else None
+    return raw_mode if passed and raw_mode is not None else UNSTABLE
+
+
+def stability_test(epsilon: Fraction, delta: Fraction) -> BestTest:
+    """The test of the mode's steps to another mode; its `pass_probability` is that of a lead, by `steps_of_lead`."""
+    return BestTest(epsilon, delta, unstable_at=1)
+
+
+def steps_of_lead(lead: int, overlap: int) -> int:
+    """Changed rows that it takes at least to end a lead of so many votes, each of which takes two votes per block from it."""
+    return -(-lead // (2 * overlap))
+
+
+def raw_steps_to_another(raw_counts: Counter[Label | None], overlap: int) -> int:
+    """At most so many changed rows, and at least 1, before another label has the most votes; 0 where there are no votes."""
+    raw_leaders = _leaders(raw_counts)
+    if not raw_leaders:
+        return 0
+    (mode, first), (rival, second) = (*raw_leaders, (None, 0))[:2]
+    later = len(raw_leaders) > 1 and _order(rival) > _order(mode)  # it must have more votes then, not as many
+    return steps_of_lead(first - second + later, overlap)
+
+
+def popularity(
+    raw_labels: Sequence[object],
+    winner: object,
+    overlap: int,
+    epsilon: Fraction,
+    rng: RandomSource,
+    level: Fraction | None = Fraction(95, 100),
+) -> Popularity:
+    """The share of the blocks that voted for a label that has been released, or is public."""
+    key, blocks, scale = _label(winner), len(raw_labels), overlap / epsilon
+    raw_count = sum(_label(raw) == key for raw in raw_labels)
+    noisy_count = raw_count + int(sample_discrete_laplace(scale, 1, rng)[0])
+    interval = None
+    if level is not None:
+        reach = noise_quantile(scale, (1 - level) / 2) - 1
+        interval = Interval(_share(noisy_count - reach, blocks), _share(noisy_count + reach, blocks), float(level), SHARE_ERROR)
+    return Popularity(_share(noisy_count, blocks), interval)
+
+
+def choose_each(
+    raw_marks: Floats,
+    epsilon: Fraction,
+    rng: RandomSource,
+    overlap: int = 1,
+    at_most: int | None = None,
+    level: Fraction | None = Fraction(95, 100),
+) -> Marks | Refusal:
+    """Which features more than half of the blocks marked: an array of blocks by features of 0 and 1, a row of NaN without answer.
+
+    One noise for all features, which falls with its largest coordinate; with `at_most`, blocks mark no more features than that
+    (further marks of a block do not count), and where it is smaller each feature has a noise of its own.
+    """
+    blocks, features = raw_marks.shape
+    raw_answered = answered(raw_marks)
+    count_epsilon = turnout_epsilon(blocks, epsilon, overlap)
+    if too_few_answered(int(raw_answered.sum()), blocks, count_epsilon, rng, overlap):
+        return TOO_FEW_ANSWERS
+    raw_marked = raw_answered[:, None] & (raw_marks > 0)
+    if at_most is not None:
+        raw_marked &= np.cumsum(raw_marked, axis=1) <= at_most
+    noise, deviation, kurtosis = _noise_of_marks(features, epsilon - count_epsilon, rng, overlap, at_most)
+    raw_counts = raw_marked.sum(axis=0).tolist()
+    shares = tuple(_share(raw * FINENESS + drawn, blocks * FINENESS) for raw, drawn in zip(raw_counts, noise, strict=True))
+    intervals: tuple[Interval, ...] = ()
+    if level is not None:
+        reach = critical_value(float(level), kurtosis) * deviation / max(blocks, 1)
+        intervals = tuple(Interval(max(0.0, s - reach), min(1.0, s + reach), float(level), SHARE_ERROR) for s in shares)
+    return Marks(tuple(place for place, share in enumerate(shares) if share > HALF), shares, intervals)
+
+
+def _noise_of_marks(
+    features: int, epsilon: Fraction, rng: RandomSource, overlap: int, at_most: int | None
+) -> tuple[list[int], float, float]:
+    """Noise for the counts of all features in units of 1 / FINENESS; its standard deviation in votes, and its excess kurtosis."""
+    variance, kurtosis = cube_spread(features)
+    together = features if at_most is None else min(features, 2 * at_most)
+    if at_most is None or 2 * together**2 >= variance:
+        noise = sample_cube_laplace(overlap * FINENESS / epsilon, features, rng).tolist()
+        return noise, math.sqrt(variance) * overlap / float(epsilon), kurtosis
+    noise = sample_discrete_laplace(together * overlap * FINENESS / epsilon, features, rng).tolist()
+    return noise, math.sqrt(2) * together * overlap / float(epsilon), 3.0
+
+
+def _share(units: int, whole: int) -> float:
+    """A noisy number of units as a share of the whole, from 0 to 1."""
+    return min(max(units, 0), whole) / whole if whole else 0.0
+
+
+def _label(raw: object) -> Label | None:
+    """A label of which there is one form: 1, 1.0 and True are the number 1. None for no answer, and for what is no label."""
+    key = plain_key(raw)
+    if isinstance(key, tuple):
+        return tuple(_number(part) for part in key)
+    return None if key is None else _number(key)
+
+
+def _number(label: str | int | float | bool) -> str | int | float:
+    return int(label) if isinstance(label, bool) or (isinstance(label, float) and label.is_integer()) else label
+
+
+def _leaders(raw_counts: Counter[Label | None]) -> list[tuple[Label | None, int]]:
+    """The two labels that have the most votes, with their votes; among equals the smaller label first."""
+    return sorted(raw_counts.items(), key=lambda item: (-item[1], _order(item[0])))[:2]
+
+
+def _order(label: Label | None) -> tuple[bool, tuple[bool, tuple[tuple[bool, Any], ...]]]:
+    """The place of a label among all labels; no answer comes before them."""
+    return label is not None, key_order(() if label is None else label)

@@ -1,0 +1,230 @@
+"""A released fit of a family of laws: its parameters, how far off they may be, and the law that they make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
+from dpstats.foundations.results import Interval, value_text
+from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.likelihood.estimate_table import EstimateRow, html_table, text_table
+from dpstats.statistics.likelihood.family import Family
+from dpstats.statistics.likelihood.frozen_laws import frozen_law, taken_apart
+
+_MOST_SHOWN = 8
+_OF_PRIVATE_ROWS = ("llf", "loglikelihood", "log_likelihood", "aic", "bic", "resid")
+
+
+@dataclass(frozen=True)
+class LikelihoodFit:
+    """A fit as it was released. Everything in it comes from noisy numbers.
+
+    Parameters are attributes: fit.shape, or fit["shape"]; so are vectors and matrices of them, as fit.cov. They come in the order
+    of `names`: shape, scale = fit. A parameter that is named like a field of this class is found by fit["..."] alone.
+    """
+
+    family: str
+    """As the family calls itself: "gamma", "binomial(trials=10)"."""
+    names: tuple[str, ...]
+    """Of the parameters, one for each number."""
+    values: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...] | None = None
+    """Of the total error, which is sampling and noise together; None where it is not known."""
+    noise: tuple[float, ...] | None = None
+    """Standard deviations of the privacy noise alone."""
+    noisy_rows: int | None = None
+    """A noisy number of rows, where one was bought."""
+    shapes: tuple[tuple[str, Any], ...] = ()
+    """Vectors and matrices that the parameters make, by name, as tuples: ("mean", (1.0, 2.0))."""
+
+    def __post_init__(self) -> None:
+        """Lists that belong together are of one length."""
+        sizes = [len(each) for each in (self.values, self.covariance, self.noise) if each is not None]
+        if not self.names or any(size != len(self.names) for size in sizes):
+            raise DpstatsError("a fit has a value for each parameter, and an error for each where errors are known.")
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Each parameter by its name."""
+        return dict(zip(self.names, self.values, strict=True))
+
+    @property
+    def params(self) -> Floats:
+        """The parameters as an array that cannot be written to, as in statsmodels."""
+        return _locked(self.values)
+
+    @property
+    def errors(self) -> Floats | None:
+        """Standard deviations of the total error; None where they are not known."""
+        if self.covariance is None:
+            return None
+        return _locked([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
+
+    @property
+    def bse(self) -> Floats | None:
+        """`errors` by the name that statsmodels gives them."""
+        return self.errors
+
+    @property
+    def nobs(self) -> int | None:
+        """The noisy number of rows; None where none was bought."""
+        return self.noisy_rows
+
+    def cov_params(self) -> Floats | None:
+        """`covariance` as an array."""
+        return None if self.covariance is None else _locked(self.covariance)
+
+    def conf_int(self, *, level: float = 0.95) -> Floats | None:
+        """A row for each parameter, with the ends of its normal interval; None where the errors are not known."""
+        ends = [pair for pair in self._ends(level) if pair is not None]
+        return _locked(ends) if ends else None
+
+    def distribution(self) -> Any:
+        """The fitted law as a frozen distribution of scipy.stats: fit.distribution().pdf(x).
+
+        Families that have none there, such as regressions, raise an error that says so.
+        """
+        return frozen_law(self.family, self.parameters, dict(self.shapes))
+
+    def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
+        """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
+        facts = [] if self.noisy_rows is None else [f"rows: about {self.noisy_rows:,}"]
+        return text_table(self._heading(), self._rows(intervals, level), facts)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def __getitem__(self, name: str) -> Any:
+        """A parameter by its name, or a vector or matrix of parameters by theirs: fit["shape"], fit["cov"]."""
+        if name in self.names:
+            return self.values[self.names.index(name)]
+        shapes = dict(self.shapes)
+        if name in shapes:
+            return _locked(shapes[name]) if isinstance(shapes[name], tuple) else shapes[name]
+        raise UnknownNameError(f"the fit has no such parameter: it has {', '.join((*self.names, *shapes))}.")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names or name in dict(self.shapes)
+
+    def __iter__(self) -> Iterator[float]:
+        """The values of the parameters, in their order: shape, scale = fit."""
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __float__(self) -> float:
+        """The parameter of a family that has one alone."""
+        if len(self) > 1:
+            raise TypeError(f"this fit has {len(self)} parameters: take one by its name, as fit[{self.names[0]!r}].")
+        return self.values[0]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
+        return np.array(self.values, dtype=dtype or np.float64)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.names, *dict(self.shapes)})
+
+    if not TYPE_CHECKING:  # which parameters there are depends on the family
+
+        def __getattr__(self, name: str) -> Any:
+            """A parameter, or a vector or matrix of parameters."""
+            if name in _OF_PRIVATE_ROWS:
+                raise AttributeError(f"a fit has no {name}: it is a function of private rows.")
+            if name.startswith("__") or "names" not in self.__dict__ or name not in self:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return self[name]
+
+    def __str__(self) -> str:
+        stem, options = taken_apart(self.family)
+        shown = [f"{name}={value:.6g}" for name, value in list(self.parameters.items())[:_MOST_SHOWN]]
+        more = [f"... {len(self)} parameters in all"] if len(self) > _MOST_SHOWN else []
+        return f"{stem}({', '.join([*shown, *more, *(f'{name}={value:g}' for name, value in options.items())])})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._heading(), self._rows((), 0.95))
+
+    def _heading(self) -> str:
+        return f"Private maximum likelihood: {value_text(self.family)}"
+
+    def _rows(self, intervals: Sequence[Interval], level: float) -> list[EstimateRow]:
+        if intervals and len(intervals) != len(self):
+            raise InvalidParameterError("summary takes the intervals of the fit's own release: summary(release.intervals).")
+        ends = [(each.low, each.high) for each in intervals] if intervals else self._ends(level)
+        level, errors = intervals[0].level if intervals else level, self.errors
+        return [
+            EstimateRow(
+                name=self.names[place],
+                value=self.values[place],
+                level=level,
+                error=None if errors is None else float(errors[place]),
+                noise=None if self.noise is None else self.noise[place],
+                ends=ends[place],
+            )
+            for place in range(len(self))
+        ]
+
+    def _ends(self, level: float) -> Sequence[tuple[float, float] | None]:
+        """The ends of normal intervals, or None for each parameter where the errors are not known."""
+        if not 0 < level < 1:
+            raise InvalidParameterError(f"level must be between 0 and 1, such as 0.95, got {level}.")
+        if self.errors is None:
+            return [None] * len(self)
+        reaches = NormalDist().inv_cdf((1 + level) / 2) * self.errors
+        return [(float(value - reach), float(value + reach)) for value, reach in zip(self.values, reaches, strict=True)]
+
+
+def fit_of(
+    family: Family,
+    values: ArrayLike,
+    *,
+    covariance: ArrayLike | None = None,
+    noise: ArrayLike | None = None,
+    noisy_rows: int | None = None,
+) -> LikelihoodFit:
+    """The fit of a family at released parameters."""
+    numbers = np.array(values, dtype=np.float64)
+    shaped = family.shaped(numbers)
+    return LikelihoodFit(
+        family=family.name,
+        names=tuple(family.parameters),
+        values=_nested(numbers),
+        covariance=None if covariance is None else _nested(covariance),
+        noise=None if noise is None else _nested(noise),
+        noisy_rows=None if noisy_rows is None else int(noisy_rows),
+        shapes=tuple((name, _nested(value)) for name, value in shaped.items() if name not in family.parameters),
+    )
+
+
+def revive_fit(plain: Mapping[str, Any]) -> LikelihoodFit:
+    """The fit that `to_dict` made plain, or that was read back from JSON."""
+    return LikelihoodFit(
+        family=plain["family"],
+        names=tuple(plain["names"]),
+        values=_nested(plain["values"]),
+        covariance=None if plain["covariance"] is None else _nested(plain["covariance"]),
+        noise=None if plain["noise"] is None else _nested(plain["noise"]),
+        noisy_rows=plain["noisy_rows"],
+        shapes=tuple((name, _nested(value)) for name, value in plain["shapes"]),
+    )
+
+
+def _nested(value: Any) -> Any:
+    """A number, or tuples of numbers, of an array, of lists, or of what JSON made of them."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return tuple(map(_nested, value)) if isinstance(value, (list, tuple)) else float(value)
+
+
+def _locked(values: ArrayLike) -> Floats:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array

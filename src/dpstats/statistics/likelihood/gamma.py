@@ -1,0 +1,156 @@
+"""Gamma laws.
+
+Why        All that a block says on the shape is its gap s = log(mean x) - mean(log x), which does not depend on the scale, and is
+           independent of mean x. Its cumulants are known exactly: it is digamma(nk) - log n - digamma(k) on average for shape k,
+           and its variance is minus the derivative of that over n. So the equation s = its average has no bias, and what its
+           root has is known to first order. That is taken off, of the shape and of one over the shape; times mean x the latter
+           is the scale. For large shapes, where s is a chi-square, both are exact
+Source     the likelihood of the gap: Yanagimoto 1988; start: Minka 2002
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.likelihood.line_rows import (
+    Truths,
+    by_name,
+    column_of,
+    counted_scores,
+    estimates,
+    keep_rows,
+    row_statistics,
+    vary,
+)
+from dpstats.statistics.likelihood.logarithms import log_of
+from dpstats.statistics.likelihood.quartiles import LARGEST, SMALLEST, sorted_quartiles, where_falls_to
+
+_ROUNDS = 8
+_LEAST_ROWS = 4
+"""With three rows, the shape that is expected is infinite."""
+_LEAST_GAP = 1e-12
+_SHAPES = (0.01, 1e6)
+"""Guesses of shapes stay between these."""
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """Positive numbers; shape 1 is exponential, large shapes are close to normal; the mean is shape times scale."""
+
+    name: str = "gamma"
+    parameters: tuple[str, ...] = ("shape", "scale")
+    space: tuple[tuple[float, float], ...] = ((0.0, math.inf), (0.0, math.inf))
+    bias_correction: str = "the likelihood of the shape alone, given the mean; then analytic to first order"
+
+    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
+        """Shape and scale of each block; NaN where rows do not differ, or are fewer than 4."""
+        from scipy.special import polygamma
+
+        raw_kept = keep_rows(raw_blocks, _inside(column_of(raw_blocks.raw_rows)))
+        raw_values = column_of(raw_kept.raw_rows)
+        raw_counts = raw_kept.raw_counts
+        raw_has_one = (raw_counts >= _LEAST_ROWS) & vary(raw_kept, raw_values)
+        with np.errstate(all="ignore"):
+            raw_means = raw_kept.means(raw_values)
+            raw_gaps = np.where(raw_has_one, log_of(raw_means) - raw_kept.means(log_of(raw_values)), np.nan)
+            raw_shapes = shape_at_gap(raw_gaps, raw_counts)
+            raw_slopes = _slope(raw_shapes, raw_counts)
+            raw_bends = raw_counts**2 * polygamma(2, raw_counts * raw_shapes) - polygamma(2, raw_shapes)
+            raw_biases = raw_bends / (2.0 * raw_counts * raw_slopes**2)
+            raw_inverses = 1.0 / raw_shapes + (raw_biases + 1.0 / (raw_counts * raw_slopes * raw_shapes)) / raw_shapes**2
+            return estimates(self.space, raw_has_one, raw_shapes - raw_biases, raw_means * raw_inverses)
+
+    def shaped(self, values: Floats) -> Mapping[str, float]:
+        """Shape and scale by their names."""
+        return by_name(self.parameters, values)
+
+    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
+        """The gradient of each row's log density."""
+        from scipy.special import digamma
+
+        shape, scale = theta.tolist()
+        raw_values = column_of(raw_rows)
+        with np.errstate(all="ignore"):
+            raw_by_shape = log_of(raw_values) - (math.log(scale) + float(digamma(shape)))
+            return counted_scores(_inside(raw_values), raw_by_shape, (raw_values / scale - shape) / scale)
+
+    def information(self, theta: Floats) -> Floats:
+        """Fisher's information of one row."""
+        from scipy.special import polygamma
+
+        shape, scale = theta.tolist()
+        return np.array([[float(polygamma(1, shape)), 1.0 / scale], [1.0 / scale, shape / scale**2]])
+
+    def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
+        """Simulated rows."""
+        return generator.gamma(theta[0], theta[1], (count, 1))
+
+    def distribution(self, points: Floats, theta: Floats) -> Floats:
+        """The share of rows at or below each point."""
+        from scipy.special import gammainc
+
+        shares: Floats = gammainc(theta[0], np.maximum(points, 0.0) / theta[1])
+        return shares
+
+    def guess(self, quantiles: Mapping[float, float]) -> Floats:
+        """The shape from how many times the lower quartile the upper one is, and the scale from the median."""
+        from scipy.special import gammaincinv
+
+        lower, middle, upper = sorted_quartiles(quantiles, SMALLEST, LARGEST)
+
+        def ratio(shape: float) -> float:
+            return float(gammaincinv(shape, 0.75) / gammaincinv(shape, 0.25))
+
+        shape = where_falls_to(upper / lower, ratio, *_SHAPES)
+        return np.array([shape, middle / float(gammaincinv(shape, 0.5))])
+
+    def statistics(self, raw_rows: Floats) -> Floats:
+        """x and log(x)."""
+        raw_values = column_of(raw_rows)
+        return row_statistics(_inside(raw_values), raw_values, log_of(raw_values))
+
+    def solve(self, means: Floats) -> Floats:
+        """Shape and scale at these means of x and log(x); a mean of x below its geometric mean is lifted to that."""
+        mean, log_mean = means.tolist()
+        log_mean = min(max(log_mean, math.log(SMALLEST)), math.log(LARGEST))
+        mean = min(max(mean, math.exp(log_mean)), LARGEST)
+        gap = max(math.log(mean) - log_mean, _LEAST_GAP)
+        shape = float(shape_at_gap(np.array([gap]), None)[0])
+        return np.array([shape, mean / shape])
+
+
+def shape_at_gap(raw_gaps: Floats, raw_counts: Floats | None) -> Floats:
+    """The shape for which a block of so many rows, or without end, has this gap on average, by Newton's steps for 1/shape; NaN
+    where the gap is not positive, because polygamma functions of large negative numbers take hours."""
+    from scipy.special import digamma
+
+    raw_gaps = np.where(raw_gaps > 0, raw_gaps, np.nan)
+    raw_full = raw_gaps if raw_counts is None else raw_gaps * raw_counts / (raw_counts - 1.0)
+    raw_shapes = (3.0 - raw_full + np.sqrt((raw_full - 3.0) ** 2 + 24.0 * raw_full)) / (12.0 * raw_full)
+    for _ in range(_ROUNDS):
+        if raw_counts is None:
+            raw_averages = log_of(raw_shapes) - digamma(raw_shapes)
+        else:
+            raw_averages = digamma(raw_counts * raw_shapes) - log_of(raw_counts) - digamma(raw_shapes)
+        raw_steps = (raw_averages - raw_gaps) / (_slope(raw_shapes, raw_counts) * raw_shapes)
+        raw_shapes = raw_shapes / np.clip(1.0 + raw_steps, 0.25, 4.0)
+    return raw_shapes
+
+
+def _slope(raw_shapes: Floats, raw_counts: Floats | None) -> Floats:
+    """The derivative of the average gap by the shape."""
+    from scipy.special import polygamma
+
+    raw_by_mean = 1.0 / raw_shapes if raw_counts is None else raw_counts * polygamma(1, raw_counts * raw_shapes)
+    raw_slopes: Floats = raw_by_mean - polygamma(1, raw_shapes)
+    return raw_slopes
+
+
+def _inside(raw_values: Floats) -> Truths:
+    """Which rows such a law can have."""
+    return (raw_values > 0) & (raw_values < math.inf)

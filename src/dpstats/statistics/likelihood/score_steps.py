@@ -1,0 +1,185 @@
+"""Score steps: from private quartiles to an efficient estimate, by noisy means of bounded scores.
+
+Claim      What it takes from the purse, for one row added or removed
+Neighbors  ADD_REMOVE; the purse pays for CHANGE_ONE
+Why        Quartiles of every column are universal quantiles (universal/many.py): two levels of draws. They make public
+           parameters. At these the bounded scores of all rows are summed up, in whole numbers of a bounded length, and get noise
+           (bounded_scores.py); with the noisy number of rows that makes better public parameters, and once more. What scores are
+           expected to be if rows follow the family is worked out without the rows, so that bounding them shifts nothing
+Numerics   Exact from whole scores to noisy sums; floats after that
+Source     score_steps.proof.md; one step from a rough estimate is efficient: Le Cam 1956; bounded scores: Hampel and others 1986
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.rounding import nearest_float
+from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, Expected, Stand
+from dpstats.statistics.likelihood.coordinates import Coordinates
+from dpstats.statistics.likelihood.family import SmoothFamily
+from dpstats.statistics.regression.purse import part
+from dpstats.statistics.regression.walk import Tools
+from dpstats.statistics.universal.decimals import fraction_of
+from dpstats.statistics.universal.many import draw_quantiles
+
+QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
+LEVELS = 2
+"""Levels of draws that three quantiles take."""
+ROWS_SHARE = Fraction(2, 100)
+START_NATS, START_MOST, START_LEAST = 150.0, 0.25, 0.05
+"""The quartiles of one column get so much over the number of rows, within these shares of the whole."""
+FIRST_NATS, FIRST_MOST, FIRST_LEAST = 120.0, 0.2, 0.08
+"""The same for each of the steps before the last, times the number of parameters."""
+MANY_LEVELS, MANY_SHARE = 5, Fraction(3, 10)
+MANY = tuple(Fraction(place, 1 << MANY_LEVELS) for place in range(1, 1 << MANY_LEVELS))
+"""Quantiles for a start where quartiles do not tell, the levels of draws that they take, and their share of the whole."""
+PSEUDO_ROWS = 512
+EARLY_STEPS, EARLY_STEPS_OF_TABLES = 2, 4
+"""Steps before the last; of several columns more, because a start from each alone knows nothing of how they go together."""
+FEWEST_NATS = 60.0
+"""Below so many rows times epsilon there is no reply."""
+LONGEST = 1.0
+"""A step is no longer than so many standard deviations of a row's score."""
+HALVINGS = 30
+CURVED = 0.25
+"""A last step may be off by about so much of its square."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where the steps led."""
+
+    theta: Floats
+    covariance: Floats
+    """Of the free coordinates: sampling under the family, noise, and what the last step may have missed."""
+    noise: Floats
+    """Standard deviations of the last step's noise in the parameters."""
+    noisy_rows: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: where it led, and how far off that may be."""
+
+    stand: Stand
+    length: float
+    """As long as it would have been; steps are cut off at LONGEST."""
+    covariance: Floats
+    noise: Floats
+    rows: float
+    """The noisy number of rows that can come from the family."""
+
+
+class ScoreWalk:
+    """One estimate on its way."""
+
+    def __init__(self, family: SmoothFamily, tools: Tools) -> None:
+        """The family is one that can guess from quartiles."""
+        self.family = family
+        self.table, self.purse, self.rng, self.progress = tools.table, tools.purse, tools.rng, tools.progress
+        self.coordinates = Coordinates(family.space)
+
+    def walk(self, columns: int) -> Arrival | None:
+        """All of it; None where there are too few rows, by their noisy number, or the last step was still a long one."""
+        noisy, _ = self.purse.noisy([self.table.column(0).count()], 1, ROWS_SHARE)
+        nats = noisy[0] / self.purse.deviation(Fraction(1), 1)
+        if nats < FEWEST_NATS:
+            return None
+        stand = self._start(columns, nats)
+        if stand is None or not _stands(stand):
+            return None
+        early = part(min(FIRST_MOST, max(FIRST_LEAST, len(stand.theta) * FIRST_NATS / nats)))
+        rows = float(noisy[0])
+        steps = early_steps(columns)
+        for _ in range(steps):
+            step = self._step(stand, rows, early / steps, counted=early / (2 * steps))
+            stand, rows = step.stand, step.rows
+        last = self._step(stand, rows, self.purse.left, counted=None)
+        if last.length > LONGEST:
+            return None
+        return Arrival(last.stand.theta, last.covariance, last.noise, max(1, round(last.rows)))
+
+    def _start(self, columns: int, nats: float) -> Stand | None:
+        """The first public parameters, inside the space: a guess from quartiles, or from more where these do not tell."""
+        several, single = (getattr(self.family, name, None) for name in ("guess_columns", "guess"))
+        if several is None and single is None:
+            theta = self._fit_of_quantiles()
+        else:
+            share = part(min(START_MOST, max(START_LEAST, columns * START_NATS / nats)) / columns)
+            quartiles = [self._quantiles(place, QUARTILES, LEVELS, share) for place in range(columns)]
+            theta = several(quartiles) if several else single(quartiles[0])  # type: ignore[misc]
+        if not np.isfinite(theta).all():
+            return None
+        return Stand(self.family, self.coordinates, self.coordinates.inside(theta))
+
+    def _fit_of_quantiles(self) -> Floats:
+        """The estimate of rows that lie evenly between many private quantiles of the one column."""
+        drawn = self._quantiles(0, MANY, MANY_LEVELS, MANY_SHARE)
+        shares = (np.arange(PSEUDO_ROWS) + 0.5) / PSEUDO_ROWS
+        rows = np.interp(shares, list(drawn), sorted(drawn.values()))[:, None]
+        estimates = self.family.fit_blocks(RowBlocks(rows, np.zeros(PSEUDO_ROWS, dtype=np.int64), 1))
+        return np.asarray(estimates[0], dtype=np.float64)
+
+    def _quantiles(self, place: int, shares: Sequence[Fraction], levels: int, share: Fraction) -> dict[float, float]:
+        """Private quantiles of a column that take so many levels of draws."""
+        epsilon = levels * self.purse.draw_epsilon(share / levels)
+        places = draw_quantiles(self.table.column(place), shares, epsilon, Neighbors.ADD_REMOVE, self.rng)
+        self.progress.step()
+        return {float(q): nearest_float(fraction_of(ordinal)) for q, ordinal in places.items()}
+
+    def _step(self, stand: Stand, rows: float, share: Fraction, *, counted: Fraction | None) -> Step:
+        """One step for a share; the number of rows that follow the family is bought anew for `counted`."""
+        size = len(stand.theta)
+        noise = L2_UNITS / stand.scores(1.0).unit * self.purse.deviation(share, size) / rows
+        chosen = min(stand.expected, key=lambda each: float(np.trace(each.error(rows, each.bound * noise))))
+        scores = stand.scores(chosen.bound)
+        *raw_sums, raw_possible = self.table.row_sums(scores)
+        noisy_sums, deviation = self.purse.noisy(raw_sums, L2_UNITS, share)
+        if counted is not None:
+            rows = float(max(1, self.purse.noisy([raw_possible], 1, counted)[0][0]))
+        unit = chosen.bound / scores.unit / rows
+        step = chosen.inverse @ (np.array(noisy_sums, dtype=np.float64) * unit - chosen.mean)
+        length = math.sqrt(float(step @ step))
+        if length > LONGEST:
+            step *= LONGEST / length
+        self.progress.step()
+        errors = self._errors(stand, chosen, rows, deviation * unit, min(length, LONGEST))
+        return Step(self._moved(stand, step), length, *errors, rows)
+
+    def _errors(self, stand: Stand, chosen: Expected, rows: float, noise: float, length: float) -> tuple[Floats, Floats]:
+        """The covariance of the free coordinates, and the deviations of the noise alone in the parameters."""
+        back = np.linalg.inv(stand.root.T)
+        turned = chosen.error(rows, noise) + (CURVED * length**2) ** 2 * np.eye(len(stand.theta))
+        alone = back @ chosen.inverse * noise
+        slopes = self.coordinates.slopes(stand.theta)
+        return back @ turned @ back.T, slopes * np.sqrt(np.square(alone).sum(axis=1))
+
+    def _moved(self, stand: Stand, step: Floats) -> Stand:
+        """A step further; half of it, and again, while the family makes no sense there."""
+        for halved in range(HALVINGS):
+            moved = Stand(self.family, self.coordinates, stand.moved(step / 2**halved))
+            if _stands(moved):
+                return moved
+        return stand
+
+
+def early_steps(columns: int) -> int:
+    """How many steps are taken before the last."""
+    return EARLY_STEPS if columns == 1 else EARLY_STEPS_OF_TABLES
+
+
+def _stands(stand: Stand) -> bool:
+    """Whether a step can be taken from there: absurd parameters may have no information, or scores that never differ."""
+    try:
+        with np.errstate(all="ignore"):
+            return all(np.isfinite(each).all() for each in (stand.root, *(bounded.inverse for bounded in stand.expected)))
+    except (np.linalg.LinAlgError, ValueError):
+        return False

@@ -1,0 +1,337 @@
+"""Maximum likelihood without bounds.
+
+Claim      "scores", "blocks", "t_star", "sufficient_statistics": epsilon-DP; "gaussian_scores": (epsilon, delta)-DP
+Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
+Why        "scores": private quartiles, then noisy sums of bounded scores of all rows, from one purse (likelihood/score_steps.py).
+           "t_star": one row touches one block, so one estimate in the average changes, and by no more than the width of the space
+           that estimates are projected onto; "blocks": the same with a mean of the estimates that needs no space
+           (likelihood/block_estimates.py, aggregation/). "sufficient_statistics": private means of a few numbers of each row
+           (likelihood/noisy_statistics.py)
+Numerics   Exact from what rows or blocks say to the noisy numbers; floats after that
+No reply   Where there are too few rows, or too few blocks have an estimate, by noisy counts; costs the same as an answer
+Source     maximum_likelihood.proof.md, likelihood/score_steps.proof.md; Smith 2008; Dwork & Smith 2009, section 3.1
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+from dpstats.foundations.progress import Progress
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Simulated, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.statistics.aggregation.aggregators import Aggregated, aggregate_numbers, aggregator_for
+from dpstats.statistics.aggregation.centred_means import fewest_blocks
+from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.aggregation.turnout import turnout_epsilon
+from dpstats.statistics.cards import public_line
+from dpstats.statistics.likelihood.block_estimates import (
+    MOST_BLOCKS,
+    ROWS_SHARE,
+    blocks_within,
+    blocks_without_bounds,
+    middle_of,
+    noisy_rows_of,
+    votes_of,
+)
+from dpstats.statistics.likelihood.coordinates import Coordinates
+from dpstats.statistics.likelihood.families import Options, check_columns, checked_family, family_for
+from dpstats.statistics.likelihood.family import Family
+from dpstats.statistics.likelihood.fit import fit_of, revive_fit
+from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
+from dpstats.statistics.likelihood.planned_rows import simulated_rows
+from dpstats.statistics.likelihood.score_steps import ScoreWalk, early_steps
+from dpstats.statistics.means import row_epsilon
+from dpstats.statistics.regression.purse import purse_for
+from dpstats.statistics.regression.walk import Tools
+
+MODEL_ERROR = "sampling error if rows follow the family, and noise"
+VOTES_ERROR = "sampling error and noise"
+FEW_ROWS = Refusal(
+    "There are too few rows for this family at this epsilon, or their law is far from all of it, by noisy numbers.",
+    "More rows or a larger epsilon help, or another family.",
+)
+PURE, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
+KEPT = Fraction(9, 10)
+"""At least so much of epsilon is left when rows and answers have been counted."""
+SCORES_CLAIM = (
+    "no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few"
+)
+
+
+def _checked_bounds(value: object) -> Any:
+    """Ranges of parameters: by name, or a pair for each in their order."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return tuple((str(name), _checked_pair(pair)) for name, pair in value.items())
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(end, (int, float)) for end in value):
+        return (_checked_pair(value),)
+    if isinstance(value, (list, tuple)):
+        return tuple(_checked_pair(pair) for pair in value)
+    raise InvalidParameterError("bounds must give a range for each parameter: {'shape': (0.1, 10), 'scale': (0.1, 100)}.")
+
+
+def _checked_pair(pair: object) -> tuple[float, float]:
+    numbers = [float(end) for end in pair] if isinstance(pair, (list, tuple)) and all(map(_is_number, pair)) else []
+    if len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
+        raise InvalidParameterError("a range of bounds must be two finite numbers, the lower one first: (0.1, 10).")
+    return numbers[0], numbers[1]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def checked_blocks(value: object) -> int | str:
+    """A number of blocks, or "auto"."""
+    if value == "auto":
+        return "auto"
+    if type(value) is not int or not 2 <= value <= MOST_BLOCKS:
+        raise InvalidParameterError(f"blocks must be a whole number from 2 to {MOST_BLOCKS:,}, or 'auto'.")
+    return value
+
+
+def _checked_whole(name: str, least: int, most: int) -> Any:
+    def check(value: object) -> int | None:
+        if value is not None and (type(value) is not int or not least <= value <= most):
+            raise InvalidParameterError(f"{name} must be a whole number from {least} to {most:,}.")
+        return value
+
+    return check
+
+
+def _checked_fixed(value: object) -> tuple[tuple[str, float], ...]:
+    """Parameters of a scipy distribution that are known, by the names of its `fit`: {"floc": 0}."""
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping):
+        raise InvalidParameterError("fixed must name parameters and their values as scipy does: {'floc': 0}.")
+    return tuple(sorted((str(name), number) for name, number in value.items()))
+
+
+def options_of(arguments: Mapping[str, Any], columns: int) -> Options:
+    """What the family of a question must know."""
+    return Options(columns, arguments["trials"], arguments["components"], dict(arguments["fixed"]))
+
+
+def family_of(question: Question) -> Family:
+    """The family of a question about its columns."""
+    return family_for(question.arguments["family"], options_of(question.arguments, max(1, len(question.columns))))
+
+
+def has_scores(family: Family) -> bool:
+    """Whether its scores, information and simulated rows are known."""
+    return all(hasattr(family, name) for name in ("scores", "information", "sample"))
+
+
+def _prefer(arguments: Mapping[str, Any], delta: Fraction) -> str:
+    """T* where bounds are given; scores where the family has some; else blocks."""
+    if arguments["bounds"] is not None:
+        return T_STAR
+    if has_scores(family_for(arguments["family"], options_of(arguments, 2))):
+        return GAUSSIAN if delta else PURE
+    return BLOCKS
+
+
+def _simulated(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
+    """Rows of the family itself, for plans."""
+    return simulated_rows(family_of(question), max(1, len(question.columns)), rows, generator)
+
+
+MLE = register(
+    Statistic(
+        "mle",
+        "The parameters of a family of laws that rows follow, by maximum likelihood",
+        (
+            Parameter(
+                "family",
+                "normal, lognormal, exponential, gamma, weibull, beta, pareto, poisson, binomial, negative_binomial, "
+                "normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats",
+                checked_family,
+            ),
+            Parameter("bounds", "public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}", _checked_bounds, None),
+            Parameter("blocks", "into how many blocks rows are put, for t_star and blocks", checked_blocks, "auto"),
+            Parameter("trials", "of a binomial family: the public number of trials", _checked_whole("trials", 1, 10**9), None),
+            Parameter("components", "of a mixture: how many laws it has", _checked_whole("components", 2, 5), None),
+            Parameter("fixed", "of a scipy distribution: parameters that are known, such as {'floc': 0}", _checked_fixed, None),
+        ),
+        reads=(Reads.FEATURES,),
+        parameter_first=True,
+        returns="a LikelihoodFit with the parameters by name",
+        why_preferred="it errs least where it can be had: scores of all rows where the family has them, T* within given bounds, "
+        "estimates of blocks for other models",
+        revive=revive_fit,
+        prefer=_prefer,
+        simulate=_simulated,
+    )
+)
+
+
+def _check(question: Question) -> None:
+    """Raise where the family has no such rows or options, or the method does not suit it."""
+    if question.columns:
+        check_columns(question.arguments["family"], len(question.columns))
+    family, name = family_of(question), question.method.name
+    bounds = question.arguments["bounds"]
+    if name == T_STAR:
+        bounds_of(question, family)
+    elif bounds is not None:
+        raise InvalidParameterError(f"bounds are for the method 't_star'; {name!r} needs none.")
+    if name in (PURE, GAUSSIAN) and not has_scores(family):
+        raise InvalidParameterError(f"{family.name} has no scores that are known: use method='blocks'.")
+    if name == STATISTICS and not hasattr(family, "statistics"):
+        raise InvalidParameterError(f"{family.name} has no sufficient statistics that are means: use method='auto'.")
+    if name not in (T_STAR, BLOCKS) and question.arguments["blocks"] != "auto":
+        raise InvalidParameterError(f"blocks are for the methods 't_star' and 'blocks', not for {name!r}.")
+
+
+def bounds_of(question: Question, family: Family) -> tuple[tuple[float, float], ...]:
+    """The public range of each parameter, in their order."""
+    given: Any = question.arguments["bounds"]
+    example = ", ".join(f"{name!r}: (low, high)" for name in family.parameters[:3])
+    if given is None:
+        raise InvalidParameterError(f"t_star needs bounds for {', '.join(family.parameters)}: bounds={{{example}}}.")
+    if given and isinstance(given[0][0], str):
+        by_name = dict(given)
+        for name in by_name.keys() - set(family.parameters):
+            raise UnknownNameError(f"{family.name} has no parameter {name!r}: it has {', '.join(family.parameters)}.")
+        missing = [name for name in family.parameters if name not in by_name]
+        given = None if missing else tuple(by_name[name] for name in family.parameters)
+    if given is None or len(given) != len(family.parameters):
+        raise InvalidParameterError(f"bounds must give a range for each of {', '.join(family.parameters)}: {{{example}}}.")
+    for name, (low, high), (least, most) in zip(family.parameters, given, family.space, strict=True):
+        if low < least or high > most:
+            raise InvalidParameterError(f"{name} of {family.name} lies between {least:g} and {most:g}, and so must its bounds.")
+    return tuple(given)
+
+
+@method(MLE, GAUSSIAN, claim=f"(epsilon, delta)-DP, {SCORES_CLAIM}", needs_delta=True, check=_check)
+@method(MLE, PURE, claim=f"pure epsilon-DP, no delta, {SCORES_CLAIM}", check=_check)
+def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """From private quartiles to an efficient estimate, by noisy means of bounded scores."""
+    family: Any = family_of(question)
+    columns = max(1, len(question.columns))
+    progress = Progress(columns + early_steps(columns) + 1, work="mle", pieces="steps")
+    with progress:
+        arrival = ScoreWalk(family, Tools(table, purse_for(question, rng), rng, progress)).walk(columns)
+    if arrival is None:
+        return FEW_ROWS
+    coordinates = Coordinates(family.space)
+    slopes = coordinates.slopes(arrival.theta)
+    fit = fit_of(
+        family,
+        arrival.theta,
+        covariance=arrival.covariance * np.outer(slopes, slopes),
+        noise=arrival.noise,
+        noisy_rows=arrival.noisy_rows,
+    )
+    intervals: tuple[Interval, ...] = ()
+    if question.interval is not None:
+        reach = NormalDist().inv_cdf((1 + float(question.interval)) / 2) * np.sqrt(np.diag(arrival.covariance))
+        free = coordinates.free(arrival.theta)
+        intervals = _intervals(coordinates.held(free - reach), coordinates.held(free + reach), question, MODEL_ERROR)
+    return Answer(fit, None, _notes(question, family), intervals)
+
+
+@method(MLE, STATISTICS, claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics", check=_check)
+def mle_by_statistics(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """The estimate that follows from private means of the sufficient statistics."""
+    family: Any = family_of(question)
+    solved = solve_noisy(family, table, row_epsilon(question), rng)
+    coordinates = Coordinates(family.space)
+    theta = coordinates.inside(solved.theta)
+    fit = fit_of(family, theta, covariance=solved.covariance, noisy_rows=solved.noisy_rows)
+    intervals: tuple[Interval, ...] = ()
+    if question.interval is not None:
+        reach = NormalDist().inv_cdf((1 + float(question.interval)) / 2) * np.sqrt(np.maximum(0.0, np.diag(solved.covariance)))
+        intervals = _intervals(theta - reach, theta + reach, question, MODEL_ERROR)
+    return Answer(fit, None, _notes(question, family), intervals)
+
+
+@method(MLE, BLOCKS, claim="pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks", check=_check)
+def mle_by_blocks(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """A bound-free mean of bias-corrected estimates of blocks: T* without its bounds."""
+    family = family_of(question)
+    size = len(family.parameters)
+    least = fewest_blocks(size, question.epsilon * KEPT)
+    blocks, epsilon, noisy_rows = _blocks(
+        table, question, rng, lambda rows, rest: blocks_without_bounds(family, rows, rest, least)
+    )
+    enough = blocks >= fewest_blocks(size, epsilon - turnout_epsilon(blocks, epsilon))
+    if not enough and noisy_rows is not None:
+        return FEW_ROWS
+    how = aggregator_for("centred" if enough else "universal")
+    return _put_together(table, question, family, blocks, epsilon, noisy_rows, how, rng)
+
+
+@method(MLE, T_STAR, claim="pure epsilon-DP, no delta: the average of estimates of blocks within public bounds", check=_check)
+def mle_t_star(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """Smith's estimator: the average of bias-corrected estimates of blocks, each projected onto the space, plus noise."""
+    family = family_of(question)
+    bounds = bounds_of(question, family)
+    blocks, epsilon, noisy_rows = _blocks(table, question, rng, lambda rows, rest: blocks_within(family, bounds, rows, rest))
+    how = aggregator_for("mean", range=bounds, default=middle_of(bounds))
+    return _put_together(table, question, family, blocks, epsilon, noisy_rows, how, rng)
+
+
+def _blocks(table: Table, question: Question, rng: RandomSource, choose: Any) -> tuple[int, Fraction, int | None]:
+    """How many blocks, what epsilon is left, and the noisy number of rows where one was bought."""
+    asked = question.arguments["blocks"]
+    if asked != "auto":
+        return asked, question.epsilon, None
+    rest = question.epsilon * (1 - ROWS_SHARE)
+    noisy_rows = noisy_rows_of(table.column(0).count(), question.epsilon * ROWS_SHARE, rng)
+    return choose(noisy_rows, rest), rest, noisy_rows
+
+
+def _put_together(
+    table: Table,
+    question: Question,
+    family: Family,
+    blocks: int,
+    epsilon: Fraction,
+    noisy_rows: int | None,
+    how: Any,
+    rng: RandomSource,
+) -> Answer | Refusal:
+    """One estimate from those of blocks."""
+    raw_votes = votes_of(family, table, blocks, rng)
+    outcome = aggregate_numbers(raw_votes, how, epsilon=epsilon, delta=Fraction(0), level=question.interval, rng=rng)
+    if isinstance(outcome, Refusal):
+        return outcome
+    theta = Coordinates(family.space).inside(outcome.values)
+    fit = fit_of(family, theta, covariance=_diagonal(outcome), noisy_rows=noisy_rows)
+    intervals = tuple(Interval(each.low, each.high, each.level, VOTES_ERROR) for each in outcome.intervals)
+    notes = (*outcome.notes, ("bias correction", family.bias_correction))
+    return Answer(fit, None, (*notes, *_notes(question, family)), intervals)
+
+
+def _diagonal(outcome: Aggregated) -> Floats | None:
+    if not outcome.intervals:
+        return None
+    reach = NormalDist().inv_cdf((1 + outcome.intervals[0].level) / 2)
+    return np.diag([((each.high - each.low) / 2 / reach) ** 2 for each in outcome.intervals])
+
+
+def _intervals(lows: Floats, highs: Floats, question: Question, covers: str) -> tuple[Interval, ...]:
+    assert question.interval is not None
+    level = float(question.interval)
+    return tuple(Interval(float(low), float(high), level, covers) for low, high in zip(lows, highs, strict=True))
+
+
+def _notes(question: Question, family: Family) -> tuple[tuple[str, str], ...]:
+    return (
+        ("family", family.name),
+        ("missing values", f"{MISSING_POLICY}; rows that cannot come from the family count for nothing"),
+        public_line(question),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )

@@ -1,0 +1,129 @@
+"""Sample and aggregate with functions by name, for protected tables: nobody's code runs on the curator.
+
+Claim      As aggregation/plans.py, with one block for each row
+Neighbors  ADD_REMOVE or CHANGE_ONE, alike
+Why        aggregation/plans.py; the functions look at their block alone (aggregation/named_functions.py)
+Numerics   Functions are floats of one block's rows each
+No reply   Where too few blocks have an answer, by a noisy count; "median" where its test fails
+Source     aggregators.proof.md
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.progress import Progress
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import AUTO, Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.statistics.aggregation.aggregators import MEDIAN, NAMES
+from dpstats.statistics.aggregation.named_functions import NAMED, NamedFunction, named_function
+from dpstats.statistics.aggregation.plans import Plan, plan_for
+from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.cards import public_line
+
+PURE, TESTED = "numbers", "tested"
+
+
+def _checked_function(value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidParameterError(f"functions are asked for by name here: {', '.join(NAMED)}.")
+    return named_function(value).name
+
+
+def _checked_aggregate(value: object) -> str:
+    if value not in NAMES or not isinstance(value, str):
+        raise InvalidParameterError(f"aggregate must be one of {', '.join(map(repr, NAMES))}; got {value!r}.")
+    return value
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples; what they must hold is checked with the rest of the plan."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _prefer(arguments: Mapping[str, Any], delta: Fraction) -> str:
+    return TESTED if arguments["aggregate"] == MEDIAN else PURE
+
+
+SAMPLE_AND_AGGREGATE = register(
+    Statistic(
+        "sample_and_aggregate",
+        "One private answer of what a function says of random blocks of rows",
+        (
+            Parameter("function", f"the function by name: {', '.join(NAMED)}", _checked_function),
+            Parameter("blocks", "into how many blocks rows are put; public", _frozen, AUTO),
+            Parameter("aggregate", f"how their answers become one: {', '.join(NAMES)}", _checked_aggregate, "universal"),
+            Parameter("range", "for mean, trimmed and winsorized: public ends of the answer such as (0, 10)", _frozen, None),
+            Parameter("trim", "for trimmed and winsorized: the part cut off at either end", _frozen, None),
+        ),
+        reads=(Reads.FEATURES,),
+        parameter_first=True,
+        returns="a number, or one for each column or coefficient",
+        prefer=_prefer,
+    )
+)
+
+
+def _check(question: Question) -> None:
+    plan_of(question)
+
+
+def plan_of(question: Question) -> Plan:
+    """The plan of a question; raises what is wrong with it."""
+    arguments = question.arguments
+    function = named_function(arguments["function"])
+    outputs = function.check(len(question.columns)) if question.columns else 1
+    if (question.method.name == TESTED) != (arguments["aggregate"] == MEDIAN):
+        raise InvalidParameterError("aggregate='median' goes by the method 'tested', all others by 'numbers': leave method out.")
+    return plan_for(
+        arguments["aggregate"],
+        epsilon=question.epsilon,
+        delta=question.delta,
+        level=question.interval,
+        blocks=arguments["blocks"],
+        outputs=None if outputs == 1 else outputs,
+        range=arguments["range"],
+        trim=arguments["trim"],
+    )
+
+
+@method(
+    SAMPLE_AND_AGGREGATE,
+    TESTED,
+    claim="(epsilon, delta)-DP, may refuse: a median of the blocks' answers by a private test",
+    needs_delta=True,
+    check=_check,
+)
+@method(SAMPLE_AND_AGGREGATE, PURE, claim="pure epsilon-DP: one row changes the answer of one block", check=_check)
+def answer_named(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    """The private answer of what the named function says of blocks."""
+    plan, function = plan_of(question), named_function(question.arguments["function"])
+    raw_rows = table.matrix()
+    raw_replies = []
+    with Progress(plan.blocks, work="sample_and_aggregate", pieces="blocks") as progress:
+        for raw_piece in plan.pieces(len(raw_rows), rng):
+            raw_replies.append(_reply(function, raw_rows[raw_piece], plan))
+            progress.step()
+    outcome = plan.answer(raw_replies, rng)
+    if isinstance(outcome, Refusal):
+        return outcome
+    notes = (*outcome.notes, ("missing values", MISSING_POLICY), public_line(question))
+    return Answer(outcome.value, outcome.interval, notes, outcome.intervals)
+
+
+def _reply(function: NamedFunction, raw_rows: Floats, plan: Plan) -> Any:
+    """What a block says, or None."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            raw_said = np.asarray(function.of_block(raw_rows), dtype=np.float64).reshape(-1).tolist()
+    except Exception:  # whatever the rows did to it
+        return None
+    return plan.form.read(raw_said)

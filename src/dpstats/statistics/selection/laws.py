@@ -1,0 +1,154 @@
+"""Which law a few numbers follow: the one with the best Akaike information criterion among those asked for.
+
+A law that could not have made one of the numbers is out. Where two are equal the one that was named first wins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.likelihood.logarithms import log_of
+from dpstats.statistics.likelihood.weibull import likeliest
+
+LEAST_ROWS = 8
+_EQUAL = 1e-6
+
+
+@dataclass(frozen=True)
+class Law:
+    """A family of laws as scipy knows it."""
+
+    scipy_name: str
+    held: tuple[tuple[str, float], ...] = ()
+    """Parameters of scipy that are no parameters of the family."""
+    parameters: int = 2
+    above: float = -math.inf
+    """Its numbers are larger than this."""
+    discrete: bool = False
+
+    def criterion(self, raw_values: Floats) -> float:
+        """Akaike's information criterion, the less the better; infinite where the law could not have made these."""
+        if self.above >= raw_values.min() or (self.discrete and (raw_values != np.floor(raw_values)).any()):
+            return math.inf
+        score = 2 * self.parameters - 2 * float(self._log_density(raw_values).sum())
+        return score if math.isfinite(score) else math.inf
+
+    def _log_density(self, raw_values: Floats) -> Floats:
+        import scipy.stats
+
+        if self.scipy_name in _FITTED_HERE:
+            return _FITTED_HERE[self.scipy_name](raw_values)
+        law: Any = getattr(scipy.stats, self.scipy_name)
+        return np.asarray(law.logpdf(raw_values, *law.fit(raw_values, **dict(self.held))))
+
+
+def _weibull(raw_values: Floats) -> Floats:
+    """By Newton's steps, which are faster than the search of scipy."""
+    from scipy.stats import weibull_min
+
+    raw_block = RowBlocks(raw_values[:, None], np.zeros(len(raw_values), dtype=np.int64), 1)
+    with np.errstate(all="ignore"):
+        raw_shapes, raw_places = likeliest(raw_block, log_of(raw_values))
+        return np.asarray(weibull_min.logpdf(raw_values, raw_shapes[0], scale=np.exp(raw_places[0])))
+
+
+def _poisson(raw_values: Floats) -> Floats:
+    from scipy.stats import poisson
+
+    return np.asarray(poisson.logpmf(raw_values, raw_values.mean()))
+
+
+def _geometric(raw_values: Floats) -> Floats:
+    """Failures before the first success."""
+    from scipy.stats import geom
+
+    return np.asarray(geom.logpmf(raw_values + 1, 1 / (1 + raw_values.mean())))
+
+
+def _negative_binomial(raw_values: Floats) -> Floats:
+    """The size by a search over its logarithm; the mean is the mean of the numbers."""
+    from scipy.optimize import minimize_scalar
+    from scipy.stats import nbinom
+
+    mean = raw_values.mean()
+
+    def log_mass(log_size: float) -> Floats:
+        size = math.exp(log_size)
+        return np.asarray(nbinom.logpmf(raw_values, size, size / (size + mean)))
+
+    found = minimize_scalar(lambda log_size: -log_mass(log_size).sum(), bounds=(-7.0, 12.0), method="bounded")
+    return log_mass(float(found.x))
+
+
+_FITTED_HERE: dict[str, Callable[[Floats], Floats]] = {
+    "weibull_min": _weibull,
+    "poisson": _poisson,
+    "geom": _geometric,
+    "nbinom": _negative_binomial,
+}
+"""Log densities at their largest likelihood; all other laws are fitted by scipy."""
+_FROM_ZERO = (("floc", 0.0),)
+LAWS: dict[str, Law] = {
+    "normal": Law("norm"),
+    "lognormal": Law("lognorm", _FROM_ZERO, above=0.0),
+    "gamma": Law("gamma", _FROM_ZERO, above=0.0),
+    "weibull": Law("weibull_min", _FROM_ZERO, above=0.0),
+    "exponential": Law("expon", _FROM_ZERO, parameters=1, above=0.0),
+    "inverse_gaussian": Law("invgauss", _FROM_ZERO, above=0.0),
+    "laplace": Law("laplace"),
+    "logistic": Law("logistic"),
+    "cauchy": Law("cauchy"),
+    "student": Law("t", parameters=3),
+    "gumbel": Law("gumbel_r"),
+    "uniform": Law("uniform"),
+    "poisson": Law("poisson", parameters=1, above=-1.0, discrete=True),
+    "geometric": Law("geom", parameters=1, above=-1.0, discrete=True),
+    "negative_binomial": Law("nbinom", parameters=2, above=-1.0, discrete=True),
+}
+
+
+def checked_laws(value: object) -> tuple[str, ...]:
+    """Two or more names, all of laws with densities or all of laws of counts."""
+    names = checked_names(value, "families", LAWS)
+    if len({LAWS[name].discrete for name in names}) > 1:
+        raise InvalidParameterError(
+            "families must be all laws of counts (poisson, geometric, negative_binomial) or all others: "
+            "the likelihoods of the two kinds cannot be compared."
+        )
+    return names
+
+
+def checked_names(value: object, word: str, known: Sequence[str] | dict[str, Any]) -> tuple[str, ...]:
+    """Two or more different names of a public list."""
+    if not isinstance(value, (list, tuple)) or len(value) < 2:
+        first, second, *_ = known
+        raise InvalidParameterError(f"{word} must be a list of two names or more, such as [{first!r}, {second!r}].")
+    for name in value:
+        if not isinstance(name, str) or name not in known:
+            raise UnknownNameError(f"{word} has no {name!r}; there are {', '.join(known)}.")
+    if len(set(value)) < len(value):
+        raise InvalidParameterError(f"{word} names something twice: name each once.")
+    return tuple(value)
+
+
+def best_law(raw_values: Floats, names: Sequence[str]) -> str | None:
+    """The name of the law that fits best, or None where the numbers are too few or fit none."""
+    if len(raw_values) < LEAST_ROWS or not np.isfinite(raw_values).all():
+        return None
+    criteria = [_criterion_of(LAWS[name], raw_values) for name in names]
+    best = min(criteria)
+    return None if best == math.inf else names[next(place for place, each in enumerate(criteria) if each <= best + _EQUAL)]
+
+
+def _criterion_of(law: Law, raw_values: Floats) -> float:
+    try:
+        return law.criterion(raw_values)
+    except (ArithmeticError, ValueError, RuntimeError):  # a fit that did not end is no fit
+        return math.inf

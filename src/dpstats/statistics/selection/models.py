@@ -1,0 +1,187 @@
+"""Which model predicts a few rows best: the one with the least squared error on rows that it has not seen.
+
+Every block is cut into the same number of folds by the place of its rows, each model is fitted without a fold and predicts it. A
+model of marks ("logistic") predicts probabilities, so that its squared error is Brier's score and all models can be compared.
+Whatever a model draws at random begins at the same seed in every block, so that a block's vote is a function of its rows.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
+from dpstats.foundations.registry import Question
+from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.selection.laws import checked_names
+
+FOLDS = 5
+LEAST_ROWS = 2 * FOLDS
+SEED = 0
+MARK = 0.5
+"""An outcome above this is a mark of 1, for models of marks."""
+
+LONGEST_NAME = 60
+_SETTLED = {"random_state": SEED, "n_jobs": 1}
+
+Estimators = Mapping[str, Any]
+
+
+def _linear() -> Any:
+    from sklearn.linear_model import LinearRegression
+
+    return LinearRegression()
+
+
+def _constant() -> Any:
+    from sklearn.dummy import DummyRegressor
+
+    return DummyRegressor()
+
+
+def _quadratic() -> Any:
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+    return make_pipeline(StandardScaler(), PolynomialFeatures(2, include_bias=False), LinearRegression())
+
+
+def _lasso() -> Any:
+    from sklearn.linear_model import LassoLarsIC
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LassoLarsIC("bic"))
+
+
+def _ridge() -> Any:
+    from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13)))
+
+
+def _tree() -> Any:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(min_samples_leaf=5, random_state=SEED)
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(50, min_samples_leaf=3, random_state=SEED, n_jobs=1)
+
+
+def _nearest() -> Any:
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), KNeighborsRegressor(7))
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "constant": _constant,
+    "linear": _linear,
+    "quadratic": _quadratic,
+    "lasso": _lasso,
+    "ridge": _ridge,
+    "tree": _tree,
+    "forest": _forest,
+    "nearest": _nearest,
+    "logistic": _logistic,
+}
+
+
+def check_scikit_learn(question: Question) -> None:
+    """Raise where scikit-learn, which fits blocks, is not installed."""
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingExtraError(
+            f"{question.statistic.name} needs scikit-learn: pip install 'dpstats[models]', or in a clone of dpstats "
+            "pip install -e '.[models]'."
+        )
+
+
+def checked_models(value: object) -> tuple[str, ...]:
+    """Two or more names of models."""
+    return checked_names(value, "models", MODELS)
+
+
+def estimators_of(names: tuple[str, ...]) -> Estimators:
+    """The models by their names."""
+    return {name: MODELS[name]() for name in names}
+
+
+def checked_estimators(given: object) -> Estimators:
+    """An analyst's own models by name, each with a fixed seed wherever it draws at random, and in one thread."""
+    if not isinstance(given, Mapping) or len(given) < 2 or not all(map(_is_name, given)):
+        raise InvalidParameterError(
+            f"models must be a dict of two or more scikit-learn estimators by name, of {LONGEST_NAME} letters at most."
+        )
+    return {name: _settled(name, estimator) for name, estimator in given.items()}
+
+
+def best_model(raw_rows: Floats, estimators: Estimators) -> str | None:
+    """The name of the model with the least error on unseen rows, the first of equals; None where no model can be fitted."""
+    if len(raw_rows) < LEAST_ROWS or not np.isfinite(raw_rows).all():
+        return None
+    errors = {name: _unseen_error(raw_rows, estimator) for name, estimator in estimators.items()}
+    best = min(errors, key=lambda name: errors[name])
+    return best if math.isfinite(errors[best]) else None
+
+
+def _unseen_error(raw_rows: Floats, estimator: Any) -> float:
+    """The mean squared error over all folds; infinite where the model fails on one."""
+    folds = np.arange(len(raw_rows)) % FOLDS
+    try:
+        misses = [_fold_error(raw_rows[folds != fold], raw_rows[folds == fold], estimator) for fold in range(FOLDS)]
+    except Exception:  # a model that cannot be fitted to these rows does not win them
+        return math.inf
+    error = float(np.concatenate(misses).mean())
+    return error if math.isfinite(error) else math.inf
+
+
+def _fold_error(raw_seen: Floats, raw_unseen: Floats, estimator: Any) -> Floats:
+    from sklearn.base import clone, is_classifier
+
+    model = clone(estimator)
+    if is_classifier(model):
+        raw_marks = raw_seen[:, -1] > MARK
+        model.fit(raw_seen[:, :-1], raw_marks)
+        predicted = model.predict_proba(raw_unseen[:, :-1])[:, list(model.classes_).index(True)]
+    else:
+        model.fit(raw_seen[:, :-1], raw_seen[:, -1])
+        predicted = np.ravel(model.predict(raw_unseen[:, :-1]))
+    return np.asarray((predicted - raw_unseen[:, -1]) ** 2)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
+
+
+def _settled(name: str, estimator: Any) -> Any:
+    """A copy that makes the same of the same rows: threads add up in the order in which they come."""
+    from sklearn.base import clone
+
+    try:
+        own = clone(estimator)
+        parameters = [(each, each.rpartition("__")[2]) for each in own.get_params(deep=True)]
+        own.set_params(**{each: _SETTLED[last] for each, last in parameters if last in _SETTLED})
+    except Exception:
+        raise InvalidParameterError(f"the model {name!r} is no scikit-learn estimator: give one with fit and predict.") from None
+    return own

@@ -1,0 +1,68 @@
+"""What each random block of rows votes for, one block after another.
+
+Claim      A row added, removed or changed changes one vote; the number of votes is public
+Neighbors  ADD_REMOVE and CHANGE_ONE alike
+Why        Every row picks a block by its own coin (aggregation/row_blocks.py). A block's vote is a function of a copy of its
+           rows: a vote that fails, for whatever reason, is None and keeps its place. Functions given here carry nothing from
+           block to block: those of this package draw no randomness, or begin it anew in every block. Functions of analysts
+           belong into processes of their own (selection/analysts.py)
+Numerics   Floats, by the same code for every block; a vote is one of finitely many labels
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from dpstats.foundations.progress import Progress
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import AUTO, Question
+from dpstats.foundations.summaries import MISSING_POLICY
+from dpstats.statistics.aggregation.row_blocks import Floats, toss_blocks
+from dpstats.statistics.cards import public_line
+
+Vote = TypeVar("Vote")
+
+
+def votes_of(
+    raw_rows: Floats, blocks: int, vote: Callable[[Floats], Vote | None], work: str, rng: RandomSource
+) -> list[Vote | None]:
+    """The vote of every block, None where it has none; never raises, never warns."""
+    raw_blocks = toss_blocks(raw_rows, blocks, rng)
+    with Progress(blocks, work=work, pieces="blocks") as progress:
+        raw_votes = []
+        for raw_places in raw_blocks.raw_pieces:
+            raw_votes.append(vote_of(raw_rows[raw_places], vote))
+            progress.step()
+    return raw_votes
+
+
+def blocks_of(question: Question, least: Callable[[], int]) -> int:
+    """The number of blocks that the question names, or where it leaves that to us the least."""
+    given = question.arguments["blocks"]
+    return least() if given == AUTO else int(given)
+
+
+def notes_on_votes(question: Question, blocks: int) -> tuple[tuple[str, str], ...]:
+    """The card's lines on votes of blocks."""
+    several = "; a row that is missing in one column is left out of all" if len(question.columns) > 1 else ""
+    return (
+        ("blocks", f"{blocks:,}; every row is in one of them, by its own coin"),
+        ("missing values", f"{MISSING_POLICY}{several}"),
+        ("memory", f"all rows of {'all columns' if several else 'the column'} at once"),
+        public_line(question),
+        ("numerics", "votes are found in floats, each from the rows of its block alone; their counts are exact, as the noise is"),
+    )
+
+
+def vote_of(raw_rows: Floats, vote: Callable[[Floats], Vote | None]) -> Vote | None:
+    """What a vote makes of some rows; None where it fails."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return vote(raw_rows)
+    except Exception:  # whatever the rows did to it
+        return None

@@ -1,0 +1,456 @@
+"""A function is evaluated once on every block, whatever it does, and no call finds what another one left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.progress import Progress
+from dpstats.statistics.aggregation import worker_process
+from dpstats.statistics.aggregation.evaluation import MadePieces, evaluate, ship, try_loading
+from dpstats.statistics.aggregation.replies import Label, Numbers, read_spoken
+from dpstats.statistics.aggregation.worker import LONGEST, spoken
+from dpstats.statistics.aggregation.worker_process import memory_share
+
+WORKERS = 2
+
+
+def places(count: int) -> list[tuple[int]]:
+    """Pieces that hold nothing but their place."""
+    return [(place,) for place in range(count)]
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process has ended; one that nobody has asked about yet counts as ended."""
+    try:
+        os.kill(process, 0)
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def ends(process: int) -> bool:
+    """Whether a process ends within a while."""
+    patience = time.monotonic() + 20
+    while not is_gone(process) and time.monotonic() < patience:
+        time.sleep(0.01)
+    return is_gone(process)
+
+
+def misdeeds() -> dict[str, Callable[[], Any]]:
+    """What a function may do instead of returning a number."""
+
+    def write_everywhere(message: bytes) -> None:
+        for pipe in range(3, 64):
+            try:
+                os.write(pipe, message)
+            except OSError:
+                continue
+        os._exit(0)
+
+    def close_pipes() -> float:
+        os.closerange(3, 64)
+        return 1.0
+
+    def leave_a_process_behind() -> None:
+        if os.fork():
+            os._exit(0)
+        time.sleep(600)
+
+    def end_the_worker() -> None:
+        os.kill(os.getppid(), signal.SIGKILL)
+
+    def stop_itself() -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def fill_memory() -> float:
+        return float(len(np.zeros(memory_share(WORKERS) + 1, dtype=np.uint8)))
+
+    return {
+        "raises": lambda: 1 / 0,
+        "raises an interrupt": lambda: (_ for _ in ()).throw(KeyboardInterrupt),
+        "exits": lambda: sys.exit(0),
+        "ends its process": lambda: os._exit(0),
+        "crashes": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+        "hangs": lambda: time.sleep(600),
+        "stops": stop_itself,
+        "is not a number": lambda: float("nan"),
+        "is infinite": lambda: np.inf,
+        "returns too many": lambda: [1.0, 2.0],
+        "returns nothing": lambda: None,
+        "returns a text": lambda: "1",
+        "returns a function": lambda: print,
+        "returns megabytes": lambda: [1.0] * LONGEST,
+        "returns a huge array": lambda: np.zeros(LONGEST + 1),
+        "asks for too much memory": fill_memory,
+        "closes its pipes": close_pipes,
+        "writes garbage": lambda: write_everywhere(b"\xff" * 100),
+        "writes much garbage": lambda: write_everywhere(b"+\x00" * LONGEST),
+        "leaves a process behind": leave_a_process_behind,
+        "ends its worker": end_the_worker,
+    }
+
+
+@pytest.fixture(scope="module")
+def replies_between_misdeeds() -> list[tuple[float, ...] | None]:
+    """Replies to pieces of which every second one makes the function misbehave."""
+    deeds = list(misdeeds().values())
+
+    def function(place: int) -> Any:
+        return deeds[place // 2]() if place % 2 else place
+
+    return evaluate([function], places(2 * len(deeds) + 1), Numbers(1), seconds=1.0, workers=WORKERS)
+
+
+@pytest.mark.parametrize("deed", misdeeds())
+def test_a_misdeed_costs_its_block_the_answer(deed: str, replies_between_misdeeds: list[tuple[float, ...] | None]) -> None:
+    assert replies_between_misdeeds[2 * list(misdeeds()).index(deed) + 1] is None
+
+
+def test_a_misdeed_costs_no_other_block_anything(replies_between_misdeeds: list[tuple[float, ...] | None]) -> None:
+    assert replies_between_misdeeds[::2] == [(2.0 * place,) for place in range(len(misdeeds()) + 1)]
+
+
+def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(worker_process, "GRACE", 0.2)
+    note = tmp_path / "process"
+
+    def function(place: int) -> int:
+        if place == 1:
+            note.write_text(str(os.getpid()))
+            os.kill(os.getppid(), signal.SIGSTOP)
+            time.sleep(600)
+        return place
+
+    assert evaluate([function], places(3), Numbers(1), seconds=0.5, workers=1) == [(0.0,), None, (2.0,)]
+    assert ends(int(note.read_text()))
+
+
+def test_a_function_that_returns_twice_is_heard_once() -> None:
+    def function(place: int) -> int:
+        os.fork()
+        return place
+
+    assert evaluate([function], places(4), Numbers(1), workers=1) == [(0.0,), (1.0,), (2.0,), (3.0,)]
+
+
+def test_a_block_of_unpicklable_rows_has_no_answer() -> None:
+    assert evaluate([lambda rows: 1.0], [([1],), ([threading.Lock()],), ([2],)], Numbers(1), workers=1) == [(1.0,), None, (1.0,)]
+
+
+def test_a_piece_that_cannot_be_made_has_no_answer() -> None:
+    pieces = MadePieces(3, lambda place: (1 // (place - 1),))
+    assert evaluate([lambda x: x], pieces, Numbers(1), workers=1) == [(-1.0,), None, (1.0,)]
+
+
+def counting() -> Callable[[int], list[float]]:
+    """A function that returns how often it has been called, by everything that it left behind."""
+    seen: list[int] = []
+
+    def function(place: int) -> list[float]:
+        found = len(seen), getattr(sys, "dpstats_calls", 0), int("DPSTATS_CALLS" in os.environ)
+        seen.append(place)
+        sys.dpstats_calls = found[1] + 1
+        os.environ["DPSTATS_CALLS"] = "1"
+        return [float(each) for each in found]
+
+    return function
+
+
+def test_no_call_finds_what_another_one_left_behind() -> None:
+    assert evaluate([counting()], places(6), Numbers(3), workers=WORKERS) == [(0.0, 0.0, 0.0)] * 6
+
+
+def test_a_counter_counts_where_nothing_keeps_calls_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dpstats_calls", 0, raising=False)
+    monkeypatch.setenv("DPSTATS_CALLS", "")
+    assert evaluate([counting()], places(3), Numbers(3), workers=0)[-1] == (2.0, 2.0, 1.0)
+
+
+def test_every_call_has_random_numbers_of_its_own() -> None:
+    def function(place: int) -> list[float]:
+        drawn = [random.random(), np.random.random()]
+        random.seed(0)
+        np.random.seed(0)
+        return drawn
+
+    replies = evaluate([function], places(8), Numbers(2), workers=WORKERS)
+    assert len({number for reply in replies for number in reply}) == 16
+
+
+def test_texts_have_the_same_hash_in_every_worker() -> None:
+    assert len(set(evaluate([lambda place: hash("text")], places(8), Label(), workers=WORKERS))) == 1
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_replies_are_the_same_for_any_number_of_workers(workers: int) -> None:
+    raw_rows = np.random.default_rng(7).normal(size=(200, 2))
+    pieces = [(rows, rows[:, 0]) for rows in np.array_split(raw_rows, 9)]
+    shift = 0.1
+    replies = evaluate([lambda X, y: (X.mean() + shift, np.std(y))], pieces, Numbers(2), workers=workers)  # noqa: N803
+    assert replies == [(float(X.mean() + shift), float(np.std(y))) for X, y in pieces]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_several_functions_take_turns(workers: int) -> None:
+    functions = [lambda x: x, lambda x: -x, lambda x: 100 * x]
+    assert evaluate(functions, places(5), Label(), workers=workers) == [0, -1, 200, 3, -4]
+
+
+def test_no_pieces_have_no_replies() -> None:
+    assert evaluate([lambda x: x], [], Label()) == []
+
+
+@pytest.mark.parametrize(
+    "container",
+    [np.arange(3.0), [0.0, 1.0, 2.0], pd.Series([0.0, 1.0, 2.0]), pl.Series([0.0, 1.0, 2.0]), pa.array([0.0, 1.0, 2.0])],
+    ids=lambda container: type(container).__module__,
+)
+def test_containers_arrive_as_they_are(container: Any) -> None:
+    def function(rows: Any) -> list[float]:
+        return [float(isinstance(rows, kind)), float(rows[2] if kind is not pa.Array else rows[2].as_py())]
+
+    kind = pa.Array if isinstance(container, pa.Array) else type(container)
+    assert evaluate([function], [(container,)], Numbers(2), workers=1, seconds=20.0) == [(1.0, 2.0)]
+
+
+def test_functions_and_rows_of_a_script_travel() -> None:
+    script = """
+from dataclasses import dataclass
+from dpstats.statistics.aggregation.evaluation import evaluate
+from dpstats.statistics.aggregation.replies import Numbers
+
+@dataclass
+class Row:
+    size: float
+
+def helper(row):
+    assert isinstance(row, Row)
+    return row.size
+
+def function(rows):
+    return sum(helper(row) for row in rows)
+
+print(evaluate([function], [([Row(1), Row(2)],), ([],)], Numbers(1), workers=1))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[(3.0,), (0.0,)]\n", "")
+
+
+def test_rows_are_taken_and_pickled_once_for_every_block() -> None:
+    taken, pickled = [], []
+
+    class Block:
+        __module__ = "builtins"  # so that workers need not import this file
+
+        def __reduce__(self) -> tuple[type[int], tuple[int]]:
+            pickled.append(self)
+            return int, (1,)
+
+    def make(place: int) -> tuple[Block]:
+        taken.append(place)
+        return (Block(),)
+
+    evaluate([lambda block: block], MadePieces(7, make), Numbers(1), workers=WORKERS)
+    assert sorted(taken) == list(range(7))
+    assert len(pickled) == 7
+
+
+def test_what_a_function_imports_is_loaded_before_it_is_called() -> None:
+    def function(place: int) -> bool:
+        was_loaded = "wave" in sys.modules
+        import wave
+
+        return was_loaded and bool(wave)
+
+    assert evaluate([function], places(2), Label(), workers=1) == [1, 1]
+
+
+def test_functions_show_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    def function(place: int) -> float:
+        sys.stdout.write("seen")
+        sys.stderr.write("seen")
+        sys.stdout.flush()
+        os.system("echo seen; echo seen >&2")
+        os.write(1, b"seen")
+        warnings.warn("seen", stacklevel=1)
+        if place:
+            raise ValueError("seen")
+        return 1.0
+
+    assert evaluate([function], places(2), Numbers(1), workers=WORKERS) == [(1.0,), None]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_warnings_do_not_show_in_this_process_either(capfd: pytest.CaptureFixture[str]) -> None:
+    def function(place: int) -> float:
+        warnings.warn("seen", stacklevel=1)
+        return sys.exit(1) if place else 1.0
+
+    assert evaluate([function], places(2), Numbers(1), workers=0) == [(1.0,), None]
+    assert capfd.readouterr() == ("", "")
+
+
+class CountedProgress(Progress):
+    """Counts the steps, and does something at the first one."""
+
+    def __init__(self, at_first: Callable[[], object] = int) -> None:
+        super().__init__(None)
+        self.steps = 0
+        self._at_first = at_first
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps == 1:
+            self._at_first()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_every_block_is_a_step(workers: int) -> None:
+    progress = CountedProgress()
+    evaluate([lambda place: place if place else None], places(5), Numbers(1), workers=workers, progress=progress)
+    assert progress.steps == 5
+
+
+def test_an_interrupt_ends_workers_and_what_they_run(tmp_path: Path) -> None:
+    note = tmp_path / "processes"
+
+    def function(place: int) -> float:
+        if place == 0:
+            note.with_suffix(".new").write_text(f"{os.getppid()} {os.getpid()}")
+            note.with_suffix(".new").rename(note)
+            time.sleep(600)
+        while not note.exists():
+            time.sleep(0.01)
+        return 1.0
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate([function], places(2), Numbers(1), seconds=float("inf"), workers=2, progress=CountedProgress(interrupt))
+    assert all(ends(int(process)) for process in note.read_text().split())
+
+
+def test_a_process_left_behind_ends_with_its_block(tmp_path: Path) -> None:
+    note = tmp_path / "process"
+
+    def function(place: int) -> float:
+        child = os.fork()
+        if not child:
+            time.sleep(600)
+        note.write_text(str(child))
+        return 1.0
+
+    assert evaluate([function], places(1), Numbers(1), workers=1) == [(1.0,)]
+    assert ends(int(note.read_text()))
+
+
+def test_a_function_that_cannot_travel_is_refused_without_showing_what_it_holds() -> None:
+    secret = [812, threading.Lock()]
+    with pytest.raises(InvalidParameterError, match="could not be sent to worker processes") as refusal:
+        ship([lambda x: secret])
+    assert "812" not in str(refusal.value)
+    assert refusal.value.__suppress_context__
+
+
+def test_a_function_that_cannot_be_loaded_elsewhere_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ghost = types.ModuleType("dpstats_ghost")
+    exec("def function(x):\n    return x", ghost.__dict__)
+    monkeypatch.setitem(sys.modules, "dpstats_ghost", ghost)
+    try_loading([lambda x: x])
+    with pytest.raises(InvalidParameterError, match="could not be loaded in a worker process"):
+        try_loading([ghost.function])
+    with pytest.raises(InvalidParameterError, match="could not be loaded in a worker process"):
+        evaluate([ghost.function], places(3), Numbers(1), workers=WORKERS)
+
+
+@pytest.mark.parametrize(
+    ("value", "reply"),
+    [
+        (2, (2.0,)),
+        (True, (1.0,)),
+        (np.float32(0.5), (0.5,)),
+        (np.bool_(True), (1.0,)),
+        (np.longdouble(0.5), (0.5,)),
+        (np.array(3), (3.0,)),
+        (np.array([3]), (3.0,)),
+        (Fraction(1, 4), (0.25,)),
+        (Decimal("0.25"), (0.25,)),
+        ((1.5,), (1.5,)),
+        (pd.Series([1.5]), (1.5,)),
+        (pl.Series([1.5]), (1.5,)),
+        (pa.scalar(1.5), (1.5,)),
+        (0.1 + 0.2, (0.1 + 0.2,)),
+        (10**400, None),
+        ([[1.0]], None),
+        ({1.0}, None),
+        ("1", None),
+        (None, None),
+        ([None], None),
+        (-np.inf, None),
+        (np.ma.masked, None),
+    ],
+)
+def test_one_number_is_read_from_what_holds_one(value: Any, reply: tuple[float, ...] | None) -> None:
+    assert read_spoken(spoken(value), Numbers(1)) == reply
+
+
+@pytest.mark.parametrize("value", [1, 1.0, True, np.int64(1), np.float32(1), np.bool_(True), Fraction(1), np.array(1)])
+def test_equal_numbers_are_one_label(value: Any) -> None:
+    label = read_spoken(spoken(value), Label())
+    assert (label, type(label)) == (1, int)
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [
+        ("age", "age"),
+        (np.str_("age"), "age"),
+        (0.5, 0.5),
+        (-0.0, 0),
+        (float("inf"), float("inf")),
+        (10**30, 10**30),
+        ((), ()),
+        (("b", "a"), ("b", "a")),
+        (["b", "a"], ("b", "a")),
+        ({"b", "a"}, ("a", "b")),
+        (frozenset({2.0, True, "a", -1}), (-1, 1, 2, "a")),
+        (np.array([2, 0]), (2, 0)),
+        (("a",), ("a",)),
+        (None, None),
+        (float("nan"), None),
+        (("a", float("nan")), None),
+        ((("a",),), None),
+        ({("a",)}, None),
+        ("\ud800", None),
+    ],
+)
+def test_a_label_has_one_form(value: Any, label: Any) -> None:
+    read = read_spoken(spoken(value), Label())
+    assert (read, type(read)) == (label, type(label))
+
+
+@pytest.mark.parametrize("garbage", [None, b"", b"\xff", b"[1", b"[" * 100_000, b"1" * 5000, b'{"set": 3}', b'{"a": [1]}', b"{}"])
+def test_garbage_is_no_answer(garbage: bytes | None) -> None:
+    assert read_spoken(garbage, Label()) is None
+    assert read_spoken(garbage, Numbers(1)) is None
