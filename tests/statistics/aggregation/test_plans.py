@@ -116,9 +116,9 @@ def test_in_blocks_by_position_one_row_less_changes_many_replies() -> None:
 
 
 def test_numbers_get_blocks_by_their_number_over_epsilon() -> None:
-    assert planned().blocks == 300
-    assert planned(epsilon=Fraction(1, 2)).blocks == 600
-    assert planned(outputs=3).blocks == 900
+    assert planned().blocks == 360
+    assert planned(epsilon=Fraction(1, 2)).blocks == 720
+    assert planned(outputs=3).blocks == 1080
     assert planned(epsilon=Fraction(100)).blocks == 20
     assert planned(epsilon=Fraction(1, 10**6)).blocks == 1_000_000
 

@@ -12,6 +12,7 @@ from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.laws import discrete_laplace_law
 from dpstats.statistics.likelihood import block_estimates
 from dpstats.statistics.likelihood.block_estimates import (
+    FEWEST_WITHIN,
     MOST_BLOCKS,
     blocks_within,
     blocks_without_bounds,
@@ -69,7 +70,7 @@ def test_numbers_of_blocks_are_public_and_leave_enough_rows_to_each() -> None:
         for epsilon in (Fraction(1, 100), ONE, Fraction(50)):
             for blocks in (blocks_within(Gamma(), BOUNDS, rows, epsilon), blocks_without_bounds(Gamma(), rows, epsilon, 1)):
                 assert 1 <= blocks <= MOST_BLOCKS
-                assert blocks == 1 or rows / blocks >= least_rows(Gamma())
+                assert blocks == 1 or rows / blocks >= least_rows(Gamma(), FEWEST_WITHIN)
 
 
 def test_wider_bounds_and_smaller_epsilons_take_more_blocks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.bounded_scores import BOUNDS, L2_UNITS, BoundedScores, Stand, lengths_of
 from dpstats.statistics.likelihood.coordinates import Coordinates
+from dpstats.statistics.likelihood.counts import Poisson
 from dpstats.statistics.likelihood.gamma import Gamma
 from dpstats.statistics.likelihood.normal import Normal
-from dpstats.statistics.likelihood.public_rows import POINTS, SIMULATED, public_rows
+from dpstats.statistics.likelihood.public_rows import SIMULATED, public_rows
 from tests.statistics.likelihood.score_rows import WITH_SCORES, Case, engine_sheet
 
 every_case = pytest.mark.parametrize("case", WITH_SCORES, ids=str)
@@ -109,10 +111,15 @@ def test_turned_scores_have_about_the_identity_as_covariance_and_expectations_fi
 
 
 def test_public_rows_are_the_same_every_time_and_follow_the_law() -> None:
-    assert np.array_equal(public_rows(Gamma(), np.array([2.0, 3.0])), public_rows(Gamma(), np.array([2.0, 3.0])))
-    rows = public_rows(Gamma(), np.array([2.0, 3.0]))
-    assert (len(rows), rows.mean()) == (POINTS, pytest.approx(6, rel=1e-3))
+    first, again = (public_rows(Gamma(), np.array([2.0, 3.0])) for _ in range(2))
+    assert np.array_equal(first.rows, again.rows)
+    assert first.weights.sum() == pytest.approx(1, abs=1e-12)
+    assert first.weights @ first.rows[:, 0] == pytest.approx(6, rel=1e-7)
+    assert first.weights @ first.rows[:, 0] ** 2 == pytest.approx(54, rel=1e-6)
+    counts = public_rows(Poisson(), np.array([3.0]))
+    assert counts.weights[:3] == pytest.approx([math.exp(-3), 3 * math.exp(-3), 4.5 * math.exp(-3)], rel=1e-12)
+    assert counts.weights @ counts.rows[:, 0] == pytest.approx(3, rel=1e-9)
     mixture = next(case for case in WITH_SCORES if "mixture" in str(case))
     simulated = public_rows(mixture.family, mixture.theta)
-    assert len(simulated) == SIMULATED
-    assert np.array_equal(simulated, public_rows(mixture.family, mixture.theta))
+    assert (len(simulated.rows), simulated.simulated) == (SIMULATED, True)
+    assert np.array_equal(simulated.rows, public_rows(mixture.family, mixture.theta).rows)

@@ -59,7 +59,8 @@ def walk(case: Case, raw_rows: Floats, purse: Purse, table: Any = None) -> Arriv
 @pytest.fixture
 def few_public_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that ask what a walk reads and spends, not where it leads."""
-    monkeypatch.setattr(public_rows, "POINTS", 256)
+    monkeypatch.setattr(public_rows, "CELLS", 128)
+    monkeypatch.setattr(public_rows, "_places", public_rows._places.__wrapped__)
     monkeypatch.setattr(public_rows, "SIMULATED", 1 << 12)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.family import SmoothFamily
 
-CELLS, HALVINGS, IN_EACH = 1 << 11, 40, 4
-"""A law on the line is cut into cells of equal shares; the outermost are halved again and again toward the end, and each of these
-is taken at so many places, because scores are large there."""
+CELLS, END, OCTAVES, IN_OCTAVE = 1 << 10, 8, 40, 8
+"""A law on the line is cut into cells of equal shares; so many of them at either end are cut into octaves instead, and these into
+cells, because scores are large there. Each cell is taken at Gauss's two places."""
 SIMULATED = 1 << 15
 """Rows of a law that has no quantiles."""
 SEED = 7
@@ -40,18 +41,23 @@ def public_rows(family: SmoothFamily, theta: Floats) -> PublicRows:
     if distribution is None:
         rows = family.sample(theta, SIMULATED, np.random.default_rng(SEED))
         return PublicRows(rows, np.full(SIMULATED, 1 / SIMULATED), simulated=True)
-    shares, weights = _cells()
-    return PublicRows(_quantiles(distribution, theta, shares)[:, None], weights, simulated=False)
+    shares, weights = _places()
+    rows = _quantiles(distribution, theta, shares)
+    if (rows[1:] == rows[:-1]).any():  # a law with atoms: take each by its own share
+        rows = np.unique(rows)
+        weights = np.diff(distribution(rows[:-1], theta), prepend=0.0, append=1.0)
+    return PublicRows(rows[:, None], weights, simulated=False)
 
 
 @functools.cache
-def _cells() -> tuple[Floats, Floats]:
-    """The middles of cells, as shares of the law, and their widths."""
-    halved = np.concatenate([[0.0], 2.0 ** np.arange(-HALVINGS, 1)]) / CELLS
-    end = np.concatenate([np.linspace(low, high, IN_EACH, endpoint=False) for low, high in itertools.pairwise(halved)])
-    inner = np.arange(1, CELLS) / CELLS
-    edges = np.concatenate([end, inner, 1.0 - end[::-1]])
-    return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+def _places() -> tuple[Floats, Floats]:
+    """Two places in each cell, as shares of the law, and what they stand for."""
+    octaves = np.concatenate([[0.0], 2.0 ** np.arange(-OCTAVES, 1)]) * END / CELLS
+    end = np.concatenate([np.linspace(low, high, IN_OCTAVE, endpoint=False) for low, high in itertools.pairwise(octaves)])
+    edges = np.concatenate([end, np.arange(END, CELLS - END + 1) / CELLS, 1.0 - end[::-1]])
+    middles, halves = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    off = halves / math.sqrt(3)
+    return np.column_stack([middles - off, middles + off]).reshape(-1), np.repeat(halves, 2)
 
 
 def _quantiles(distribution: Callable[[Floats, Floats], Floats], theta: Floats, shares: Floats) -> Floats:
