@@ -1,13 +1,15 @@
 """How good maximum likelihood is without bounds and within them: beside what any estimate can reach.
 
-    python benchmarks/likelihood.py [families] [efficiency] [--repeats 40] [--rows 100000] [--epsilon 1] [--only gamma normal]
+    python benchmarks/likelihood.py [families] [efficiency] [intervals] [speed] [peers] [--repeats 40] [--only gamma normal]
 
 Rows are drawn anew for every repeat. Errors are in Cramer-Rao roots, the least standard errors that an estimate without bias can
 have. How far an estimate is from the one without privacy of the same rows should not go together with the latter's error, which
 is about 1 in these units: so a ratio is the root of 1 + the mean square of that distance, which few repeats tell. `direct` is
 the plain ratio, of errors from the truth, and in brackets that of the estimate without privacy: both show the luck of the rows.
-`families`: these for each family and method, over all parameters and for the worst of them. `efficiency`: the ratio's square
-against the number of rows. `+-` is one standard error. Slow ones get fewer repeats. Tables are Markdown.
+`families`: these for each family and method, over all parameters and for the worst of them, and then the ratios side by side.
+`efficiency`: the ratio's square against the number of rows. `intervals`: how often those at 95% hold the truth. `speed`:
+estimates of 1,000 blocks, and whole releases, over one pass through the rows. `peers`: beside private means and variances within
+bounds. `+-` is one standard error. Slow ones get fewer repeats. Tables are Markdown; docs/likelihood.md keeps a run.
 """
 
 from __future__ import annotations
@@ -15,15 +17,17 @@ from __future__ import annotations
 import argparse
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import dpstats as dp
-from dpstats.statistics.aggregation.row_blocks import RowBlocks
+from dpstats.statistics.aggregation.row_blocks import RowBlocks, toss_blocks
 from dpstats.statistics.likelihood.families import Options, family_for
 from dpstats.testing import seeded
 
@@ -35,7 +39,12 @@ FEWEST = 3
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 SCORES, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
 METHODS = (SCORES, GAUSSIAN, BLOCKS, T_STAR, STATISTICS)
-SECTIONS = ("families", "efficiency")
+SECTIONS = ("families", "efficiency", "intervals", "speed", "peers")
+AGAINST_ROWS = ("gamma", "normal", "negative_binomial")
+"""Families of `efficiency`."""
+INTERVAL_FAMILIES, INTERVAL_SIZES = (*AGAINST_ROWS, "weibull"), (1_000, 10_000, 100_000)
+SPEED_FAMILIES, SPEED_ROWS, SPEED_BLOCKS, SPEED_REPEATS = ("gamma", "normal", "weibull"), 1_000_000, 1_000, 3
+PEER_ROWS, PEER_REPEATS, LOOSE = 10_000, 40, 1_000.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,8 @@ class Case:
     columns: int = 1
     regular: tuple[int, ...] | None = None
     """Which parameters have a Cramer-Rao bound; None for all."""
+    too_slow: tuple[str, ...] = ()
+    """Methods that take minutes, which are not measured."""
 
     @property
     def law(self) -> Any:
@@ -65,7 +76,12 @@ class Case:
         law = self.law
         has_scores = all(hasattr(law, name) for name in ("scores", "information", "sample"))
         missing = (() if has_scores else (SCORES, GAUSSIAN)) + (() if hasattr(law, "statistics") else (STATISTICS,))
-        return tuple(method for method in METHODS if method not in missing)
+        return tuple(method for method in METHODS if method not in (*missing, *self.too_slow))
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Of the parameters that errors are measured of."""
+        return self.regular or tuple(range(len(self.truth)))
 
     def rows(self, count: int, chance: np.random.Generator) -> Array:
         """So many of them."""
@@ -170,7 +186,7 @@ CASES = {
         information=regression_information(np.exp),
         columns=FEATURES + 1,
     ),
-    "scipy gumbel_r": Case("gumbel_r", (3.0, 2.0), ((-7.0, 13.0), (0.4, 10.0))),
+    "scipy gumbel_r": Case("gumbel_r", (3.0, 2.0), ((-7.0, 13.0), (0.4, 10.0)), too_slow=(BLOCKS, T_STAR)),
 }
 
 
@@ -279,37 +295,185 @@ def families_table(cases: Iterable[str], methods: Sequence[str], rows: int, epsi
         "| family | method | all parameters | direct | the worst | which | intervals hold | no reply | repeats | seconds each |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    side_by_side: dict[tuple[str, str], str] = {}
     for name in cases:
         case = CASES[name]
-        places = case.regular or tuple(range(len(case.truth)))
+        places = case.places
         for method in case.methods:
             if method not in methods:
                 continue
             found = measure(case, method, rows, epsilon, run)
+            side_by_side[name, method] = "no reply" if found.refused == found.repeats else found.ratio(places)
             worst = found.worst(places)
             held = found.held[:, list(places)]
             holds = f"{np.nanmean(held):.0%}" if np.isfinite(held).any() else "-"
             ratios = (found.ratio(places), found.direct(places), found.ratio([worst]), case.law.parameters[worst])
             cells = (*ratios, holds, f"{found.refused}", f"{found.repeats}")
             print(f"| {name} | {method} | {' | '.join(cells)} | {found.seconds:.2f} |", flush=True)
-
-
-def efficiency_table(cases: Iterable[str], methods: Sequence[str], sizes: Sequence[int], epsilon: float, run: Run) -> None:
-    """The mean squared error over the Cramer-Rao bound against the number of rows."""
-    print(f"\nMean squared error over the Cramer-Rao bound, epsilon={epsilon:g}, at most {run.repeats} repeats; (no reply)\n")
-    print(f"| family | method | {' | '.join(f'{size:,}' for size in sizes)} |\n| --- | --- |{' --- |' * len(sizes)}")
+    print(f"\n| family | {' | '.join(methods)} |\n| --- |{' --- |' * len(methods)}")
     for name in cases:
-        case = CASES[name]
-        for method in case.methods:
-            if method not in methods:
-                continue
-            cells = []
-            for size in sizes:
-                found = measure(case, method, size, epsilon, run)
-                square, error = found.efficiency(case.regular)
-                refused = f" ({found.refused})" if found.refused else ""
-                cells.append(f"{square:.3g} +- {error:.1g}{refused}")
-            print(f"| {name} | {method} | {' | '.join(cells)} |", flush=True)
+        print(f"| {name} | {' | '.join(side_by_side.get((name, method), '') for method in methods)} |", flush=True)
+
+
+def table_against_rows(name: str, methods: Sequence[str], sizes: Sequence[int], cell: Callable[[Case, str, int], str]) -> None:
+    """A line for each method of a family, a column for each number of rows."""
+    print(f"\n| {name} | {' | '.join(f'{size:,}' for size in sizes)} |\n| --- |{' --- |' * len(sizes)}")
+    for method in CASES[name].methods:
+        if method in methods:
+            print(f"| {method} | {' | '.join(cell(CASES[name], method, size) for size in sizes)} |", flush=True)
+
+
+def efficiency_tables(cases: Iterable[str], methods: Sequence[str], sizes: Sequence[int], epsilon: float, run: Run) -> None:
+    """The mean squared error over the Cramer-Rao bound against the number of rows."""
+    print(f"\nMean squared error over the Cramer-Rao bound, epsilon={epsilon:g}, at most {run.repeats} repeats; (no reply)")
+
+    def cell(case: Case, method: str, size: int) -> str:
+        found = measure(case, method, size, epsilon, run)
+        if found.refused == found.repeats:
+            return "no reply"
+        square, error = found.efficiency(case.regular)
+        return f"{square:.3g} +- {error:.1g}{f' ({found.refused} of {found.repeats})' if found.refused else ''}"
+
+    for name in cases:
+        table_against_rows(name, methods, sizes, cell)
+
+
+def intervals_tables(cases: Iterable[str], methods: Sequence[str], sizes: Sequence[int], epsilon: float, run: Run) -> None:
+    """How often intervals at 95% hold the truth, over all parameters."""
+    print(f"\nHow often 95% intervals hold the truth, epsilon={epsilon:g}, at most {run.repeats} repeats; (no reply)")
+
+    def cell(case: Case, method: str, size: int) -> str:
+        found = measure(case, method, size, epsilon, run)
+        held = found.held[:, list(case.places)]
+        if not np.isfinite(held).any():
+            return "no reply"
+        share = float(np.nanmean(held))
+        error = math.sqrt(max(share * (1 - share), 0.05 * 0.95) / held.size)
+        return f"{share:.0%} +- {error:.0%}{f' ({found.refused} of {found.repeats})' if found.refused else ''}"
+
+    for name in cases:
+        table_against_rows(name, methods, sizes, cell)
+
+
+# Time -----------------------------------------------------------------------------------------------------------------------
+
+
+def least_seconds(run: Callable[[], object]) -> float:
+    """Of a few runs."""
+    times = []
+    for _ in range(SPEED_REPEATS):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def speed_table(methods: Sequence[str], epsilon: float) -> None:
+    """Over one pass: estimates of blocks that are already there, coins for them, and whole releases."""
+    print(f"\nSeconds over those of one pass, np.log(x).sum() and x.sum(), {SPEED_ROWS:,} rows\n")
+    print(f"| family | one pass, ms | coins | estimates of {SPEED_BLOCKS:,} blocks | {' | '.join(methods)} |")
+    print(f"| --- | --- | --- | --- |{' --- |' * len(methods)}")
+    for name in SPEED_FAMILIES:
+        print(f"| {name} | {' | '.join(speed_cells(CASES[name], methods, epsilon))} |", flush=True)
+
+
+def speed_cells(case: Case, methods: Sequence[str], epsilon: float) -> list[str]:
+    """The milliseconds of one pass, and what takes how many of them."""
+    rows = case.rows(SPEED_ROWS, np.random.default_rng(SEED))
+    column = np.abs(rows[:, 0]).copy()  # a normal law may have a row below 0, which has no logarithm
+    one_pass = least_seconds(lambda: (np.log(column).sum(), column.sum()))
+    raw = toss_blocks(rows, SPEED_BLOCKS, seeded(SEED))
+    taken = [
+        least_seconds(lambda: toss_blocks(rows, SPEED_BLOCKS, seeded(SEED))),
+        least_seconds(lambda: case.law.fit_blocks(RowBlocks(raw.raw_rows, raw.raw_places, raw.blocks))),  # nothing kept of before
+    ]
+    cells = [f"{1000 * one_pass:.1f}", *(f"{seconds / one_pass:.1f}" for seconds in taken)]
+    for method in methods:
+        seconds = least_seconds(partial(case.ask, rows, method, epsilon, SEED)) if method in case.methods else math.nan
+        cells.append("" if math.isnan(seconds) else f"{seconds / one_pass:.1f}")
+    return cells
+
+
+# Beside the peers -----------------------------------------------------------------------------------------------------------
+
+Estimate = Callable[[Array, int], Array]
+"""Of rows, by the number of the repeat."""
+OF_MOMENTS: dict[str, Callable[[float, float], tuple[float, float]]] = {
+    "normal": lambda mean, variance: (mean, math.sqrt(max(variance, 0.0))),
+    "gamma": lambda mean, variance: (mean**2 / max(variance, 1e-12), variance / mean),
+}
+
+
+def peer_estimates(name: str, epsilon: float) -> dict[str, Estimate]:
+    """By each method, by moments without privacy, and by the peer's moments if it is there."""
+    case, moments = CASES[name], OF_MOMENTS[name]
+
+    def ours(method: str) -> Estimate:
+        return lambda rows, repeat: values_of(case.ask(rows, method, epsilon, repeat))
+
+    def wide(rows: Array, repeat: int) -> Array:
+        bounds = [widened(low, high, LOOSE, floor) for (low, high), (floor, _) in zip(case.bounds, case.law.space, strict=True)]
+        return values_of(dp.mle(name, rows[:, 0], epsilon=epsilon, bounds=bounds, rng=seeded(repeat)))
+
+    estimates: dict[str, Estimate] = {
+        "maximum likelihood without privacy": lambda rows, repeat: without_privacy(case, rows),
+        "moments without privacy": lambda rows, repeat: np.array(moments(float(rows.mean()), float(rows.var()))),
+        "dpstats, scores, no bounds": ours(SCORES),
+        "dpstats, blocks, no bounds": ours(BLOCKS),
+        "dpstats, T*": ours(T_STAR),
+        f"dpstats, T*, bounds {LOOSE:,.0f} times as wide": wide,
+    }
+    try:
+        from diffprivlib.tools import mean, var
+    except Exception as error:
+        print(f"diffprivlib is skipped: {type(error).__name__}")
+        return estimates
+
+    def diffprivlib(looser: float) -> Estimate:
+        def estimate(rows: Array, repeat: int) -> Array:
+            low, high = np.quantile(rows, [0.001, 0.999])
+            bounds = widened(float(low), float(high), looser)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                half = {"epsilon": epsilon / 2, "bounds": bounds, "random_state": repeat}
+                return np.array(moments(float(mean(rows[:, 0], **half)), float(var(rows[:, 0], **half))))
+
+        return estimate
+
+    return {
+        **estimates,
+        "diffprivlib's mean and variance, tight bounds": diffprivlib(1.0),
+        f"diffprivlib's mean and variance, {LOOSE:,.0f} times as wide": diffprivlib(LOOSE),
+    }
+
+
+def values_of(reply: Any) -> Array:
+    """The parameters of a release; infinitely wrong where there is no reply."""
+    return np.array([math.inf] if isinstance(reply, dp.NoReply) else reply.value.values)
+
+
+def widened(low: float, high: float, times: float, floor: float = -math.inf) -> tuple[float, float]:
+    """A range around the same middle so many times as wide; or to that many times its end, where parameters have a floor."""
+    if math.isfinite(floor):
+        return floor + (low - floor) / times, floor + (high - floor) * times
+    middle, reach = (low + high) / 2, (high - low) / 2 * times
+    return middle - reach, middle + reach
+
+
+def peers_table(epsilon: float) -> None:
+    """Medians of the larger error of the two parameters, in Cramer-Rao roots."""
+    print(f"\nThe larger error of the two parameters, in Cramer-Rao roots: median of {PEER_REPEATS}, {PEER_ROWS:,} rows\n")
+    print("| estimate | normal | gamma |\n| --- | --- | --- |")
+    estimates = {name: peer_estimates(name, epsilon) for name in ("normal", "gamma")}
+    for label in estimates["normal"]:
+        cells = []
+        for name, fits in estimates.items():
+            case, errors = CASES[name], []
+            for repeat in range(PEER_REPEATS):
+                found = fits[label](case.rows(PEER_ROWS, np.random.default_rng([SEED, PEER_ROWS, repeat])), repeat)
+                errors.append(float(np.max(np.abs(found - np.array(case.truth)) / case.root(PEER_ROWS))))
+            cells.append(f"{np.median(errors):.2g}")
+        print(f"| {label} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
@@ -317,18 +481,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=list(SECTIONS))
     parser.add_argument("--repeats", type=int, default=40)
-    parser.add_argument("--seconds", type=float, default=12.0, help="for one family, method and number of rows")
+    parser.add_argument("--seconds", type=float, default=4.0, help="for one family, method and number of rows")
     parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
+    parser.add_argument("--sizes", nargs="+", type=int, help="numbers of rows of efficiency and intervals")
     parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
+    parser.add_argument("--only", nargs="+", choices=list(CASES), help="families; each section has its own otherwise")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     given = parser.parse_args()
     run = Run(given.repeats, given.seconds)
     if "families" in given.sections:
-        families_table(given.only, given.methods, given.rows, given.epsilon, run)
+        families_table(given.only or CASES, given.methods, given.rows, given.epsilon, run)
     if "efficiency" in given.sections:
-        efficiency_table(given.only, given.methods, given.sizes, given.epsilon, run)
+        efficiency_tables(given.only or AGAINST_ROWS, given.methods, given.sizes or SIZES, given.epsilon, run)
+    if "intervals" in given.sections:
+        intervals_tables(given.only or INTERVAL_FAMILIES, given.methods, given.sizes or INTERVAL_SIZES, given.epsilon, run)
+    if "speed" in given.sections:
+        speed_table(given.methods, given.epsilon)
+    if "peers" in given.sections:
+        peers_table(given.epsilon)
 
 
 if __name__ == "__main__":
