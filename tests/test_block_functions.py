@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import dpstats as dp
@@ -209,8 +210,7 @@ def test_functions_by_name_run_here_and_know_their_outputs() -> None:
     [
         ("medain", INCOME, dp.UnknownNameError, "did you mean 'median'"),
         ("correlation", INCOME, dp.InvalidParameterError, "correlation takes 2 columns"),
-        ("median", np.array(["a", "b"]), dp.DataTypeError, "takes columns of numbers: pass one column"),
-        ("median", pl.Series(["a", "b"]), dp.DataTypeError, "takes columns of numbers: pass one column"),
+        ("median", [[1.0, 2.0], [3.0, 4.0]], dp.DataTypeError, "pass a two-dimensional array for a list of rows"),
         ("median", np.zeros((9, 2, 2)), dp.DataTypeError, "takes columns of numbers: pass one column"),
         (
             None,
@@ -228,6 +228,74 @@ def test_functions_by_name_run_here_and_know_their_outputs() -> None:
 def test_functions_and_data_that_do_not_fit_are_errors(f: Any, data: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         ask(f, data)
+
+
+TEXTS = ["north", "south"] * 20
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXTS,
+        np.array(TEXTS),
+        np.array(TEXTS, dtype=object),
+        pd.Series(TEXTS),
+        pd.Series(TEXTS, dtype=object),
+        pd.Series(TEXTS).astype("category"),
+        pl.Series(TEXTS),
+        pa.array(TEXTS),
+        pd.DataFrame({"age": range(40), "region": TEXTS}),
+        pl.DataFrame({"age": range(40), "region": TEXTS}),
+        pa.table({"age": range(40), "region": TEXTS}),
+        {"age": list(range(40)), "region": TEXTS},
+        (np.arange(40.0), TEXTS),
+    ],
+)
+@pytest.mark.parametrize("f", ["mean", ["mean", "median"]])
+def test_functions_by_name_refuse_columns_whose_public_type_is_no_number(data: Any, f: Any) -> None:
+    with pytest.raises(dp.DataTypeError, match=r"this needs a column of numbers and got one of (text|categories)"):
+        ask(f, data)
+
+
+def test_single_texts_among_numbers_are_no_error() -> None:
+    assert isinstance(ask("mean", [*INCOME.tolist(), "unknown"]), dp.Release)
+    assert isinstance(ask("mean", np.array([*INCOME.tolist(), "unknown"], dtype=object)), dp.Release)
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("block", "did you mean blocks?"),
+        ("Blocks", "did you mean blocks?"),
+        ("bounds", "did you mean range?"),
+        ("eps", "did you mean epsilon?"),
+        ("xyz", "it has f, data, epsilon, "),
+    ],
+)
+def test_an_unknown_parameter_is_an_error_with_the_nearest_one(word: str, hint: str) -> None:
+    with pytest.raises(dp.UnknownNameError) as caught:
+        ask(np.mean, **{word: 3})
+    assert str(caught.value).startswith(f"sample_and_aggregate has no parameter {word!r}; {hint}")
+
+
+def test_a_median_that_has_no_interval_says_why_on_its_card() -> None:
+    line = ("interval", "none: too few blocks at this epsilon to bound it")
+    few, enough = ask("median", blocks=20, epsilon=1), ask("median", blocks=400, epsilon=3)
+    assert (few.interval, line in few.notes) == (None, True)
+    assert "  interval    none: too few blocks" in str(few.card())
+    assert enough.interval is not None
+    pair = ask("median", X, blocks=10, epsilon=1)
+    assert (pair.intervals, line in pair.notes) == ((), True)
+    for other in (enough, ask("median", blocks=20, epsilon=1, interval=None), ask("median", blocks=20, aggregate=dp.median)):
+        assert "interval" not in dict(other.notes)
+
+
+def test_where_a_shape_was_not_declared_the_advice_names_what_declares_it() -> None:
+    for f in (lambda raw_block: (1.0, 2.0), lambda raw_block: "label"):
+        reply = ask(f)
+        assert isinstance(reply, dp.NoReply)
+        assert "outputs=" in reply.advice
+        assert "aggregate='stable' or 'argmax'" in reply.advice
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ def run(name: str, folder: Path) -> str:
 
 
 def test_every_example_is_tried_here() -> None:
-    assert {path.name for path in (ROOT / "examples").glob("*")} == {"protect.py", "regression.py", "sample_and_aggregate.py"}
+    tried = {"likelihood.py", "protect.py", "regression.py", "sample_and_aggregate.py"}
+    assert {path.name for path in (ROOT / "examples").glob("*")} == tried
 
 
 def test_protect_runs_out_of_budget_and_a_second_process_finds_the_ledger_as_it_was(tmp_path: Path) -> None:
@@ -44,3 +45,12 @@ def test_sample_and_aggregate_fits_a_line_and_chooses_a_model(tmp_path: Path) ->
     assert printed[0].startswith(("a year of schooling", "Fewer than half of the blocks"))  # so it says rarely, by chance
     assert printed[-2].split()[-1] in ("line", "parabola", "nothing")
     assert printed[-1] == "Cost: epsilon = 1 and epsilon = 1"
+
+
+def test_likelihood_chooses_a_law_and_reads_shares_off_it(tmp_path: Path) -> None:
+    printed = run("likelihood.py", tmp_path)
+    assert printed.splitlines()[0] in ("family: lognormal", "family: gamma", "family: weibull")
+    assert "Private maximum likelihood" in printed
+    assert printed.count("of those who have an income") == 3
+    assert "within bounds: lognormal(mu=" in printed
+    assert printed.splitlines()[-1] == "Cost: epsilon = 0.5 and epsilon = 1 and epsilon = 1"

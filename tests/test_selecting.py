@@ -124,6 +124,21 @@ def test_what_the_list_complains_about_is_complained_about_as_before() -> None:
             dp.select_model(X, Y, models, models=models, epsilon=1)
 
 
+@pytest.mark.parametrize(
+    ("word", "hint"), [("eps", "did you mean epsilon"), ("second", "did you mean seconds"), ("bounds", "it has ")]
+)
+def test_an_unknown_parameter_is_an_error_with_the_nearest_one(word: str, hint: str) -> None:
+    words: dict[str, Any] = {word: 3}
+    calls: dict[str, Callable[[], Any]] = {
+        "select_model": lambda: select(**words),
+        "aggregate_choices": lambda: dp.aggregate_choices([np.mean], Y, **words),
+        "a_samp": lambda: dp.a_samp(np.mean, Y, **words),
+    }
+    for name, call in calls.items():
+        with pytest.raises(dp.UnknownNameError, match=f"{name} has no parameter {word!r}; {hint}"):
+            call()
+
+
 def test_a_session_runs_no_models_of_those_who_ask() -> None:
     table = dp.protect({"a": X[:, 0], "b": Y}, unit="row", budget=dp.Budget(epsilon=1), ledger=":memory:")
     with pytest.raises(dp.InvalidParameterError, match="runs no code of its own askers: give models by name"):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from dpstats.curator.session import Session
+from dpstats.engines.arrays import rows_of
+from dpstats.engines.kinds import Kind, not_numbers
+from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.taking import rows_taker
-from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, source_or_system
@@ -24,8 +30,35 @@ MOST_WORKERS = 1024
 ISOLATED = "runs once for each block, in a process of its own"
 NOT_ISOLATED = "runs in this process: NOT ISOLATED, so that what it does in one block may show in another"
 OWN = "one of dpstats, asked for by name; it looks at its block alone"
+OTHER_WORDS = {"bounds": "range", "n_blocks": "blocks", "eps": "epsilon", "timeout": "seconds", "n_jobs": "workers"}
+"""What other libraries call a parameter, for hints."""
+Parameters = ParamSpec("Parameters")
+Reply = TypeVar("Reply")
 
 
+def refuse_unknown_words(name: str, words: Iterable[str], known: Sequence[str]) -> None:
+    """Raise about words that are no parameters of the function of that name, with the one that is likely meant."""
+    for word in words:
+        if word not in known:
+            meant = [OTHER_WORDS[word]] if word in OTHER_WORDS else get_close_matches(word.lower(), known, n=1)
+            near = [each for each in meant if each in known]
+            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}."
+            raise UnknownNameError(f"{name} has no parameter {word!r}; {hint}")
+
+
+def with_known_words(function: Callable[Parameters, Reply]) -> Callable[Parameters, Reply]:
+    """Decorator: a keyword that the function does not have is an error with the nearest one that it has."""
+    known = tuple(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*given: Parameters.args, **words: Parameters.kwargs) -> Reply:
+        refuse_unknown_words(function.__name__, words, known)
+        return function(*given, **words)
+
+    return checked
+
+
+@with_known_words
 def sample_and_aggregate(
     f: Callable[..., Any] | str | Sequence[Callable[..., Any]],
     data: Any,
@@ -90,6 +123,8 @@ def sample_and_aggregate(
     functions = _functions(f)
     limit, hands = checked_limits(seconds, workers)
     rows = rows_taker(data)
+    if any(isinstance(each, str) for each in (f if isinstance(f, (list, tuple)) else [f])):
+        _refuse_other_kinds(data)
     if isinstance(f, str):
         named = named_function(f).check_container(*rows.take(np.zeros(0, dtype=np.int64)))
         outputs, hands = (named if outputs is None and named > 1 else outputs), 0
@@ -158,6 +193,24 @@ def _functions(f: Any) -> list[Callable[..., Any]]:
         known = ", ".join(NAMED)
         raise InvalidParameterError(f"f must be a function of a block of rows, a list of such functions, or one of {known}.")
     return given
+
+
+def _refuse_other_kinds(data: Any) -> None:
+    """Raise where a column's public type is none of numbers, which functions by name cannot do with."""
+    for container in data if isinstance(data, tuple) else (data,):
+        for feature in _columns(container):
+            kind = rows_of(feature.raw_values).kind()
+            if kind is Kind.NESTED:
+                raise DataTypeError("functions by name take columns of numbers: pass a two-dimensional array for a list of rows.")
+            if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
+                raise not_numbers(kind)
+
+
+def _columns(container: Any) -> list[Feature]:
+    """The columns of a container; of a list itself, and of what has more dimensions, and is refused as such, none."""
+    if isinstance(container, list):
+        return [Feature(None, container)]
+    return features_of(container) if getattr(container, "ndim", 1) <= 2 else []
 
 
 def checked_limits(seconds: Any, workers: Any) -> tuple[float, int | None]:

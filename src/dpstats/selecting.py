@@ -12,7 +12,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from dpstats.block_functions import ISOLATED, NOT_ISOLATED, checked_limits, sample_and_aggregate, shown_function
+from dpstats.block_functions import (
+    ISOLATED,
+    NOT_ISOLATED,
+    checked_limits,
+    refuse_unknown_words,
+    sample_and_aggregate,
+    shown_function,
+    with_known_words,
+)
 from dpstats.curator.session import Session
 from dpstats.direct import documentation, function_for, opened, priced, signature
 from dpstats.engines.taking import rows_taker
@@ -46,6 +54,7 @@ def select_model(
     *given: Any, seconds: float = SECONDS, workers: int | None = None, rng: RandomSource | None = None, **words: Any
 ) -> Release | NoReply:
     """See `_help`: the registry's text, with what own models add to it."""
+    refuse_unknown_words(SELECT_MODEL.name, words, tuple(_called().parameters))
     limit, hands = checked_limits(seconds, workers)
     models = given[PLACE_OF_MODELS] if len(given) > PLACE_OF_MODELS else words.get("models")
     if not isinstance(models, Mapping):
@@ -108,6 +117,7 @@ select_model.__doc__ = _help()
 select_model.__signature__ = _called()  # type: ignore[attr-defined]
 
 
+@with_known_words
 def aggregate_choices(
     functions: Sequence[Callable[..., Any]],
     data: Any,
@@ -180,6 +190,7 @@ def aggregate_choices(
     return replace(reply, question=f"aggregate_choices({len(analysts)} analysts, blocks={blocks}, aggregate={aggregate})")
 
 
+@with_known_words
 def a_samp(
     f: Callable[..., Any],
     data: Any,

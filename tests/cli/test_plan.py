@@ -70,6 +70,39 @@ def test_rows_and_shapes_are_read_from_text() -> None:
     assert parse_shapes(["normal, delays", ' {"0.5": 3, "0.9": "7.5"}']) == ["normal", "delays", {"0.5": 3, "0.9": "7.5"}]
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("count", "count by"),
+        ("count()", "count by"),
+        ("quantile(0.9)", "quantile(0.9) by"),
+        ("quantile(q=0.9)", "quantile(0.9) by"),
+        ("covariance", "covariance by"),
+        ("linear_regression", "linear_regression(X, y) by"),
+        ("sample_and_aggregate(median, blocks=20)", "sample_and_aggregate(median, blocks=20) by"),
+        ("sample_and_aggregate(function=median)", "sample_and_aggregate(median) by"),
+    ],
+)
+def test_columns_may_be_left_out(run: Run, question: str, shown: str) -> None:
+    outcome = run("plan", question, "--epsilon", "1", "--rows", "200", "--repeats", "1", "--shape", "normal")
+    assert (outcome.code, outcome.err) == (exits.ANSWERED, "")
+    assert outcome.out.startswith(shown)
+
+
+def test_questions_whose_parameter_comes_first_need_no_column(run: Run) -> None:
+    quick = ("--epsilon", "1", "--rows", "2000", "--repeats", "1", "--seed", "7")
+    without = run("plan", "mle(gamma)", *quick)
+    assert (without.code, without.err) == (exits.ANSWERED, "")
+    assert run("plan", "mle(gamma, income)", *quick).out == without.out.replace("mle(gamma)", "mle(gamma, income)", 1)
+
+
+def test_features_are_counted_where_columns_are_left_out(run: Run) -> None:
+    quick = ("--features", "3", "--epsilon", "1", "--rows", "200", "--repeats", "1")
+    assert run("plan", "select_features", *quick).out.startswith("select_features([x1, x2, x3], y, method=each) by")
+    named = run("plan", "sample_and_aggregate(median)", *quick, "--shape", "normal").out
+    assert named.startswith("sample_and_aggregate(median, [x1, x2, x3]) by")
+
+
 def test_known_quantiles_are_a_shape(run: Run) -> None:
     known = '{"0.25": 10, "0.5": 30, "0.75": 50}'
     result = json.loads(run("plan", "median(income)", "--epsilon", "5", "--json", *QUICK[:4], "--shape", known).out)
@@ -96,7 +129,11 @@ def test_known_quantiles_are_a_shape(run: Run) -> None:
         (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", '{"0.1": NaN, "0.5": 2}'], "must be a finite number"),
         (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", '{"0.1": [1], "0.5": 2}'], "must be a number"),
         (["median(income)", "--epsilon", "1", "--rows", "10", "--repeats", "1", "--plot", "plan.pdf"], ".svg or .png"),
-        (["median", "--epsilon", "1", "--rows", "10"], "is not clear"),
+        (["median income", "--epsilon", "1", "--rows", "10"], "is not clear"),
+        (["mle", "--epsilon", "1", "--rows", "10"], "must name family: normal, "),
+        (["mle(3)", "--epsilon", "1", "--rows", "10"], "must name family: normal, "),
+        (["regression", "--epsilon", "1", "--rows", "10"], "a formula cannot be planned"),
+        (["count(0.9)", "--epsilon", "1", "--rows", "10"], "takes nothing after the column"),
         (["medain(income)", "--epsilon", "1", "--rows", "10"], "there is no statistic 'medain'"),
     ],
 )

@@ -12,7 +12,7 @@ from typing import Any
 from dpstats.cli import exits
 from dpstats.cli.command import Command
 from dpstats.cli.pricing import asked_statistic, price_questions
-from dpstats.cli.questions import FORMULA, ParsedQuestion, comes_first, parse_question, take_first
+from dpstats.cli.questions import FORMULA, ParsedQuestion, comes_first, name_columns, parse_question, take_first
 from dpstats.curator.planning.bundles import planned_columns
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
@@ -34,8 +34,9 @@ No file is read and nothing is spent; the questions are answered on simulated ta
   dpstats plan "median(income)" --half-width 500 --rows 10000 --shape '{"0.1": 12000, "0.5": 30000, "0.9": 85000}'
   dpstats plan "linear_regression([age, schooling], income)" --epsilon 1 --rows 10000
   dpstats plan "logistic_regression(X, y)" --features 12 --epsilon 1 --rows 10000
+  dpstats plan "mle(gamma)" "sample_and_aggregate(median)" --epsilon 1 --rows 10000
 
-Questions are written as for dpstats ask; a column's name is only a word here. --epsilon is the total: a question that names its
+Questions are written as for dpstats ask; a column's name is only a word here, and may be left out. --epsilon is the total: a question that names its
 own epsilon takes that much, the others share the rest equally. With --half-width in its place, the plan says the smallest
 epsilon, up to 10, with which the interval reaches no farther to either side: in the unit of the answer, or with % as a share of
 the interquartile range (of the value itself for counts, sums and others that are not in the unit of the data).
@@ -79,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Price, simulate, print."""
     wanted = checked_wish(arguments.epsilon, arguments.half_width)
-    parsed = with_features([parse_question(text) for text in arguments.questions], arguments.features)
+    parsed = with_features([parse_question(text, needs_column=False) for text in arguments.questions], arguments.features)
     questions = _priced(parsed, arguments, searching=wanted is not None)
     plans = plan_questions(
         questions,
@@ -98,14 +99,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> list[ParsedQuestion]:
-    """The questions, with so many features in place of one where a regression names one."""
+    """The questions, with a word for each column that they leave out, and so many features in place of one."""
     for question in parsed:
         if question.statistic == FORMULA:
             raise InvalidParameterError(
                 "a formula cannot be planned without its table: plan linear_regression(X, y) with --features."
             )
+    parsed = [name_columns(question, asked_statistic(question)) for question in parsed]
     if features is None:
-        return list(parsed)
+        return parsed
     if not any(_names_one_feature(question) for question in parsed):
         raise InvalidParameterError("none of these questions is a regression that names one feature: leave --features out.")
     return [_of_several(question, features) if _names_one_feature(question) else question for question in parsed]

@@ -34,15 +34,19 @@ class ParsedQuestion:
     text: str
     statistic: str
     column: str | tuple[str, ...]
-    """What was given first: the name of a column, or of several in a list; where a parameter comes first, that one."""
+    """What was given first: the name of a column, or of several in a list; where a parameter comes first, that one. Empty where
+    nothing was named."""
     positional: tuple[object, ...] = ()
     """What came by position after it: further columns, where the statistic reads several, and then parameters."""
     keywords: Mapping[str, object] = field(default_factory=dict)
 
 
-def parse_question(text: str) -> ParsedQuestion:
-    """Take a typed question apart, or raise `InvalidParameterError` with how to write one."""
-    call = _parsed_call(text)
+def parse_question(text: str, *, needs_column: bool = True) -> ParsedQuestion:
+    """Take a typed question apart, or raise `InvalidParameterError` with how to write one.
+
+    Where no column is needed it may be left out: median, quantile(0.9).
+    """
+    call = _parsed_call(text, or_name=not needs_column)
     if not isinstance(call.func, ast.Name):
         raise _unclear(text)
     keywords: dict[str, object] = {}
@@ -53,14 +57,33 @@ def parse_question(text: str) -> ParsedQuestion:
             raise InvalidParameterError(f"the question {_quoted(text)} gives {keyword.arg} twice.")
         value = keyword.value
         keywords[keyword.arg] = _dictionary(value, text) if isinstance(value, ast.Dict) else _literal(value, text)
-    if not call.args:
+    if not call.args and needs_column:
         missing = "holds no formula" if call.func.id == FORMULA else "names no column"
         raise MissingParameterError(f"the question {_quoted(text)} {missing}: {_example(text)}.")
-    column = _names(_literal(call.args[0], text))
-    if column is None:
+    positional = tuple(_literal(argument, text) for argument in call.args)
+    column = _names(positional[0]) if positional else None
+    if column is not None:
+        return ParsedQuestion(text, call.func.id, column, positional[1:], keywords)
+    if needs_column:
         raise _nothing_named_first(text)
-    positional = tuple(_literal(argument, text) for argument in call.args[1:])
-    return ParsedQuestion(text, call.func.id, column, positional, keywords)
+    return ParsedQuestion(text, call.func.id, "", positional, keywords)
+
+
+def name_columns(question: ParsedQuestion, statistic: Statistic) -> ParsedQuestion:
+    """The question with stand-ins for columns that it leaves out: no names, or X and y of features with an outcome."""
+    if comes_first(question, statistic):
+        if not question.column:
+            name = statistic.parameters[0].name
+            raise MissingParameterError(
+                f"the question {_quoted(question.text)} must name {name}: {statistic.parameters[0].help}."
+            )
+        return question if question.positional else replace(question, positional=("",))
+    if question.column:
+        return question
+    if statistic.has_outcome:
+        return replace(question, column="X", positional=("y", *question.positional))
+    others = 0 if statistic.takes_features else len(statistic.reads) - 1
+    return replace(question, positional=(*("",) * others, *question.positional))
 
 
 def split_columns(question: ParsedQuestion, statistic: Statistic) -> tuple[tuple[str, ...], tuple[object, ...]]:
@@ -133,7 +156,7 @@ def _split_features(question: ParsedQuestion) -> tuple[tuple[str, ...], tuple[ob
     return (*features, outcome), tuple(others)
 
 
-def _parsed_call(text: str) -> ast.Call:
+def _parsed_call(text: str, *, or_name: bool) -> ast.Call:
     if len(text) > _LONGEST:
         raise InvalidParameterError(f"a question may be {_LONGEST} characters long at most.")
     try:
@@ -142,6 +165,8 @@ def _parsed_call(text: str) -> ast.Call:
             parsed = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unclear(text) from None
+    if or_name and isinstance(parsed, ast.Name):
+        return ast.Call(parsed, [], [])
     if not isinstance(parsed, ast.Call):
         raise _unclear(text)
     return parsed

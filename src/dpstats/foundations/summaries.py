@@ -203,8 +203,8 @@ class Table(Protocol):
         ...
 
     def matrix(self) -> NDArray[np.float64]:
-        """All columns of numbers, rows by columns, in some order of the rows, in memory. Whole numbers become the nearest floats;
-        infinities are as they are."""
+        """All columns of numbers, rows by columns, in memory. In which order two rows come does not depend on other rows. Whole
+        numbers become the nearest floats; infinities are as they are."""
         ...
 
     def row_sums(self, row_sum: RowSum) -> tuple[int, ...]:

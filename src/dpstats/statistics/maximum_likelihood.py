@@ -31,7 +31,6 @@ from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.aggregation.aggregators import Aggregated, aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.centred_means import fewest_blocks
 from dpstats.statistics.aggregation.row_blocks import Floats
-from dpstats.statistics.aggregation.turnout import turnout_epsilon
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.likelihood.block_estimates import (
     MOST_BLOCKS,
@@ -48,7 +47,7 @@ from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.fit import fit_of, revive_fit
 from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
 from dpstats.statistics.likelihood.planned_rows import simulated_rows
-from dpstats.statistics.likelihood.score_steps import ScoreWalk, early_steps
+from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
 from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.regression.purse import purse_for
 from dpstats.statistics.regression.walk import Tools
@@ -57,9 +56,11 @@ MODEL_ERROR = "sampling error if rows follow the family, and noise"
 VOTES_ERROR = "sampling error and noise"
 FEW_ROWS = Refusal(
     "There are too few rows for this family at this epsilon, or their law is far from all of it, by noisy numbers.",
-    "More rows or a larger epsilon help, or another family.",
+    "More rows or a larger epsilon help, or another family; so do parameters that are known (fixed=). Regressions by their own "
+    "names, such as linear_regression, need fewer rows.",
 )
 PURE, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
+FAR_ROWS = ("far rows", "pull no harder than others: where rows do not follow the family, plain maximum likelihood would differ")
 KEPT = Fraction(9, 10)
 """At least so much of epsilon is left when rows and answers have been counted."""
 SCORES_CLAIM = (
@@ -71,6 +72,7 @@ def _checked_bounds(value: object) -> Any:
     """Ranges of parameters: by name, or a pair for each in their order."""
     if value is None:
         return None
+    value = value.tolist() if isinstance(value, np.ndarray) else value
     if isinstance(value, Mapping):
         return tuple((str(name), _checked_pair(pair)) for name, pair in value.items())
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(end, (int, float)) for end in value):
@@ -190,8 +192,11 @@ def _check(question: Question) -> None:
         raise InvalidParameterError(f"{family.name} has no scores that are known: use method='blocks'.")
     if name == STATISTICS and not hasattr(family, "statistics"):
         raise InvalidParameterError(f"{family.name} has no sufficient statistics that are means: use method='auto'.")
-    if name not in (T_STAR, BLOCKS) and question.arguments["blocks"] != "auto":
+    blocks = question.arguments["blocks"]
+    if name not in (T_STAR, BLOCKS) and blocks != "auto":
         raise InvalidParameterError(f"blocks are for the methods 't_star' and 'blocks', not for {name!r}.")
+    if name == BLOCKS and blocks != "auto":
+        aggregator_for("centred").check_blocks(blocks, len(family.parameters), question.epsilon)
 
 
 def bounds_of(question: Question, family: Family) -> tuple[tuple[float, float], ...]:
@@ -220,7 +225,7 @@ def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer
     """From private quartiles to an efficient estimate, by noisy means of bounded scores."""
     family: Any = family_of(question)
     columns = max(1, len(question.columns))
-    progress = Progress(columns + early_steps(columns) + 1, work="mle", pieces="steps")
+    progress = Progress(columns + MOST_EARLY + 1, work="mle", pieces="steps")
     with progress:
         arrival = ScoreWalk(family, Tools(table, purse_for(question, rng), rng, progress)).walk(columns)
     if arrival is None:
@@ -239,7 +244,7 @@ def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer
         reach = NormalDist().inv_cdf((1 + float(question.interval)) / 2) * np.sqrt(np.diag(arrival.covariance))
         free = coordinates.free(arrival.theta)
         intervals = _intervals(coordinates.held(free - reach), coordinates.held(free + reach), question, MODEL_ERROR)
-    return Answer(fit, None, _notes(question, family), intervals)
+    return Answer(fit, None, (FAR_ROWS, *_notes(question, family)), intervals)
 
 
 @method(MLE, STATISTICS, claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics", check=_check)
@@ -266,10 +271,9 @@ def mle_by_blocks(table: Table, question: Question, rng: RandomSource) -> Answer
     blocks, epsilon, noisy_rows = _blocks(
         table, question, rng, lambda rows, rest: blocks_without_bounds(family, rows, rest, least)
     )
-    enough = blocks >= fewest_blocks(size, epsilon - turnout_epsilon(blocks, epsilon))
-    if not enough and noisy_rows is not None:
+    how = aggregator_for("centred")
+    if blocks < how.fewest_blocks(blocks, size, epsilon):
         return FEW_ROWS
-    how = aggregator_for("centred" if enough else "universal")
     return _put_together(table, question, family, blocks, epsilon, noisy_rows, how, rng)
 
 
@@ -328,8 +332,18 @@ def _intervals(lows: Floats, highs: Floats, question: Question, covers: str) -> 
     return tuple(Interval(float(low), float(high), level, covers) for low, high in zip(lows, highs, strict=True))
 
 
+def _own_code(question: Question) -> tuple[tuple[str, str], ...]:
+    """What the card says of a model that the asker wrote."""
+    model = question.arguments["family"]
+    if not hasattr(model, "fit_blocks"):
+        return ()
+    where = "in this process: NOT ISOLATED" if getattr(model, "workers", None) == 0 else "in processes of their own"
+    return (("model", f"the asker's own, run {where}; the claim supposes that it looks at nothing but its arguments"),)
+
+
 def _notes(question: Question, family: Family) -> tuple[tuple[str, str], ...]:
     return (
+        *_own_code(question),
         ("family", family.name),
         ("missing values", f"{MISSING_POLICY}; rows that cannot come from the family count for nothing"),
         public_line(question),

@@ -14,6 +14,7 @@ Source     feature_selections.proof.md; Dwork & Roth 2014, Example 7.1
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -33,6 +34,7 @@ from dpstats.statistics.selection.votes import blocks_of, notes_on_votes, votes_
 
 STABLE, NOISY_MAX = "stable", "noisy_max"
 WHY = "it names an option whatever the lead is, and takes fewer blocks than a test"
+LOSES = ("families", "one that cannot have made a number of a block loses the block: a single 0 rules out lognormal there")
 
 
 def checked_popularity(value: object) -> bool:
@@ -115,7 +117,8 @@ def select_family(column: Column, question: Question, rng: RandomSource) -> Answ
     def raw_votes_of(blocks: int) -> list[str | None]:
         return votes_of(raw_rows, blocks, lambda raw_block: best_law(raw_block[:, 0], names), "selecting a family", rng)
 
-    return select_option(raw_votes_of, names, question, rng)
+    answer = select_option(raw_votes_of, names, question, rng)
+    return answer if isinstance(answer, Refusal) else replace(answer, notes=(LOSES, *answer.notes))
 
 
 def select_option(

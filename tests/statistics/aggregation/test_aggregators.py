@@ -21,7 +21,7 @@ from dpstats.statistics.aggregation import aggregators, centred_means, turnout
 from dpstats.statistics.aggregation.aggregators import ASKED, UNTESTED, Aggregated, Aggregator, aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.bounded_means import MEAN_ERROR
 from dpstats.statistics.aggregation.ranges import Range
-from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, too_few_answered
+from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, Turnout, too_few_answered
 from dpstats.testing import seeded
 from tests.statistics.aggregation.vote_tables import (
     ASKING,
@@ -82,7 +82,7 @@ def _columns(raw_votes: Floats, how: Aggregator) -> list[Floats]:
     seen: list[Floats] = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(aggregators, "VotesColumn", lambda raw: seen.append(raw) or raw)  # type: ignore[func-returns-value]
-        patched.setattr(aggregators, "too_few_answered", lambda *_: False)
+        patched.setattr(aggregators, "count_answers", lambda raw, blocks, *_: Turnout(blocks, blocks, 0))
         patched.setattr(aggregators, "ask", lambda *_, **__: _AnyQuestion())
         reply(raw_votes, how)
     return seen
@@ -120,13 +120,13 @@ def test_what_is_asked_of_the_votes_adds_up_to_epsilon_and_delta(how: Aggregator
         spent.append((question.epsilon, question.delta))
         return Answer(0.0)
 
-    def count(raw: int, blocks: int, epsilon: Fraction, rng: Any) -> bool:
+    def count(raw: int, blocks: int, epsilon: Fraction, rng: Any) -> Turnout:
         spent.append((epsilon, Fraction(0)))
-        return False
+        return Turnout(blocks, blocks, 0)
 
     statistic, method = ASKED[how.name]
     monkeypatch.setitem(find_statistic(statistic).methods, method, _replaced(statistic, method, run))
-    monkeypatch.setattr(aggregators, "too_few_answered", count)
+    monkeypatch.setattr(aggregators, "count_answers", count)
     reply(np.ones((9, 3)), how)
     assert len(spent) == 4
     assert tuple(sum(parts) for parts in zip(*spent, strict=True)) == (EPSILON, delta_of(how))
@@ -147,7 +147,7 @@ def test_centred_means_and_their_centres_add_up_to_epsilon(blocks: int, monkeypa
         spent.append(epsilon)
         return 0
 
-    def spread(raw_counts: Any, epsilon: Fraction, rng: Any) -> float:
+    def spread(raw_counts: Any, epsilon: Fraction, rng: Any, *, likely: float) -> float:
         spent.append(2 * epsilon)  # a changed vote is one removed and one added
         return 1.0
 
@@ -155,14 +155,14 @@ def test_centred_means_and_their_centres_add_up_to_epsilon(blocks: int, monkeypa
         spent.append(epsilon)
         return (0.0,), ()
 
-    def count(raw: int, blocks: int, epsilon: Fraction, rng: Any) -> bool:
+    def count(raw: int, blocks: int, epsilon: Fraction, rng: Any) -> Turnout:
         spent.append(epsilon)
-        return False
+        return Turnout(blocks, blocks, 0)
 
     monkeypatch.setattr(centred_means, "draw_quantile", middle)
     monkeypatch.setattr(centred_means, "draw_magnitude", spread)
     monkeypatch.setattr(centred_means, "release_means", means)
-    monkeypatch.setattr(aggregators, "too_few_answered", count)
+    monkeypatch.setattr(aggregators, "count_answers", count)
     reply(np.ones((blocks, 3)), aggregator_for("centred"))
     assert len(spent) == 8
     assert sum(spent) == EPSILON

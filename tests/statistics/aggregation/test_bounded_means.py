@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -17,11 +18,11 @@ from dpstats.audit.broken_aggregates import contiguous_blocks, mean_of_answers_l
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.spherical_laws import box, output_odds
 from dpstats.statistics.aggregation import aggregators, bounded_means
-from dpstats.statistics.aggregation.aggregators import Aggregator, aggregator_for
+from dpstats.statistics.aggregation.aggregators import Aggregated, Aggregator, aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.bounded_means import SPREAD_SHARE, Cut, release_means
 from dpstats.statistics.aggregation.ranges import STEPS, Range, checked_ranges
 from dpstats.statistics.aggregation.row_blocks import toss_blocks
-from dpstats.statistics.aggregation.turnout import TURNOUT_SHARE
+from dpstats.statistics.aggregation.turnout import TURNOUT_SHARE, Turnout
 from dpstats.testing import seeded
 from tests.statistics.aggregation.vote_tables import (
     BOUNDED,
@@ -92,7 +93,7 @@ def noiseless(monkeypatch: pytest.MonkeyPatch, raw_votes: Floats, how: Aggregato
         return sums
 
     monkeypatch.setattr(bounded_means, "_noisy_sums", watch)
-    monkeypatch.setattr(aggregators, "too_few_answered", lambda *_: False)
+    monkeypatch.setattr(aggregators, "count_answers", lambda raw, blocks, *_: Turnout(blocks, blocks, 0))
     reply(raw_votes, how, level=level)
     return seen
 
@@ -202,3 +203,10 @@ def test_the_mean_stays_within_its_range() -> None:
     for seed in range(20):
         values, intervals = release_means(votes([10.0]), (Range(0.0, 10.0),), Cut(), (None,), TENTH, LEVEL, seeded(seed))
         assert 0 <= intervals[0].low <= values[0] <= intervals[0].high <= 10
+
+
+def test_blocks_without_an_answer_widen_the_interval_by_their_share() -> None:
+    raw = np.column_stack([np.where(np.arange(2000) % 5 < 2, math.nan, 9.0)])
+    found = aggregate_numbers(raw, aggregator_for("mean", range=(0, 10)), epsilon=Fraction(4), rng=seeded(1))
+    assert isinstance(found, Aggregated)
+    assert found.intervals[0].low < found.values[0] < 9.0 < found.intervals[0].high

@@ -33,7 +33,7 @@ def watched(raw_votes: Floats, middle: float, spread: float) -> tuple[list[Any],
         columns.append((column, epsilon))
         return ordinal_of(middle)
 
-    def magnitude(raw_counts: Any, epsilon: Fraction, rng: Any) -> float:
+    def magnitude(raw_counts: Any, epsilon: Fraction, rng: Any, *, likely: float) -> float:
         distances.append((np.array(raw_counts), epsilon))
         return spread
 

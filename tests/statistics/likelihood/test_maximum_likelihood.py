@@ -188,7 +188,7 @@ def test_a_number_of_blocks_is_bought_only_where_it_is_left_to_us(method: str, m
     fit(method=method, **WAYS[method])
     assert spent == [4 * ROWS_SHARE, 4 * (1 - ROWS_SHARE)]
     spent.clear()
-    fit(method=method, blocks=30, **WAYS[method])
+    fit(method=method, blocks=300, **WAYS[method])
     assert spent == [4]
 
 

@@ -33,6 +33,7 @@ from dpstats.statistics.selection.lasso_sets import EXTRA_OF_SETS, lasso_set
 from dpstats.statistics.selection.laws import LAWS, best_law
 from dpstats.statistics.selection.majorities import Majority, majority_by_counts, majority_by_sets, raw_marks_of
 from dpstats.statistics.selection.models import MODELS, best_model, checked_estimators, estimators_of
+from dpstats.statistics.selection.simulations import simulated_law
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
 from dpstats.statistics.selection.votes import votes_of
 from dpstats.testing import seeded
@@ -297,6 +298,8 @@ def test_every_law_of_the_list_knows_its_own_rows() -> None:
         "student": chance.standard_t(4, 800),
         "uniform": chance.random(800),
         "gumbel": chance.gumbel(3, 2, 800),
+        "pareto": 2 * (1 + chance.pareto(2, 800)),
+        "beta": chance.beta(2, 5, 800),
         "inverse_gaussian": stats.invgauss.rvs(2.0, size=800, random_state=chance),
     }
     for name, rows in drawn.items():
@@ -319,12 +322,69 @@ def test_a_weibull_law_is_fitted_as_by_scipy() -> None:
     assert LAWS["weibull"].criterion(np.full(20, 3.0)) == math.inf
 
 
+def test_pareto_and_beta_laws_are_fitted_as_by_scipy() -> None:
+    from scipy.stats import beta, pareto
+
+    chance = np.random.default_rng(8)
+    for rows in (chance.beta(0.7, 3, 60), chance.beta(20, 5, 30), chance.random(40)):
+        theirs = 4 - 2 * beta.logpdf(rows, *beta.fit(rows, floc=0, fscale=1)).sum()
+        assert LAWS["beta"].criterion(rows) == pytest.approx(theirs, abs=1e-4)
+    for rows in (1 + chance.pareto(2, 60), 7 * (1 + chance.pareto(0.5, 30)), chance.gamma(2, 1, 40)):
+        theirs = 4 - 2 * pareto.logpdf(rows, *pareto.fit(rows, floc=0)).sum()
+        assert LAWS["pareto"].criterion(rows) == pytest.approx(theirs, abs=1e-4)
+    for name in ("beta", "pareto"):
+        assert LAWS[name].criterion(np.full(20, 0.5)) == math.inf
+        assert LAWS[name].criterion(np.array([0.0, *chance.random(20)])) == math.inf
+    assert LAWS["beta"].criterion(np.array([1.0, *chance.random(20)])) == math.inf
+
+
+def test_every_law_can_be_planned_on_rows_of_its_own() -> None:
+    for name, law in LAWS.items():
+        other = next(each for each in LAWS if each != name and LAWS[each].discrete == law.discrete)
+        question = ask("select_family", families=[name, other], epsilon=1)
+        rows = simulated_law(question, 50, np.random.default_rng(1)).rows[:, 0]
+        assert law.criterion(rows) < math.inf
+
+
+def test_a_family_that_cannot_have_made_a_row_says_on_the_card_that_it_loses_the_block() -> None:
+    rows = np.random.default_rng(4).lognormal(1, 0.5, 3000)
+    with_zeros = np.where(np.arange(3000) % 10 == 0, 0.0, rows)
+    families = ["normal", "lognormal"]
+    released = dp.select_family(rows, families=families, epsilon=2, rng=seeded(1))
+    assert released.value == "lognormal"
+    assert dict(released.notes)["families"].startswith("one that cannot have made a number of a block loses the block")
+    assert dp.select_family(with_zeros, families=families, epsilon=2, rng=seeded(1)).value == "normal"
+
+
 def test_laws_that_could_not_have_made_a_row_are_out() -> None:
     rows = np.append(np.random.default_rng(6).gamma(2, 1, 100), -1.0)
     assert best_law(rows, ("gamma", "lognormal")) is None
     assert best_law(rows, ("gamma", "normal")) == "normal"
     assert best_law(rows + 0.5, ("poisson", "geometric")) is None
     assert best_law(np.append(rows, math.inf), ("gamma", "normal")) is None
+
+
+def test_names_that_mean_the_same_law_elsewhere_are_understood() -> None:
+    others = {"t": "student", "norm": "normal", "gaussian": "normal", "gumbel_r": "gumbel"}
+    for name, ours in others.items():
+        assert ask("select_family", families=[name, "gamma"], epsilon=1).arguments["families"] == (ours, "gamma")
+    assert ask("select_family", families=["nbinom", "poisson"], epsilon=1).arguments["families"][0] == "negative_binomial"
+    with pytest.raises(InvalidParameterError, match="twice"):
+        ask("select_family", families=["t", "student"], epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "word", "name", "meant"),
+    [
+        ("select_family", "families", "lognorm", "lognormal"),
+        ("select_family", "families", "weibull_min", "weibull"),
+        ("select_family", "families", "Gamma", "gamma"),
+        ("select_model", "models", "liner", "linear"),
+    ],
+)
+def test_an_unknown_name_is_an_error_with_the_nearest_one(statistic: str, word: str, name: str, meant: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"{word} has no {name!r}; did you mean {meant!r}"):
+        ask(statistic, epsilon=1, **{word: [name, meant]})  # type: ignore[arg-type]
 
 
 def test_lists_of_names_are_checked() -> None:

@@ -64,6 +64,7 @@ class GivenStore(LocalStore):
     """Containers of the same rows. They are not copied, and must not change while they are in use."""
 
     in_memory = True
+    keeps_order = True
 
     def __init__(self, raw_columns: Mapping[str, Any], columns: Mapping[str, ColumnType]) -> None:
         raw_lengths = {len(column) for column in raw_columns.values()}

@@ -86,8 +86,12 @@ class StoreTable:
         return {(first, second): count for (first, second), count in count_keys(self._store, self._view, names, kinds).items()}
 
     def matrix(self) -> NDArray[np.float64]:
-        """All columns of numbers, rows by columns, in memory."""
-        return self._by_rows(RowList()).matrix(len(self._columns))
+        """All columns of numbers, rows by columns, in memory: in the order that they were handed over in, or ascending.
+
+        Stores may deliver rows in another order each time, and then one that depends on what other rows hold.
+        """
+        raw_rows = self._by_rows(RowList()).matrix(len(self._columns))
+        return raw_rows if getattr(self._store, "keeps_order", False) else raw_rows[np.lexsort(raw_rows.T)]
 
     def row_sums(self, row_sum: RowSum) -> tuple[int, ...]:
         """The exact sums over all rows of what they add, by one pass in little memory."""

@@ -33,7 +33,7 @@ from dpstats.statistics.aggregation.centred_means import fewest_blocks, release_
 from dpstats.statistics.aggregation.given_aggregates import GivenAggregate, aggregate_with, try_aggregate
 from dpstats.statistics.aggregation.ranges import Range, checked_ranges
 from dpstats.statistics.aggregation.row_blocks import Floats
-from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, TURNOUT_SHARE, answered, too_few_answered, turnout_epsilon
+from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, TURNOUT_SHARE, answered, count_answers, turnout_epsilon
 from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.winsorized import checked_trim
 
@@ -99,12 +99,16 @@ class Aggregator:
             return "(epsilon, delta)-DP, may refuse: one row changes the vote of one block"
         return "pure epsilon-DP: one row changes the vote of one block"
 
+    def fewest_blocks(self, blocks: int, coordinates: int, epsilon: Fraction) -> int:
+        """How many blocks it takes at least; it hardly depends on how many there are, by what counting their answers costs."""
+        return fewest_blocks(coordinates, epsilon - turnout_epsilon(blocks, epsilon)) if self.name == CENTRED else 1
+
     def check_blocks(self, blocks: int, coordinates: int, epsilon: Fraction) -> None:
         """Raise where so few blocks cannot be aggregated so."""
-        needed = fewest_blocks(coordinates, epsilon - turnout_epsilon(blocks, epsilon))
-        if self.name == CENTRED and blocks < needed:
+        needed = self.fewest_blocks(blocks, coordinates, epsilon)
+        if blocks < needed:
             raise InvalidParameterError(
-                f"aggregate='centred' needs about {needed:,} blocks at this epsilon: take so many, or 'universal'."
+                f"{self.name} means of {coordinates} numbers need about {needed:,} blocks at this epsilon."
             )
 
     def fitted(self, coordinates: int) -> Aggregator:
@@ -178,7 +182,8 @@ def aggregate_numbers(
     how = how.fitted(coordinates)
     raw_answered = answered(raw_votes)
     count_epsilon = turnout_epsilon(blocks, epsilon)
-    if too_few_answered(int(raw_answered.sum()), blocks, count_epsilon, rng):
+    turnout = count_answers(int(raw_answered.sum()), blocks, count_epsilon, rng)
+    if turnout.is_too_small:
         return TOO_FEW_ANSWERS
     rest = epsilon - count_epsilon
     raw_votes = np.where(raw_answered[:, None], raw_votes, np.nan)
@@ -190,13 +195,21 @@ def aggregate_numbers(
         cut = Cut(how.trim or Fraction(0), how.name == WINSORIZED)
         defaults = how.defaults or (None,) * coordinates
         values, intervals = release_means(raw_votes, how.ranges, cut, defaults, rest, level, rng)
-        return Aggregated(values, intervals, _notes(how, blocks))
+        return Aggregated(values, _widened(intervals, how.ranges, turnout.missing), _notes(how, blocks))
     raw_columns = [_full_column(raw_votes[:, place], how, place) for place in range(coordinates)]
     if how.function is not None:
         outcome = aggregate_with(how.function, raw_columns, rest, delta, level, rng)
     else:
         outcome = _ask_each(_question(how, coordinates, rest, delta, level), raw_columns, rng)
     return outcome if isinstance(outcome, Refusal) else Aggregated(*outcome, _notes(how, blocks))
+
+
+def _widened(intervals: Sequence[Interval], ranges: Sequence[Range], missing: float) -> tuple[Interval, ...]:
+    """Intervals that hold the mean of the blocks that answered too: those that did not may have moved it by their share."""
+    reaches = [missing * (each.high - each.low) for each in ranges]
+    return tuple(
+        replace(each, low=each.low - reach, high=each.high + reach) for each, reach in zip(intervals, reaches, strict=False)
+    )
 
 
 def _question(how: Aggregator, coordinates: int, epsilon: Fraction, delta: Fraction, level: Fraction | None) -> Question:

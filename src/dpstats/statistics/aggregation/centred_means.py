@@ -35,6 +35,8 @@ NATS, LEAST_SHARE, MOST_SHARE = 160, Fraction(8, 100), Fraction(1, 2)
 """Middle and spread of one coordinate get so much over the number of blocks, within these shares of the whole."""
 ROOM = 8.0
 """The range reaches so many spreads to either side: about five deviations of normal votes, as estimates of blocks are skewed."""
+LIKELY_MOST = 2.0**300
+"""Where few votes tell of the spread, it is drawn near the size of the middle, up to this: rather too large than too small."""
 FINEST = 1e-9
 """A range is at least so wide in units of its middle, so that there is something to divide."""
 
@@ -67,6 +69,6 @@ def _range(raw_column: Floats, epsilon: Fraction, rng: RandomSource) -> Range:
     middle = max(-LARGEST, min(LARGEST, nearest_float(fraction_of(drawn))))
     raw_distances = np.abs(np.clip(raw_full, -LARGEST, LARGEST) - middle)
     one_vote = epsilon * (1 - MIDDLE_SHARE) / 2
-    spread = draw_magnitude(count_cells(raw_distances).tolist(), one_vote, rng)
+    spread = draw_magnitude(count_cells(raw_distances).tolist(), one_vote, rng, likely=min(abs(middle), LIKELY_MOST) or 1.0)
     reach = max(ROOM * spread, FINEST * max(abs(middle), FINEST))
     return Range(max(-LARGEST, middle - reach), min(LARGEST, middle + reach))

@@ -8,6 +8,7 @@ Numerics   The parts become floats that are no larger
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -58,8 +59,12 @@ def aggregate_with(
     intervals: list[Interval] = []
     parts = len(raw_columns)
     try:
-        replies = [_read(_call(function, raw, epsilon / parts, delta / parts, level, rng)) for raw in raw_columns]
-    except Exception:  # what it raises may speak of votes
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            replies = [_read(_call(function, raw, epsilon / parts, delta / parts, level, rng)) for raw in raw_columns]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # what it raises, or how it ends, may speak of votes
         if not rng.private:
             raise
         return COULD_NOT

@@ -99,6 +99,8 @@ def _correlation(raw_rows: Floats) -> Any:
 
 
 def _least_squares(raw_rows: Floats) -> Any:
+    if not np.isfinite(raw_rows).all():
+        return None  # LAPACK would print a complaint
     raw_design = np.column_stack([np.ones(len(raw_rows)), raw_rows[:, :-1]])
     solution, _, rank, _ = np.linalg.lstsq(raw_design, raw_rows[:, -1], rcond=None)
     return solution if rank == raw_design.shape[1] else None

@@ -25,7 +25,7 @@ from dpstats.foundations.errors import InvalidParameterError, MissingParameterEr
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, Answer, Refusal
 from dpstats.mechanisms.propose_test_release import distance_for
-from dpstats.statistics.aggregation.aggregators import NAMES, Aggregator, aggregate_numbers, aggregator_for
+from dpstats.statistics.aggregation.aggregators import NAMES, UNIVERSAL, Aggregator, aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.choices import (
     Popularity,
     checked_options,
@@ -47,6 +47,7 @@ NUMBER_NATS = 360
 SURE, AGREE = 0.95, 0.6
 """Labels get so many blocks that the answer comes through with this chance where its lead is this share of them."""
 POPULARITY_SHARE = Fraction(1, 4)
+NO_INTERVAL = ("interval", "none: too few blocks at this epsilon to bound it")
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,11 @@ class Plan:
         outcome = aggregate_numbers(raw_votes, self.aggregator, epsilon=self.epsilon, delta=self.delta, level=self.level, rng=rng)
         if isinstance(outcome, Refusal):
             return outcome
+        unbounded = self.aggregate == UNIVERSAL and self.level is not None and not outcome.intervals
+        notes = (NO_INTERVAL, *outcome.notes) if unbounded else outcome.notes
         if self.single and len(outcome.values) == 1:  # a given aggregate may make several numbers of one
-            return Answer(outcome.values[0], outcome.intervals[0] if outcome.intervals else None, outcome.notes)
-        return Answer(outcome.values, None, outcome.notes, outcome.intervals)
+            return Answer(outcome.values[0], outcome.intervals[0] if outcome.intervals else None, notes)
+        return Answer(outcome.values, None, notes, outcome.intervals)
 
     def _choice(self, raw_labels: Sequence[Any], rng: RandomSource) -> Answer | Refusal:
         epsilon = _choice_epsilon(self.epsilon, self.popularity)

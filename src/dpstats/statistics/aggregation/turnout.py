@@ -10,6 +10,7 @@ Source     aggregators.proof.md, Lemma 1
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -27,7 +28,8 @@ WRONGLY = Fraction(1, 50)
 """Where half of the blocks or more gave an answer, they are found to be too few with at most this chance."""
 TOO_FEW_ANSWERS = Refusal(
     "Fewer than half of the blocks gave an answer of the declared shape, by a noisy count of them.",
-    "Try the function on made-up rows of the same form; larger blocks (fewer of them), or a larger epsilon, help too.",
+    "Try the function on made-up rows of the same form. If it returns several numbers, say how many by outputs=; if it returns "
+    "labels, take aggregate='stable' or 'argmax'. Larger blocks (fewer of them), or a larger epsilon, help too.",
 )
 
 
@@ -41,8 +43,33 @@ def turnout_epsilon(blocks: int, epsilon: Fraction, overlap: int = 1) -> Fractio
     return min(epsilon * TURNOUT_SHARE, Fraction(TURNOUT_NATS * overlap, max(1, blocks)))
 
 
-def too_few_answered(raw_answered: int, blocks: int, epsilon: Fraction, rng: RandomSource, overlap: int = 1) -> bool:
-    """Whether the number of blocks that answered is below half of all, as surely as its noise allows."""
+@dataclass(frozen=True)
+class Turnout:
+    """A noisy number of blocks that gave an answer."""
+
+    noisy_answered: int
+    blocks: int
+    reach: int
+    """Noise takes so many away with a chance of WRONGLY at most, and adds so many."""
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether it is below half of all, as surely as the noise allows."""
+        return 2 * (self.noisy_answered + self.reach) < self.blocks
+
+    @property
+    def missing(self) -> float:
+        """The share of blocks without an answer, as far as that is sure."""
+        return min(1.0, max(0, self.blocks - self.noisy_answered - self.reach) / self.blocks)
+
+
+def count_answers(raw_answered: int, blocks: int, epsilon: Fraction, rng: RandomSource, overlap: int = 1) -> Turnout:
+    """Count the blocks that answered, with noise for one row that is in `overlap` of them."""
     scale = overlap / epsilon
     noisy_answered = raw_answered + int(sample_discrete_laplace(scale, 1, rng)[0])
-    return 2 * (noisy_answered + noise_quantile(scale, WRONGLY)) < blocks
+    return Turnout(noisy_answered, blocks, noise_quantile(scale, WRONGLY))
+
+
+def too_few_answered(raw_answered: int, blocks: int, epsilon: Fraction, rng: RandomSource, overlap: int = 1) -> bool:
+    """Whether fewer than half of the blocks seem to have answered."""
+    return count_answers(raw_answered, blocks, epsilon, rng, overlap).is_too_small

@@ -3,10 +3,12 @@
 It is run as a program, by its path, and imports nothing of dpstats: it starts in a twentieth of a second and is the same whatever
 the process that started it holds. It reads requests from a pipe and writes one reply to each to another.
 
-Why        The worker loads the functions once and never calls them, nor does it ever hold a row. For every piece it forks, and
-           the child reads the piece from the pipe, calls the function, and ends. So every call starts from the same state: what a
-           function counts, caches or leaves behind, a later call does not find. What the function makes of a piece is sent back
-           in plain JSON; nothing that it wrote is unpickled
+Why        The worker loads the functions once and never calls them, nor does it ever hold a row, a reply or the length of one.
+           For every piece it forks a monitor, and the monitor a child, which reads the piece from the pipe, calls the function,
+           and ends. The monitor hears the child, passes the reply on, and ends too; of all that, the worker learns that a reply
+           is out, and goes on, or that there is none, and ends itself. So every call starts from the same state, down to memory
+           that nobody has cleared: what a function counts, caches, returns or leaves behind, a later call does not find. What it
+           makes of a piece is sent back in plain JSON; nothing that it wrote is unpickled
 Limits     No sandbox: a function that writes to a file and reads it in another call, that leaves a process of another group
            behind, or that looks at the clock or at process numbers can carry something from one piece to another. Where there is
            no fork (Windows), the worker calls the functions itself, so that their state lives on until the worker is replaced,
@@ -47,6 +49,7 @@ REPLY = struct.Struct(">q")
 NO_ANSWER = -1
 READY, UNLOADABLE = b"r", b"u"
 _HAS_READ = b"+"
+_HAS_REPLIED = b"!"
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _TICK = 0.05  # seconds between two looks at whether a child lives whose own children keep its pipe open
 _LISTS = ("tolist", "to_list", "to_pylist", "as_py")
@@ -98,11 +101,9 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     os.write(outlet, READY)
-    while head := _read(inlet, REQUEST.size):
-        place, size = REQUEST.unpack(head)
-        evaluate = _in_a_child if FORKS else _in_this_process
-        said = evaluate(functions[place], size, inlet, outlet, settings)
-        _write(outlet, REPLY.pack(NO_ANSWER) if said is None else REPLY.pack(len(said)) + said)
+    answer = _is_answered if FORKS else _is_answered_here
+    while answer(functions, inlet, outlet, settings):
+        pass
 
 
 def _keep_pipes() -> tuple[int, int]:
@@ -143,19 +144,59 @@ def _imported_names(code: CodeType | None) -> Iterator[str]:
             yield from _imported_names(constant)
 
 
-def _in_a_child(function: Callable[..., Any], size: int, inlet: int, outlet: int, settings: dict[str, Any]) -> bytes | None:
+def _is_answered(functions: Sequence[Callable[..., Any]], inlet: int, outlet: int, settings: dict[str, Any]) -> bool:
+    """Whether a monitor has replied to the next request; it has not where there is none, or where the monitor was ended."""
+    select.select([inlet], [], [])
+    hearing, saying = os.pipe()
+    me = os.getpid()
+    _hold_termination(True)
+    monitor = os.fork()
+    if not monitor:
+        os.close(hearing)
+        _be_a_monitor(functions, inlet, outlet, saying, settings, me)
+    os.close(saying)
+    _lead_a_group(monitor)  # both sides do it, so that it is done whoever comes first
+    signal.signal(signal.SIGTERM, lambda *_: _end_all(monitor))
+    _hold_termination(False)
+    news = _read(hearing, len(_HAS_REPLIED))
+    _hold_termination(True)
+    _end(monitor)
+    signal.signal(signal.SIGTERM, _stop)
+    _hold_termination(False)
+    os.close(hearing)
+    return news == _HAS_REPLIED
+
+
+def _be_a_monitor(
+    functions: Sequence[Callable[..., Any]], inlet: int, outlet: int, saying: int, settings: dict[str, Any], worker: int
+) -> None:
+    """Have a child answer the next request, write the reply, say that it is written, and end, whatever happens."""
+    try:
+        _lead_a_group(0)
+        _end_with(worker)
+        signal.signal(signal.SIGTERM, _stop)
+        _hold_termination(False)
+        place, size = REQUEST.unpack(_read(inlet, REQUEST.size))
+        said = _in_a_child(functions[place], size, inlet, (outlet, saying), settings)
+        _write(outlet, REPLY.pack(NO_ANSWER) if said is None else REPLY.pack(len(said)) + said)
+        _write(saying, _HAS_REPLIED)
+    finally:
+        os._exit(0)
+
+
+def _in_a_child(
+    function: Callable[..., Any], size: int, inlet: int, mine: tuple[int, ...], settings: dict[str, Any]
+) -> bytes | None:
     """What a fresh child process makes of the next `size` bytes in the pipe; None where that is nothing."""
-    child = 0
+    child, me = 0, os.getpid()
     hearing, saying = os.pipe()
     try:
         child = os.fork()
         if not child:
-            os.close(hearing)
-            os.close(outlet)
-            _be_a_child(function, size, inlet, saying, settings["memory"])
+            for pipe in (hearing, *mine):
+                os.close(pipe)
+            _be_a_child(function, size, inlet, saying, settings["memory"], me)
         os.close(saying)
-        with suppress(OSError):
-            os.setpgid(child, child)  # both sides do it, so that it is done whoever comes first
         return _heard(child, hearing, inlet, settings["seconds"])
     finally:
         os.close(hearing)
@@ -163,12 +204,10 @@ def _in_a_child(function: Callable[..., Any], size: int, inlet: int, outlet: int
             _end(child)
 
 
-def _be_a_child(function: Callable[..., Any], size: int, inlet: int, saying: int, memory: int) -> None:
+def _be_a_child(function: Callable[..., Any], size: int, inlet: int, saying: int, memory: int, monitor: int) -> None:
     """Read the arguments, call the function, say what it returned, and end, whatever happens."""
     try:
-        with suppress(OSError):
-            os.setpgid(0, 0)
-        _end_with_parent()
+        _end_with(monitor)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         raw_pickled = _read(inlet, size)
         if len(raw_pickled) < size:
@@ -183,14 +222,20 @@ def _be_a_child(function: Callable[..., Any], size: int, inlet: int, saying: int
         os._exit(0)
 
 
-def _in_this_process(function: Callable[..., Any], size: int, inlet: int, outlet: int, settings: dict[str, Any]) -> bytes | None:
-    """What the function makes of the next `size` bytes in the pipe, where there are no children; who waits too long ends us."""
+def _is_answered_here(functions: Sequence[Callable[..., Any]], inlet: int, outlet: int, settings: dict[str, Any]) -> bool:
+    """Reply to the next request, if there is one, where there are no children; who waits too long ends us."""
+    head = _read(inlet, REQUEST.size)
+    if not head:
+        return False
+    place, size = REQUEST.unpack(head)
     raw_pickled = _read(inlet, size)
     _reseed()
     try:
-        return spoken(_called(function, raw_pickled))
+        said = spoken(_called(functions[place], raw_pickled))
+        _write(outlet, REPLY.pack(len(said)) + said)
     except BaseException:
-        return None
+        _write(outlet, REPLY.pack(NO_ANSWER))
+    return True
 
 
 def _called(function: Callable[..., Any], raw_pickled: bytes) -> Any:
@@ -236,21 +281,40 @@ def _is_dead(child: int) -> bool:
     return hasattr(os, "waitid") and os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _end(child: int) -> None:
-    """End a child and all processes of its group."""
+def _end(process: int) -> None:
+    """End a process of ours, and all of its group if it leads one."""
     with suppress(OSError):
-        os.killpg(child, signal.SIGKILL)
+        os.killpg(process, signal.SIGKILL)
     with suppress(OSError):
-        os.kill(child, signal.SIGKILL)
+        os.kill(process, signal.SIGKILL)
     with suppress(OSError):
-        os.waitpid(child, 0)
+        os.waitpid(process, 0)
 
 
-def _end_with_parent() -> None:
-    """End this process when the worker is killed, where the system offers that (Linux)."""
+def _end_all(monitor: int) -> None:
+    """End a monitor, what it watches, and this process."""
+    _end(monitor)
+    os._exit(0)
+
+
+def _lead_a_group(process: int) -> None:
+    """Make a process, 0 for this one, the first of a group: what it forks belongs to the group, and can be ended with it."""
+    with suppress(OSError):
+        os.setpgid(process, process)
+
+
+def _hold_termination(is_held: bool) -> None:
+    """Let a request to terminate wait, or no more: none must come between a fork and the note of whom to end."""
+    signal.pthread_sigmask(signal.SIG_BLOCK if is_held else signal.SIG_UNBLOCK, [signal.SIGTERM])
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that forked it is gone, where the system offers that (Linux)."""
     if sys.platform == "linux":
         with suppress(AttributeError, OSError):
             ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
 
 
 def _reseed() -> None:

@@ -119,11 +119,11 @@ class WorkerProcess:
 
     @contextmanager
     def _ended_after(self, seconds: float) -> Iterator[None]:
-        """Kill the worker if what is done here takes longer."""
+        """Stop the worker if what is done here takes longer; told and not killed, it ends what it forked with itself."""
         if math.isinf(seconds):
             yield
             return
-        timer = Timer(seconds, self._process.kill)
+        timer = Timer(seconds, self.stop)
         timer.daemon = True
         timer.start()
         try:

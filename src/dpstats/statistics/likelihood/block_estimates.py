@@ -93,7 +93,8 @@ def _deviations(family: Family, bounds: tuple[tuple[float, float], ...]) -> Floa
     if information is None:
         return guess
     try:
-        spread = np.sqrt(np.diag(np.linalg.inv(information(middle))))
+        with np.errstate(all="ignore"):
+            spread = np.sqrt(np.diag(np.linalg.inv(information(middle))))
     except (np.linalg.LinAlgError, ValueError, FloatingPointError):
         return guess
     return np.where(np.isfinite(spread) & (spread > 0), spread, guess)

@@ -36,14 +36,21 @@ LEVELS = 2
 ROWS_SHARE = Fraction(2, 100)
 START_NATS, START_MOST, START_LEAST = 150.0, 0.25, 0.05
 """The quartiles of one column get so much over the number of rows, within these shares of the whole."""
-FIRST_NATS, FIRST_MOST, FIRST_LEAST = 120.0, 0.2, 0.08
-"""The same for each of the steps before the last, times the number of parameters."""
+EARLY_NATS, EARLY_MOST, EARLY_LEAST = 60.0, 0.1, 0.02
+"""The same for each of the steps before the last, times the number of parameters; half as much counts rows."""
 MANY_LEVELS, MANY_SHARE = 5, Fraction(3, 10)
 MANY = tuple(Fraction(place, 1 << MANY_LEVELS) for place in range(1, 1 << MANY_LEVELS))
 """Quantiles for a start where quartiles do not tell, the levels of draws that they take, and their share of the whole."""
 PSEUDO_ROWS = 512
-EARLY_STEPS, EARLY_STEPS_OF_TABLES = 2, 4
-"""Steps before the last; of several columns more, because a start from each alone knows nothing of how they go together."""
+MOST_EARLY, LAST_LEAST = 12, Fraction(2, 5)
+"""Steps before the last are taken until they are short, but no more than so many, and so that this share is left for the last."""
+NEAR, SURELY = 0.1, 4.0
+"""A step is short if it is no longer than this, in standard deviations of a row's score, or than so many errors of itself and the
+step before. If the last one is not, the steps led nowhere."""
+OFF_ROUND = 1e-6
+"""A start is moved by so much, because at a round one, such as a rate of 4, rows may have a score of 0 and look impossible."""
+POSSIBLE = 0.5
+"""At least so much of all rows must be such that the family can have made them."""
 FEWEST_NATS = 60.0
 """Below so many rows times epsilon there is no reply."""
 LONGEST = 1.0
@@ -72,10 +79,17 @@ class Step:
     stand: Stand
     length: float
     """As long as it would have been; steps are cut off at LONGEST."""
+    error: float
+    """How far off its end may be by sampling and noise, as lengths are measured."""
     covariance: Floats
     noise: Floats
     rows: float
     """The noisy number of rows that can come from the family."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether one more would not change much."""
+        return self.length <= max(NEAR, SURELY * self.error)
 
 
 class ScoreWalk:
@@ -88,7 +102,8 @@ class ScoreWalk:
         self.coordinates = Coordinates(family.space)
 
     def walk(self, columns: int) -> Arrival | None:
-        """All of it; None where there are too few rows, by their noisy number, or the last step was still a long one."""
+        """All of it; None where there are too few rows, or too few that the family can have made, or the steps led nowhere, by
+        released numbers."""
         noisy, _ = self.purse.noisy([self.table.column(0).count()], 1, ROWS_SHARE)
         nats = noisy[0] / self.purse.deviation(Fraction(1), 1)
         if nats < FEWEST_NATS:
@@ -96,14 +111,17 @@ class ScoreWalk:
         stand = self._start(columns, nats)
         if stand is None or not _stands(stand):
             return None
-        early = part(min(FIRST_MOST, max(FIRST_LEAST, len(stand.theta) * FIRST_NATS / nats)))
+        early = part(min(EARLY_MOST, max(EARLY_LEAST, len(stand.theta) * EARLY_NATS / nats)))
         rows = float(noisy[0])
-        steps = early_steps(columns)
-        for _ in range(steps):
-            step = self._step(stand, rows, early / steps, counted=early / (2 * steps))
+        for _ in range(MOST_EARLY):
+            step = self._step(stand, rows, early, counted=early / 2)
             stand, rows = step.stand, step.rows
+            if step.is_short or self.purse.left < LAST_LEAST + early * Fraction(3, 2):
+                break
+        if rows < POSSIBLE * noisy[0]:
+            return None
         last = self._step(stand, rows, self.purse.left, counted=None)
-        if last.length > LONGEST:
+        if last.length > max(NEAR, SURELY * math.hypot(step.error, last.error)):
             return None
         return Arrival(last.stand.theta, last.covariance, last.noise, max(1, round(last.rows)))
 
@@ -118,7 +136,7 @@ class ScoreWalk:
             theta = several(quartiles) if several else single(quartiles[0])  # type: ignore[misc]
         if not np.isfinite(theta).all():
             return None
-        return Stand(self.family, self.coordinates, self.coordinates.inside(theta))
+        return Stand(self.family, self.coordinates, self.coordinates.held(self.coordinates.free(theta) + OFF_ROUND))
 
     def _fit_of_quantiles(self) -> Floats:
         """The estimate of rows that lie evenly between many private quantiles of the one column."""
@@ -139,7 +157,9 @@ class ScoreWalk:
         """One step for a share; the number of rows that follow the family is bought anew for `counted`."""
         size = len(stand.theta)
         noise = L2_UNITS / stand.scores(1.0).unit * self.purse.deviation(share, size) / rows
-        chosen = min(stand.expected, key=lambda each: float(np.trace(each.error(rows, each.bound * noise))))
+        totals = [float(np.trace(each.error(rows, each.bound * noise))) for each in stand.expected]
+        place = totals.index(min(totals))
+        chosen = stand.expected[place]
         scores = stand.scores(chosen.bound)
         *raw_sums, raw_possible = self.table.row_sums(scores)
         noisy_sums, deviation = self.purse.noisy(raw_sums, L2_UNITS, share)
@@ -151,8 +171,11 @@ class ScoreWalk:
         if length > LONGEST:
             step *= LONGEST / length
         self.progress.step()
-        errors = self._errors(stand, chosen, rows, deviation * unit, min(length, LONGEST))
-        return Step(self._moved(stand, step), length, *errors, rows)
+        moved = self._moved(stand, step)
+        error = math.sqrt(float(np.trace(chosen.error(rows, deviation * unit))))
+        return Step(
+            moved, length, error, *self._errors(moved, moved.expected[place], rows, deviation * unit, min(length, LONGEST)), rows
+        )
 
     def _errors(self, stand: Stand, chosen: Expected, rows: float, noise: float, length: float) -> tuple[Floats, Floats]:
         """The covariance of the free coordinates, and the deviations of the noise alone in the parameters."""
@@ -169,11 +192,6 @@ class ScoreWalk:
             if _stands(moved):
                 return moved
         return stand
-
-
-def early_steps(columns: int) -> int:
-    """How many steps are taken before the last."""
-    return EARLY_STEPS if columns == 1 else EARLY_STEPS_OF_TABLES
 
 
 def _stands(stand: Stand) -> bool:

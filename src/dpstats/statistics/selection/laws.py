@@ -6,14 +6,16 @@ A law that could not have made one of the numbers is out. Where two are equal th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.likelihood.beta import roots
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.likelihood.weibull import likeliest
 
@@ -31,11 +33,14 @@ class Law:
     parameters: int = 2
     above: float = -math.inf
     """Its numbers are larger than this."""
+    below: float = math.inf
+    """Its numbers are less than this."""
     discrete: bool = False
 
     def criterion(self, raw_values: Floats) -> float:
         """Akaike's information criterion, the less the better; infinite where the law could not have made these."""
-        if self.above >= raw_values.min() or (self.discrete and (raw_values != np.floor(raw_values)).any()):
+        outside = self.above >= raw_values.min() or self.below <= raw_values.max()
+        if outside or (self.discrete and (raw_values != np.floor(raw_values)).any()):
             return math.inf
         score = 2 * self.parameters - 2 * float(self._log_density(raw_values).sum())
         return score if math.isfinite(score) else math.inf
@@ -57,6 +62,25 @@ def _weibull(raw_values: Floats) -> Floats:
     with np.errstate(all="ignore"):
         raw_shapes, raw_places = likeliest(raw_block, log_of(raw_values))
         return np.asarray(weibull_min.logpdf(raw_values, raw_shapes[0], scale=np.exp(raw_places[0])))
+
+
+def _beta(raw_values: Floats) -> Floats:
+    """Alpha and beta are the roots of two equations in the means of log(x) and log(1-x)."""
+    from scipy.stats import beta
+
+    raw_ups, raw_downs = log_of(raw_values).mean(keepdims=True), log_of(1.0 - raw_values).mean(keepdims=True)
+    with np.errstate(all="ignore"):
+        raw_alphas, raw_betas = roots(raw_ups, raw_downs)
+        return np.asarray(beta.logpdf(raw_values, raw_alphas[0], raw_betas[0]))
+
+
+def _pareto(raw_values: Floats) -> Floats:
+    """The scale is the least number."""
+    raw_logs = log_of(raw_values)
+    raw_low = raw_logs.min()
+    with np.errstate(all="ignore"):
+        raw_shape = 1.0 / (raw_logs - raw_low).mean()
+        return np.asarray(np.log(raw_shape) + raw_shape * raw_low - (raw_shape + 1.0) * raw_logs)
 
 
 def _poisson(raw_values: Floats) -> Floats:
@@ -89,6 +113,8 @@ def _negative_binomial(raw_values: Floats) -> Floats:
 
 _FITTED_HERE: dict[str, Callable[[Floats], Floats]] = {
     "weibull_min": _weibull,
+    "beta": _beta,
+    "pareto": _pareto,
     "poisson": _poisson,
     "geom": _geometric,
     "nbinom": _negative_binomial,
@@ -102,6 +128,8 @@ LAWS: dict[str, Law] = {
     "weibull": Law("weibull_min", _FROM_ZERO, above=0.0),
     "exponential": Law("expon", _FROM_ZERO, parameters=1, above=0.0),
     "inverse_gaussian": Law("invgauss", _FROM_ZERO, above=0.0),
+    "pareto": Law("pareto", above=0.0),
+    "beta": Law("beta", above=0.0, below=1.0),
     "laplace": Law("laplace"),
     "logistic": Law("logistic"),
     "cauchy": Law("cauchy"),
@@ -112,11 +140,13 @@ LAWS: dict[str, Law] = {
     "geometric": Law("geom", parameters=1, above=-1.0, discrete=True),
     "negative_binomial": Law("nbinom", parameters=2, above=-1.0, discrete=True),
 }
+OTHER_NAMES = {"norm": "normal", "gaussian": "normal", "t": "student", "gumbel_r": "gumbel", "nbinom": "negative_binomial"}
+"""What scipy, and with it mle, calls the same law. Its weibull_min and others have a shift, and its geom begins at 1."""
 
 
 def checked_laws(value: object) -> tuple[str, ...]:
     """Two or more names, all of laws with densities or all of laws of counts."""
-    names = checked_names(value, "families", LAWS)
+    names = checked_names(value, "families", LAWS, OTHER_NAMES)
     if len({LAWS[name].discrete for name in names}) > 1:
         raise InvalidParameterError(
             "families must be all laws of counts (poisson, geometric, negative_binomial) or all others: "
@@ -125,17 +155,22 @@ def checked_laws(value: object) -> tuple[str, ...]:
     return names
 
 
-def checked_names(value: object, word: str, known: Sequence[str] | dict[str, Any]) -> tuple[str, ...]:
-    """Two or more different names of a public list."""
+def checked_names(
+    value: object, word: str, known: Sequence[str] | dict[str, Any], other_names: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Two or more different names of a public list, also by what others call them."""
     if not isinstance(value, (list, tuple)) or len(value) < 2:
         first, second, *_ = known
         raise InvalidParameterError(f"{word} must be a list of two names or more, such as [{first!r}, {second!r}].")
-    for name in value:
+    names = tuple((other_names or {}).get(name, name) if isinstance(name, str) else name for name in value)
+    for name in names:
         if not isinstance(name, str) or name not in known:
-            raise UnknownNameError(f"{word} has no {name!r}; there are {', '.join(known)}.")
-    if len(set(value)) < len(value):
+            near = get_close_matches(name.lower(), known, n=1) if isinstance(name, str) else []
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
+            raise UnknownNameError(f"{word} has no {name!r}; {hint}")
+    if len(set(names)) < len(names):
         raise InvalidParameterError(f"{word} names something twice: name each once.")
-    return tuple(value)
+    return names
 
 
 def best_law(raw_values: Floats, names: Sequence[str]) -> str | None:
