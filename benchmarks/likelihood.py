@@ -195,6 +195,7 @@ class Run(NamedTuple):
 
     repeats: int
     seconds: float
+    seed: int = SEED
 
 
 class Measured(NamedTuple):
@@ -253,7 +254,7 @@ def measure(case: Case, method: str, rows: int, epsilon: float, run: Run) -> Mea
     for repeat in range(run.repeats):
         if repeat >= FEWEST and time.perf_counter() - started > run.seconds:
             break
-        drawn = case.rows(rows, np.random.default_rng([SEED, rows, repeat]))
+        drawn = case.rows(rows, np.random.default_rng([run.seed, rows, repeat]))
         begun = time.perf_counter()
         reply = case.ask(drawn, method, epsilon, repeat)
         seconds += time.perf_counter() - begun
@@ -485,10 +486,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--sizes", nargs="+", type=int, help="numbers of rows of efficiency and intervals")
     parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=SEED, help="of the rows of families, efficiency and intervals")
     parser.add_argument("--only", nargs="+", choices=list(CASES), help="families; each section has its own otherwise")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     given = parser.parse_args()
-    run = Run(given.repeats, given.seconds)
+    run = Run(given.repeats, given.seconds, given.seed)
     if "families" in given.sections:
         families_table(given.only or CASES, given.methods, given.rows, given.epsilon, run)
     if "efficiency" in given.sections:

@@ -280,13 +280,13 @@ def test_an_unknown_parameter_is_an_error_with_the_nearest_one(word: str, hint: 
 
 def test_a_median_that_has_no_interval_says_why_on_its_card() -> None:
     line = ("interval", "none: too few blocks at this epsilon to bound it")
-    few, enough = ask("median", blocks=20, epsilon=1), ask("median", blocks=400, epsilon=3)
+    few, enough = ask("median", blocks=6), ask("median", blocks=400, epsilon=3)
     assert (few.interval, line in few.notes) == (None, True)
     assert "  interval    none: too few blocks" in str(few.card())
     assert enough.interval is not None
-    pair = ask("median", X, blocks=10, epsilon=1)
+    pair = ask("median", X, blocks=6)
     assert (pair.intervals, line in pair.notes) == ((), True)
-    for other in (enough, ask("median", blocks=20, epsilon=1, interval=None), ask("median", blocks=20, aggregate=dp.median)):
+    for other in (enough, ask("median", blocks=6, interval=None), ask("median", blocks=6, aggregate=dp.median)):
         assert "interval" not in dict(other.notes)
 
 

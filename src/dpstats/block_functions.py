@@ -162,9 +162,9 @@ def sample_and_aggregate(
     question = f"sample_and_aggregate({shown_function(f)}, blocks={plan.blocks}, aggregate={plan.aggregate})"
     try:
         outcome = answer()
-    except (DataTypeError, InvalidParameterError):
+    except (DataTypeError, InvalidParameterError, KeyboardInterrupt):
         raise
-    except Exception:
+    except BaseException:  # how an aggregate ends may speak of votes
         if not source.private:
             raise
         outcome = COULD_NOT

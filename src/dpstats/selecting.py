@@ -248,9 +248,9 @@ def a_samp(
     try:
         shares = {"epsilon": cost.epsilon, "delta": cost.delta}
         reply = printed_samples(f, rows.take, rows.count, **shares, runs=design.runs, seconds=limit, workers=hands, rng=source)
-    except DpstatsError:
+    except (DpstatsError, KeyboardInterrupt):
         raise
-    except Exception:
+    except BaseException:  # how it ends may speak of rows
         if not source.private:
             raise
         reply = NoReply("", cost, METHOD, COULD_NOT.reason, COULD_NOT.advice, source.private)

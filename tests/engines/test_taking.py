@@ -155,6 +155,128 @@ def test_one_row_more_changes_nothing_about_the_other_rows(made: Callable[[list[
     assert pickle.dumps(kept) == pickle.dumps(with_one_more)
 
 
+KEPT = ["b", "a", None, "b"]
+
+
+def categories(rows: list[str | None]) -> pd.Series:
+    return pd.Series(rows, dtype="category")
+
+
+def ordered_categories(rows: list[str | None]) -> pd.Series:
+    return categories(rows).cat.as_ordered()
+
+
+def categories_as_they_came(rows: list[str | None]) -> pd.Series:
+    return pd.Series(pd.Categorical(rows, list(dict.fromkeys(row for row in rows if row))))
+
+
+def frame_of_categories(rows: list[str | None]) -> pd.DataFrame:
+    frame = pd.concat([categories(rows), pd.Series(range(9)[-len(rows) :]), categories(rows)], axis=1)
+    frame.columns = pd.Index(["x", "y", "x"])
+    frame.attrs = {"rows": len(rows)}
+    return frame
+
+
+def labelled_by_categories(rows: list[str | None]) -> pd.Series:
+    return pd.Series(1.0, index=pd.CategoricalIndex(rows, name="label"))
+
+
+def labelled_by_categories_twice(rows: list[str | None]) -> pd.Series:
+    return pd.Series(1.0, index=pd.MultiIndex.from_arrays([categories_as_they_came(rows), rows], names=["x", "y"]))
+
+
+def dictionary(rows: list[str | None]) -> pa.Array:
+    return pa.array(rows, pa.dictionary(pa.int8(), pa.large_string()))
+
+
+def ordered_dictionary(rows: list[str | None]) -> pa.Array:
+    return pa.array(pd.Categorical(rows, ordered=True))
+
+
+def table_of_dictionaries(rows: list[str | None]) -> pa.Table:
+    return pa.table({"x": pa.chunked_array([dictionary(rows[:2]), dictionary(rows[2:])]), "y": rows})
+
+
+def batch_of_dictionaries(rows: list[str | None]) -> pa.RecordBatch:
+    return pa.record_batch({"x": dictionary(rows), "y": rows})
+
+
+def dictionary_in_pandas(rows: list[str | None]) -> pd.DataFrame:
+    return pd.DataFrame({"x": pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([dictionary(rows)])))})
+
+
+def texts_in_pandas(rows: list[str | None]) -> pd.DataFrame:
+    return pd.DataFrame({"x": pd.concat([pd.Series(rows[:1]), pd.Series(rows[1:])], ignore_index=True)})
+
+
+def polars_categories(rows: list[str | None]) -> pl.DataFrame:
+    return pl.DataFrame({"x": pl.Series(rows, dtype=pl.Categorical)})
+
+
+def polars_enum(rows: list[str | None]) -> pl.Series:
+    return pl.Series(rows, dtype=pl.Enum(["a", "b", "secret"]))
+
+
+MADE_OF_TEXTS = [
+    categories,
+    ordered_categories,
+    categories_as_they_came,
+    frame_of_categories,
+    labelled_by_categories,
+    labelled_by_categories_twice,
+    dictionary,
+    ordered_dictionary,
+    table_of_dictionaries,
+    batch_of_dictionaries,
+    dictionary_in_pandas,
+    texts_in_pandas,
+    polars_categories,
+    polars_enum,
+]
+
+
+@pytest.mark.parametrize("row", ["secret", "a"])
+@pytest.mark.parametrize("made", MADE_OF_TEXTS)
+def test_no_label_of_another_row_comes_along(made: Callable[[list[str | None]], Any], row: str) -> None:
+    whole = made(KEPT)
+    kept = rows_taker(whole).take(np.arange(4))
+    with_one_more = rows_taker(made([row, *KEPT])).take(np.arange(1, 5))
+    assert pickle.dumps(pickle.loads(pickle.dumps(kept))) == pickle.dumps(pickle.loads(pickle.dumps(with_one_more)))
+    assert made is polars_enum or b"secret" not in pickle.dumps(with_one_more)
+    assert type(kept[0]) is type(whole)
+    assert str(np.asarray(kept[0]).tolist()) == str(np.asarray(whole).tolist())
+
+
+@pytest.mark.parametrize("made", [pd.DatetimeIndex, pd.TimedeltaIndex])
+def test_dates_do_not_tell_how_far_apart_their_rows_stood(made: Callable[..., Any]) -> None:
+    index = made(np.arange(5) * 24 * 3600 * 10**9, freq="D")
+    (taken,) = rows_taker(pd.Series(np.arange(5.0), index=index)).take(np.array([0, 2, 4]))
+    assert taken.index.freq is None
+    assert index.freq is not None
+    assert taken.index.tolist() == index[::2].tolist()
+
+
+def test_ordered_categories_keep_their_order() -> None:
+    sizes = pd.Series(pd.Categorical(["large", "small", "huge"], ["small", "large", "huge"], ordered=True))
+    (taken,) = rows_taker(sizes).take(np.array([0, 1]))
+    assert taken.cat.ordered
+    assert taken.cat.categories.tolist() == ["small", "large"]
+    (encoded,) = rows_taker(pa.array(sizes)).take(np.array([0, 1]))
+    assert encoded.type.ordered
+    assert encoded.dictionary.to_pylist() == ["small", "large"]
+
+
+def test_categories_that_cannot_be_sorted_come_as_their_rows_do() -> None:
+    (taken,) = rows_taker(pd.Series(pd.Categorical(["a", 1, "z"], ["z", 1, "a"]))).take(np.array([0, 1]))
+    assert taken.cat.categories.tolist() == ["a", 1]
+
+
+def test_dictionaries_inside_nested_columns_are_refused() -> None:
+    nested = pa.array([["a"], ["b"]], pa.list_(pa.dictionary(pa.int8(), pa.string())))
+    with pytest.raises(DataTypeError, match="inside a nested column"):
+        rows_taker(nested)
+
+
 def test_labels_stay_with_their_rows() -> None:
     (taken,) = rows_taker(pd.Series(NUMBERS, index=TEXTS)).take(CHOSEN)
     assert taken.to_dict() == {"c": 3.0, "a": 1.0}

@@ -117,7 +117,7 @@ def test_where_most_blocks_are_too_small_there_is_no_reply() -> None:
 
 def test_a_block_on_which_a_function_raises_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails_on_many(raw_rows: Floats) -> Any:
-        if len(raw_rows) > 60:
+        if len(raw_rows) > 66:
             raise ArithmeticError(raw_rows)
         return raw_rows.mean(axis=0)
 
@@ -221,7 +221,7 @@ def test_the_command_line_answers_functions_by_name(tmp_path: Path, capsys: pyte
 
 def test_the_plan_of_a_question_is_that_of_its_parameters() -> None:
     question = asked_question("least_squares", ("a", "b", "c"))
-    assert (plan_of(question).blocks, plan_of(question).outputs) == (900, 3)
+    assert (plan_of(question).blocks, plan_of(question).outputs) == (1080, 3)
     assert question.method.run is answer_named
     assert asked_question("correlation", ("a", "b")).epsilon == Fraction(1)
 

@@ -36,10 +36,10 @@ No file is read and nothing is spent; the questions are answered on simulated ta
   dpstats plan "logistic_regression(X, y)" --features 12 --epsilon 1 --rows 10000
   dpstats plan "mle(gamma)" "sample_and_aggregate(median)" --epsilon 1 --rows 10000
 
-Questions are written as for dpstats ask; a column's name is only a word here, and may be left out. --epsilon is the total: a question that names its
-own epsilon takes that much, the others share the rest equally. With --half-width in its place, the plan says the smallest
-epsilon, up to 10, with which the interval reaches no farther to either side: in the unit of the answer, or with % as a share of
-the interquartile range (of the value itself for counts, sums and others that are not in the unit of the data).
+Questions are written as for dpstats ask; a column's name is only a word here, and may be left out. --epsilon is the total: a
+question that names its own epsilon takes that much, the others share the rest equally. With --half-width in its place, the plan
+says the smallest epsilon, up to 10, with which the interval reaches no farther to either side: in the unit of the answer, or with
+% as a share of the interquartile range (of the value itself for counts, sums and others that are not in the unit of the data).
 """
 
 

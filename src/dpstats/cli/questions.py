@@ -73,10 +73,8 @@ def name_columns(question: ParsedQuestion, statistic: Statistic) -> ParsedQuesti
     """The question with stand-ins for columns that it leaves out: no names, or X and y of features with an outcome."""
     if comes_first(question, statistic):
         if not question.column:
-            name = statistic.parameters[0].name
-            raise MissingParameterError(
-                f"the question {_quoted(question.text)} must name {name}: {statistic.parameters[0].help}."
-            )
+            first = statistic.parameters[0]
+            raise MissingParameterError(f"the question {_quoted(question.text)} must name {first.name}: {first.help}.")
         return question if question.positional else replace(question, positional=("",))
     if question.column:
         return question

@@ -3,10 +3,11 @@
 Claim      What is taken depends on the rows that are taken, in their order, and on the container's type, which is public; not on
            the other rows, nor on where in the container the rows stood
 Why        What containers carry along from other rows is left behind: the numbers that pandas gives to rows without labels, the
-           levels of a MultiIndex, the notes of arrow tables (which hold the number of rows), and the pieces that arrow and polars
-           keep their columns in. Labels of rows stay with them
-Limits     The categories of a categorical column, and the length that numpy gives to texts, are parts of a type. Where they were
-           found from the rows, a single row can change them for all
+           levels of a MultiIndex, the step of dates, categories that none of the rows has (with the order of unordered ones), the
+           dictionaries and the notes of arrow (which hold the number of rows), and the pieces that arrow and polars keep their
+           columns in. Labels of rows stay with them. Rows travel to other processes, where polars numbers categories anew
+Limits     The length that numpy gives to texts, the order of ordered categories, and an Enum of polars are parts of a type. Where
+           they were found from the rows, a single row can change them for all
 """
 
 from __future__ import annotations
@@ -124,14 +125,81 @@ def _open_foreign(data: Any) -> tuple[int, Take] | None:
 
 def _taken_from_pandas(pandas: Any, data: Any, numbers: Numbers) -> Any:
     raw_taken = data.iloc[numbers]
+    raw_taken.attrs = {}
     if isinstance(data.index, pandas.RangeIndex):
-        return raw_taken.reset_index(drop=True)  # numbers of rows: where they stand among the others
-    if isinstance(data.index, pandas.MultiIndex):
-        return raw_taken.set_axis(raw_taken.index.remove_unused_levels(), axis=0)
+        raw_taken = raw_taken.reset_index(drop=True)  # numbers of rows: where they stand among the others
+    else:
+        raw_taken.index = _own_labels(pandas, raw_taken.index)
+    if isinstance(raw_taken, pandas.Series):
+        return _own_values(pandas, raw_taken)
+    for place, dtype in enumerate(data.dtypes):
+        if isinstance(dtype, (pandas.CategoricalDtype, pandas.ArrowDtype)):
+            raw_taken.isetitem(place, _own_values(pandas, raw_taken.iloc[:, place]))
     return raw_taken
 
 
+def _own_labels(pandas: Any, raw_index: Any) -> Any:
+    """Labels of rows, without what was made of the labels of others."""
+    if isinstance(raw_index, pandas.MultiIndex):
+        raw_columns = [_own_labels(pandas, raw_index.get_level_values(level)) for level in range(raw_index.nlevels)]
+        return pandas.MultiIndex.from_arrays(raw_columns, names=raw_index.names)
+    if isinstance(raw_index, (pandas.DatetimeIndex, pandas.TimedeltaIndex)):
+        return type(raw_index)(raw_index, freq=None)
+    if isinstance(raw_index.dtype, (pandas.CategoricalDtype, pandas.ArrowDtype)):
+        return pandas.Index(_own_values(pandas, raw_index.to_series()), name=raw_index.name)
+    return raw_index
+
+
+def _own_values(pandas: Any, raw_column: Any) -> Any:
+    """A column with the categories that are in it, in their own order: as declared, else sorted, else as they come."""
+    if isinstance(raw_column.dtype, pandas.CategoricalDtype):
+        return raw_column.cat.set_categories(_own_categories(pandas, raw_column))
+    if isinstance(raw_column.dtype, pandas.ArrowDtype):
+        arrow = sys.modules["pyarrow"]  # pandas has loaded it
+        raw_held = raw_column.array.__arrow_array__()
+        raw_array = pandas.arrays.ArrowExtensionArray(_in_one_piece(arrow, raw_held))
+        return pandas.Series(raw_array, index=raw_column.index, name=raw_column.name)
+    return raw_column
+
+
+def _own_categories(pandas: Any, raw_column: Any) -> Any:
+    raw_codes = pandas.unique(raw_column.cat.codes[raw_column.cat.codes >= 0])
+    if raw_column.cat.ordered:
+        return raw_column.cat.categories.take(np.sort(raw_codes))
+    raw_seen = raw_column.cat.categories.take(raw_codes)
+    try:
+        return raw_seen.sort_values()
+    except TypeError:
+        return raw_seen
+
+
 def _in_one_piece(arrow: Any, raw_taken: Any) -> Any:
+    """A column or a table of arrow in one chunk, with dictionaries that hold what is in it."""
     if isinstance(raw_taken, arrow.ChunkedArray):
-        return arrow.chunked_array([raw_taken.combine_chunks()], raw_taken.type)
-    return raw_taken.combine_chunks() if isinstance(raw_taken, arrow.Table) else raw_taken
+        return arrow.chunked_array([_own_dictionary(arrow, raw_taken.combine_chunks())], raw_taken.type)
+    if isinstance(raw_taken, (arrow.Table, arrow.RecordBatch)):
+        raw_columns = [_in_one_piece(arrow, raw_column) for raw_column in raw_taken.columns]
+        return type(raw_taken).from_arrays(raw_columns, schema=raw_taken.schema)
+    return _own_dictionary(arrow, raw_taken)
+
+
+def _own_dictionary(arrow: Any, raw_array: Any) -> Any:
+    kind = raw_array.type
+    if not arrow.types.is_dictionary(kind):
+        if _holds_dictionary(arrow, kind):
+            raise DataTypeError("the data have a dictionary of arrow inside a nested column: cast that to plain values first.")
+        return raw_array
+    if not kind.ordered:
+        raw_fresh = raw_array.dictionary_decode().dictionary_encode()
+        return arrow.DictionaryArray.from_arrays(raw_fresh.indices.cast(kind.index_type), raw_fresh.dictionary)
+    raw_is_null = np.asarray(raw_array.indices.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    raw_places = np.asarray(raw_array.indices.fill_null(0).to_numpy(zero_copy_only=False))
+    raw_used = np.unique(raw_places[~raw_is_null])
+    raw_indices = arrow.array(np.searchsorted(raw_used, raw_places), kind.index_type, mask=raw_is_null)
+    return arrow.DictionaryArray.from_arrays(raw_indices, raw_array.dictionary.take(arrow.array(raw_used)), ordered=True)
+
+
+def _holds_dictionary(arrow: Any, kind: Any) -> bool:
+    """Whether a dictionary is somewhere in a type."""
+    inner = [kind.field(place).type for place in range(kind.num_fields)] if arrow.types.is_nested(kind) else []
+    return arrow.types.is_dictionary(kind) or any(_holds_dictionary(arrow, each) for each in inner)

@@ -60,6 +60,10 @@ FEW_ROWS = Refusal(
     "names, such as linear_regression, need fewer rows.",
 )
 PURE, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
+FEW_ESTIMATES = Refusal(
+    "Fewer than half of the blocks of rows have an estimate, by a noisy count of them.",
+    "Larger blocks (fewer of them) help, more rows, or a family that can have made the rows.",
+)
 FAR_ROWS = ("far rows", "pull no harder than others: where rows do not follow the family, plain maximum likelihood would differ")
 KEPT = Fraction(9, 10)
 """At least so much of epsilon is left when rows and answers have been counted."""
@@ -311,7 +315,7 @@ def _put_together(
     raw_votes = votes_of(family, table, blocks, rng)
     outcome = aggregate_numbers(raw_votes, how, epsilon=epsilon, delta=Fraction(0), level=question.interval, rng=rng)
     if isinstance(outcome, Refusal):
-        return outcome
+        return FEW_ESTIMATES
     theta = Coordinates(family.space).inside(outcome.values)
     fit = fit_of(family, theta, covariance=_diagonal(outcome), noisy_rows=noisy_rows)
     intervals = tuple(Interval(each.low, each.high, each.level, VOTES_ERROR) for each in outcome.intervals)

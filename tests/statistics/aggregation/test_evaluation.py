@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -48,6 +49,11 @@ def is_gone(process: int) -> bool:
         return True
 
 
+def parent(process: int) -> int:
+    """Who forked a process."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def ends(process: int) -> bool:
     """Whether a process ends within a while."""
     patience = time.monotonic() + 20
@@ -76,8 +82,15 @@ def misdeeds() -> dict[str, Callable[[], Any]]:
             os._exit(0)
         time.sleep(600)
 
-    def end_the_worker() -> None:
+    def end_the_monitor() -> None:
         os.kill(os.getppid(), signal.SIGKILL)
+
+    def end_the_worker() -> None:
+        os.kill(parent(os.getppid()), signal.SIGKILL)
+        time.sleep(600)
+
+    def end_its_group() -> None:
+        os.killpg(0, signal.SIGKILL)
 
     def stop_itself() -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -106,7 +119,10 @@ def misdeeds() -> dict[str, Callable[[], Any]]:
         "writes garbage": lambda: write_everywhere(b"\xff" * 100),
         "writes much garbage": lambda: write_everywhere(b"+\x00" * LONGEST),
         "leaves a process behind": leave_a_process_behind,
+        "ends its monitor": end_the_monitor,
+        "tells its monitor to end": lambda: os.kill(os.getppid(), signal.SIGTERM),
         "ends its worker": end_the_worker,
+        "ends its group": end_its_group,
     }
 
 
@@ -130,19 +146,23 @@ def test_a_misdeed_costs_no_other_block_anything(replies_between_misdeeds: list[
     assert replies_between_misdeeds[::2] == [(2.0 * place,) for place in range(len(misdeeds()) + 1)]
 
 
-def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stopped", ["monitor", "worker and monitor"])
+def test_stopped_processes_are_replaced(stopped: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(worker_process, "GRACE", 0.2)
-    note = tmp_path / "process"
+    note = tmp_path / "processes"
 
     def function(place: int) -> int:
         if place == 1:
-            note.write_text(str(os.getpid()))
-            os.kill(os.getppid(), signal.SIGSTOP)
+            monitor = os.getppid()
+            worker = parent(monitor)
+            note.write_text(f"{worker} {monitor} {os.getpid()}")
+            for process in (monitor, worker)[: 1 + ("worker" in stopped)]:
+                os.kill(process, signal.SIGSTOP)
             time.sleep(600)
         return place
 
     assert evaluate([function], places(3), Numbers(1), seconds=0.5, workers=1) == [(0.0,), None, (2.0,)]
-    assert ends(int(note.read_text()))
+    assert all(ends(int(process)) for process in note.read_text().split())
 
 
 def test_a_function_that_returns_twice_is_heard_once() -> None:
@@ -178,6 +198,40 @@ def counting() -> Callable[[int], list[float]]:
 
 def test_no_call_finds_what_another_one_left_behind() -> None:
     assert evaluate([counting()], places(6), Numbers(3), workers=WORKERS) == [(0.0, 0.0, 0.0)] * 6
+
+
+def held_by_callers() -> str:
+    """What the callers of a function know, all of it."""
+    frame: types.FrameType | None = sys._getframe()
+    held = []
+    while frame is not None:
+        held.append(repr(frame.f_locals))
+        frame = frame.f_back
+    return "".join(held)
+
+
+def uncleared(sizes: Sequence[int]) -> bytes:
+    """Memory that nobody has cleared."""
+    return b"".join(np.empty(size, dtype=np.uint8).tobytes() for size in sizes for _ in range(3))
+
+
+SIZES = (12, 16, 40, 64, 100, 200, 400, 1000, 10_000, 100_000, 700_000, 3_000_000)
+
+
+def finding(mark: str) -> str:
+    """A long reply of capitals, after a note of whether there was one already."""
+    found = re.search("[QWERTY]{60}", held_by_callers() + uncleared(SIZES).decode("latin-1"))
+    return f"{'found' if found else 'alone'} {mark.upper() * 70_000}"
+
+
+def test_no_call_finds_the_reply_to_another_one() -> None:
+    replies = evaluate([finding], [("qwerty",)] * 6, Label(), workers=1)
+    assert [str(reply)[:10] for reply in replies] == ["alone QWER"] * 6
+
+
+def test_a_reply_is_found_where_it_is_left() -> None:
+    left = finding("qwerty")
+    assert finding("qwerty").startswith("found"), left
 
 
 def test_a_counter_counts_where_nothing_keeps_calls_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,7 +390,7 @@ def test_an_interrupt_ends_workers_and_what_they_run(tmp_path: Path) -> None:
 
     def function(place: int) -> float:
         if place == 0:
-            note.with_suffix(".new").write_text(f"{os.getppid()} {os.getpid()}")
+            note.with_suffix(".new").write_text(f"{parent(os.getppid())} {os.getppid()} {os.getpid()}")
             note.with_suffix(".new").rename(note)
             time.sleep(600)
         while not note.exists():

@@ -162,6 +162,27 @@ def test_complaints_say_what_to_do() -> None:
     assert scipy_family("binom", {"fn": 10}).parameters == ("p",)
 
 
+@pytest.mark.parametrize(
+    ("name", "fixed"),
+    [
+        ("zipf", {}),
+        ("logser", {}),
+        ("betanbinom", {"fn": 10}),
+        ("betabinom", {"fn": 1e6}),
+        ("zipfian", {"fn": 1e9}),
+        ("nchypergeom_fisher", {"fM": 5000, "fn": 2500, "fN": 1000}),
+    ],
+)
+def test_laws_that_scipy_adds_up_without_end_are_refused(name: str, fixed: dict[str, float]) -> None:
+    with pytest.raises(dp.InvalidParameterError, match=f"adds up {name} number by number.*at most 10"):
+        scipy_family(name, fixed)
+
+
+def test_laws_that_scipy_adds_up_over_few_numbers_are_not_refused() -> None:
+    assert scipy_family("betabinom", {"fn": 20}).parameters == ("a", "b")
+    assert scipy_family("zipfian", {"fn": 100}).parameters == ("a",)
+
+
 # fits of blocks
 
 
@@ -258,6 +279,20 @@ def test_a_row_that_cannot_come_from_the_law_has_no_score() -> None:
     scores = smooth("weibull_min", {"floc": 0}).scores(rows, np.array([2.0, 3.0]))
     assert (scores[:3] == 0).all()
     assert (scores[3] != 0).all()
+
+
+@pytest.mark.parametrize(("name", "bad"), [("nct", [1e308, -1e308]), ("ncf", [5e-324])])
+def test_a_row_that_scipy_raises_for_costs_no_other_row_its_score(name: str, bad: list[float]) -> None:
+    family = smooth(name, {"floc": 0, "fscale": 1})
+    theta = np.array([0.8, 0.5] if name == "nct" else [0.5, 1.5, 0.5])
+    rows = family.sample(theta, 101, np.random.default_rng(11))
+    with pytest.raises(OverflowError):
+        family.law.law.logpdf(np.array(bad), **family.law.arguments(theta))
+    alone = family.scores(rows, theta)
+    beside = family.scores(np.vstack([rows[:40], *([[each]] for each in bad), rows[40:]]), theta)
+    assert np.delete(beside, range(40, 40 + len(bad)), axis=0).tobytes() == alone.tobytes()
+    assert (beside[40 : 40 + len(bad)] == 0).all()
+    assert (alone != 0).all()
 
 
 @pytest.mark.parametrize(("name", "fixed", "true"), CASES)

@@ -1,11 +1,18 @@
-"""A distribution of scipy.stats some of whose parameters are fixed: which are free, where they make sense, and its densities."""
+"""A distribution of scipy.stats some of whose parameters are fixed: which are free, where they make sense, and its densities.
+
+Numerics   What scipy makes of a row is taken to be the same bits whatever rows stand beside it, and tests look for cases where it
+           is not. Where scipy raises, one row did it, for all: the rows are then asked for in halves, down to the row that it
+           has no number for, and the others get what they get without it
+Limits     scipy adds up the distribution function of some discrete laws number by number. Those of which that can take forever
+           are refused: which rows there are, or a noisy estimate, must not decide whether there is an answer
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,6 +31,10 @@ _MANY_SHAPES = 4
 _SMALL = (-0.25, 0.25)
 """Shapes at which a density must vanish at ends that move, if the law is to be smooth."""
 _NEAR = 1e-6
+_MANY_NUMBERS = 10_000
+"""The longest support that scipy may add up over number by number: that takes seconds."""
+_FEWER_NUMBERS = {"zipfian": _MANY_NUMBERS, "nchypergeom_fisher": 100, "nchypergeom_wallenius": 100}
+"""The same for laws whose probabilities are themselves sums over the support."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +74,12 @@ class ScipyLaw:
         logs = self.law.logpmf if self.is_discrete else self.law.logpdf
         # one number for all rows is squared and one for each is raised to a power, and scipy takes either by what other rows are
         each = {name: np.full(np.shape(raw_rows), value) for name, value in self.arguments(theta).items()}
-        with np.errstate(all="ignore"):
-            return np.asarray(logs(raw_rows, **each), dtype=np.float64)
+        return _each(lambda rows, values: logs(rows, **dict(zip(each, values, strict=True))), raw_rows, list(each.values()))
 
     def reached(self, points: Floats, theta: Floats) -> Floats:
         """The share of the law at or below each point; in [0, 1], and 0 where scipy has no number."""
-        try:
-            with np.errstate(all="ignore"):
-                shares = np.asarray(self.law.cdf(points, **self.arguments(theta)), dtype=np.float64)
-        except Exception:  # scipy's own complaints are many
-            shares = np.zeros(len(points))
+        arguments = self.arguments(theta)
+        shares = _each(lambda some, _: self.law.cdf(some, **arguments), points, [])
         return np.clip(np.nan_to_num(shares, nan=0.0), 0.0, 1.0)
 
     @cached_property
@@ -109,6 +116,20 @@ class ScipyLaw:
         if self.is_discrete:
             return all(name in self.shapes for name in self.parameters)
         return all(self._vanishes(shapes) for shapes in self._valid(_SMALL) or self.tried_shapes)
+
+    @cached_property
+    def is_endless(self) -> bool:
+        """Whether scipy adds up probabilities of very many numbers, or of numbers without end."""
+        return any(np.ptp(self.law.support(*shapes)) > self.most_numbers for shapes in self.tried_shapes)
+
+    @property
+    def most_numbers(self) -> float:
+        """The length that its support may have; infinite where scipy has a formula for the distribution function."""
+        from scipy import stats
+
+        if self.is_discrete and type(self.law)._cdf is stats.rv_discrete._cdf:
+            return _FEWER_NUMBERS.get(self.law.name, _MANY_NUMBERS)
+        return _FEWER_NUMBERS.get(self.law.name, math.inf)
 
     def possible(self, raw_rows: Floats) -> Floats:
         """The rows that can come from the law."""
@@ -157,6 +178,19 @@ class ScipyLaw:
         return True
 
 
+def _each(of_rows: Callable[[Floats, list[Floats]], Any], raw_rows: Floats, others: list[Floats]) -> Floats:
+    """What scipy makes of each row and of what belongs to it; NaN where it raises, for that row and for no other."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(of_rows(raw_rows, others), dtype=np.float64)
+    except Exception:  # scipy's own complaints are many
+        if len(raw_rows) <= 1:
+            return np.full(len(raw_rows), np.nan)
+    half = len(raw_rows) // 2
+    halves = (slice(None, half), slice(half, None))
+    return np.concatenate([_each(of_rows, raw_rows[part], [other[part] for other in others]) for part in halves])
+
+
 def scipy_law(law: Any, fixed: Mapping[str, float] | None = None) -> ScipyLaw:
     """A distribution of scipy.stats by its name or itself, with parameters fixed as its `fit` spells that: floc=0, f0=2."""
     found = _found(law)
@@ -171,6 +205,11 @@ def scipy_law(law: Any, fixed: Mapping[str, float] | None = None) -> ScipyLaw:
         raise InvalidParameterError(f"{found.name} has too many shapes for maximum likelihood here; {_MANY_SHAPES} at most.")
     if not known.tried_shapes:
         raise InvalidParameterError(f"no law of {found.name} was found with these parameters fixed: check their values.")
+    if known.is_endless:
+        raise InvalidParameterError(
+            f"scipy adds up {found.name} number by number, which takes too long here: take a law with a formula for its"
+            f" distribution function, or fix its range to at most {known.most_numbers} numbers."
+        )
     if known.whole_shapes:
         names = known.whole_shapes
         raise InvalidParameterError(

@@ -44,9 +44,13 @@ MANY = tuple(Fraction(place, 1 << MANY_LEVELS) for place in range(1, 1 << MANY_L
 PSEUDO_ROWS = 512
 MOST_EARLY, LAST_LEAST = 12, Fraction(2, 5)
 """Steps before the last are taken until they are short, but no more than so many, and so that this share is left for the last."""
-NEAR, SURELY = 0.1, 4.0
-"""A step is short if it is no longer than this, in standard deviations of a row's score, or than so many errors of itself and the
-step before. If the last one is not, the steps led nowhere."""
+NEAR, SURELY = 0.05, 2.0
+"""A step is short if it is no longer than this, in standard deviations of a row's score, or than so many of its own errors."""
+FAR, TOO_FAR = 0.1, 4.0
+"""If the last step is longer than this, and than so many errors of itself and the step before, the steps led nowhere."""
+BOUND_SHARE = Fraction(1, 2)
+"""Scores are bounded in all steps as suits the noise that this share buys: where rows do not follow the family, another bound
+leads somewhere else."""
 OFF_ROUND = 1e-6
 """A start is moved by so much, because at a round one, such as a rate of 4, rows may have a score of 0 and look impossible."""
 POSSIBLE = 0.5
@@ -121,7 +125,7 @@ class ScoreWalk:
         if rows < POSSIBLE * noisy[0]:
             return None
         last = self._step(stand, rows, self.purse.left, counted=None)
-        if last.length > max(NEAR, SURELY * math.hypot(step.error, last.error)):
+        if last.length > max(FAR, TOO_FAR * math.hypot(step.error, last.error)):
             return None
         return Arrival(last.stand.theta, last.covariance, last.noise, max(1, round(last.rows)))
 
@@ -156,7 +160,7 @@ class ScoreWalk:
     def _step(self, stand: Stand, rows: float, share: Fraction, *, counted: Fraction | None) -> Step:
         """One step for a share; the number of rows that follow the family is bought anew for `counted`."""
         size = len(stand.theta)
-        noise = L2_UNITS / stand.scores(1.0).unit * self.purse.deviation(share, size) / rows
+        noise = L2_UNITS / stand.scores(1.0).unit * self.purse.deviation(BOUND_SHARE, size) / rows
         totals = [float(np.trace(each.error(rows, each.bound * noise))) for each in stand.expected]
         place = totals.index(min(totals))
         chosen = stand.expected[place]
