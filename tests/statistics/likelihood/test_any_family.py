@@ -281,17 +281,15 @@ def test_a_row_that_cannot_come_from_the_law_has_no_score() -> None:
     assert (scores[3] != 0).all()
 
 
-@pytest.mark.parametrize(("name", "bad"), [("nct", [1e308, -1e308]), ("ncf", [5e-324])])
-def test_a_row_that_scipy_raises_for_costs_no_other_row_its_score(name: str, bad: list[float]) -> None:
-    family = smooth(name, {"floc": 0, "fscale": 1})
-    theta = np.array([0.8, 0.5] if name == "nct" else [0.5, 1.5, 0.5])
-    rows = family.sample(theta, 101, np.random.default_rng(11))
+def test_a_row_that_scipy_raises_for_costs_no_other_row_its_score() -> None:
+    family, theta = smooth("nct", {"floc": 0, "fscale": 1}), np.array([0.8, 0.5])
+    rows, bad = family.sample(theta, 101, np.random.default_rng(11)), np.array([[1e308], [-1e308]])
     with pytest.raises(OverflowError):
-        family.law.law.logpdf(np.array(bad), **family.law.arguments(theta))
+        family.law.law.logpdf(bad[:, 0], **family.law.arguments(theta))
     alone = family.scores(rows, theta)
-    beside = family.scores(np.vstack([rows[:40], *([[each]] for each in bad), rows[40:]]), theta)
-    assert np.delete(beside, range(40, 40 + len(bad)), axis=0).tobytes() == alone.tobytes()
-    assert (beside[40 : 40 + len(bad)] == 0).all()
+    beside = family.scores(np.vstack([rows[:40], bad, rows[40:]]), theta)
+    assert np.delete(beside, [40, 41], axis=0).tobytes() == alone.tobytes()
+    assert (beside[40:42] == 0).all()
     assert (alone != 0).all()
 
 
