@@ -21,7 +21,7 @@ from dpstats.statistics.aggregation import aggregators, centred_means, turnout
 from dpstats.statistics.aggregation.aggregators import ASKED, UNTESTED, Aggregated, Aggregator, aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.bounded_means import MEAN_ERROR
 from dpstats.statistics.aggregation.ranges import Range
-from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, Turnout, too_few_answered
+from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, Turnout, count_answers
 from dpstats.testing import seeded
 from tests.statistics.aggregation.vote_tables import (
     ASKING,
@@ -205,15 +205,15 @@ def test_the_count_of_answers_has_noise_for_its_share(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(turnout, "sample_discrete_laplace", noise)
     surely = noise_quantile(Fraction(30), turnout.WRONGLY)
-    assert not too_few_answered(501 - surely, 1000, TENTH, seeded(1), overlap=3)
-    assert too_few_answered(500 - surely, 1000, TENTH, seeded(1), overlap=3)
+    assert not count_answers(501 - surely, 1000, TENTH, seeded(1), overlap=3).is_too_small
+    assert count_answers(500 - surely, 1000, TENTH, seeded(1), overlap=3).is_too_small
     assert scales == [30, 30]
 
 
 def test_a_good_turnout_is_found_too_small_with_the_stated_chance_at_most() -> None:
     rng = seeded(1)
-    assert sum(too_few_answered(50, 100, TENTH, rng) for _ in range(2000)) < 2000 * 0.03
-    assert all(too_few_answered(0, 200, TENTH, rng) for _ in range(50))
+    assert sum(count_answers(50, 100, TENTH, rng).is_too_small for _ in range(2000)) < 2000 * 0.03
+    assert all(count_answers(0, 200, TENTH, rng).is_too_small for _ in range(50))
 
 
 # Descriptions

@@ -1,4 +1,4 @@
-"""Choices of labels and marks: what is released, and that one changed vote is hidden."""
+"""Choices of labels: what is released, and that one changed vote is hidden."""
 
 from __future__ import annotations
 
@@ -11,22 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dpstats.audit.aggregate_laws import argmax_law, stable_law
 from dpstats.audit.broken_aggregates import chance_by_single_votes, printed_argmax_law
 from dpstats.audit.exact import hockey_stick, largest_log_ratio
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.registry import Refusal
 from dpstats.mechanisms.noisy_max import UNITS
 from dpstats.statistics.aggregation import choices
 from dpstats.statistics.aggregation.choices import (
     NONE_OF_THEM,
     UNSTABLE,
-    Marks,
     checked_options,
-    choose_each,
     choose_option,
     choose_stable,
     popularity,
@@ -188,67 +183,3 @@ def test_popularity_is_a_noisy_share_with_an_interval_for_the_noise() -> None:
     assert 0.93 < np.mean(covered) < 0.99
     assert popularity(votes, "a", 2, EPSILON, rng, None).interval is None
     assert 0 <= popularity([], "a", 1, EPSILON, rng).share <= 1
-
-
-def marks(blocks: int, chances: list[float], seed: int = 3) -> Any:
-    return (np.random.default_rng(seed).random((blocks, len(chances))) < chances).astype(float)
-
-
-def test_features_that_most_blocks_mark_are_chosen() -> None:
-    raw_marks = marks(400, [0.9, 0.1, 0.8, 0.1, 0.1])
-    raw_marks[::9] = math.nan
-    found = choose_each(raw_marks, EPSILON, seeded(1))
-    assert isinstance(found, Marks)
-    assert found.chosen == (0, 2)
-    assert found.shares == pytest.approx([0.8, 0.09, 0.71, 0.09, 0.09], abs=0.06)
-    assert len(found.intervals) == 5
-    assert isinstance(choose_each(np.full((400, 2), math.nan), Fraction(4), seeded(1)), Refusal)
-
-
-@pytest.mark.parametrize("at_most", [None, 1, 4])
-def test_intervals_of_shares_cover_what_the_blocks_marked(at_most: int | None) -> None:
-    raw_marks, rng, hits = marks(300, [0.7] + [0.02] * 11), seeded(1), 0
-    counted = raw_marks * (np.cumsum(raw_marks, axis=1) <= (at_most or 12))
-    for _ in range(150):
-        found = choose_each(raw_marks, EPSILON, rng, at_most=at_most)
-        assert isinstance(found, Marks)
-        pairs = zip(found.intervals, counted.mean(axis=0), strict=True)
-        hits += sum(interval.low <= share <= interval.high for interval, share in pairs)
-    assert hits / (150 * 12) > 0.94
-
-
-rows = st.lists(st.lists(st.sampled_from([0.0, 1.0, math.nan]), min_size=4, max_size=4), min_size=1, max_size=5)
-
-
-@given(raw_rows=rows, new=st.lists(st.sampled_from([0.0, 1.0, math.nan]), min_size=4, max_size=4), data=st.data())
-@settings(max_examples=60, deadline=None)
-def test_a_changed_row_of_marks_moves_counts_within_what_the_noise_is_for(raw_rows: Any, new: Any, data: st.DataObject) -> None:
-    at_most = data.draw(st.sampled_from([None, 1, 2]))
-    other = [*raw_rows]
-    other[data.draw(st.integers(0, len(raw_rows) - 1))] = new
-    counts = [np.array(_counts(np.array(each), at_most)) for each in (raw_rows, other)]
-    moved = np.abs(counts[0] - counts[1])
-    assert moved.max() <= choices.FINENESS
-    assert at_most is None or moved.sum() <= 2 * at_most * choices.FINENESS
-
-
-def _counts(raw_marks: Any, at_most: int | None) -> list[int]:
-    """The counts as `choose_each` has them before noise, in units."""
-    seen: list[int] = []
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(choices, "_noise_of_marks", lambda features, *_: ([0] * features, 1.0, 0.0))
-        patched.setattr(choices, "too_few_answered", lambda *_: False)
-        patched.setattr(choices, "_share", lambda units, whole: float(bool(seen.append(units))))  # type: ignore[func-returns-value]
-        choose_each(raw_marks, EPSILON, seeded(1), at_most=at_most, level=None)
-    return seen
-
-
-def test_few_marks_among_many_features_get_smaller_noise() -> None:
-    for at_most, features, wanted in (
-        (None, 50, math.sqrt(51 * 52 / 3)),
-        (3, 50, math.sqrt(2) * 6),
-        (40, 50, math.sqrt(51 * 52 / 3)),
-    ):
-        noise, deviation, _ = choices._noise_of_marks(features, EPSILON, seeded(1), 1, at_most)
-        assert len(noise) == features
-        assert deviation == pytest.approx(wanted)

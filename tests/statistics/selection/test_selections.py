@@ -22,7 +22,7 @@ from dpstats.statistics import feature_selections, selections
 from dpstats.statistics.aggregation.choices import stability_test, steps_of_lead
 from dpstats.statistics.aggregation.row_blocks import RowBlocks
 from dpstats.statistics.selection import models, votes
-from dpstats.statistics.selection.analysts import choices_of, choose_among
+from dpstats.statistics.selection.analysts import choices_of
 from dpstats.statistics.selection.block_counts import (
     blocks_for_bounded_sets,
     blocks_for_marks,
@@ -408,14 +408,6 @@ def test_each_analyst_sees_a_piece_of_their_own() -> None:
     assert raw == [("even", 0), ("odd", 1), ("even", 2), ("odd", 3)]
     with pytest.raises(InvalidParameterError, match="function"):
         choices_of([], [])
-
-
-@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)])
-def test_options_that_most_analysts_choose_are_released_and_others_never(delta: Fraction) -> None:
-    chosen = choose_among(["mean"] * 70 + ["secret"] * 20, ["median", "mean"], epsilon=ONE, delta=delta, rng=seeded(1))
-    assert chosen == "mean"
-    none = choose_among(["secret"] * 60, ["median", "mean"], epsilon=ONE, delta=delta, rng=seeded(1))
-    assert isinstance(none, Refusal)
 
 
 # Cards

@@ -1,41 +1,33 @@
-"""Choices: one label, or some marks, of what the blocks voted for.
+"""Choices: one label of what the blocks voted for.
 
-Claim      `choose_option`, `popularity`, `choose_each`: epsilon-DP; `choose_stable`: (epsilon, delta)-DP
+Claim      `choose_option`, `popularity`: epsilon-DP; `choose_stable`: (epsilon, delta)-DP
 Neighbors  At most `overlap` votes changed, each in any way; the number of blocks is public
 Why        So many changed votes move the count of any label by at most `overlap`, up or down. `choose_option` is report noisy max
            of the counts of public options, and of the votes for none. `choose_stable` releases the mode, whatever label it is, if
-           a test shows that its lead would outlast a changed row. `popularity` is a noisy count, `choose_each` noisy counts of
-           all features at once
+           a test shows that its lead would outlast a changed row. `popularity` is a noisy count
 Numerics   Counts are whole numbers, and ties are settled by the labels alone; noise is exact
-No reply   Too few answers, by a noisy count; a failed test. Costs the same as an answer, and says only that
+No reply   Where votes for none of the options win; a failed test. Costs the same as an answer, and says only that
 Source     choices.proof.md; Dwork & Roth 2014, section 7.1 (with what noise: docs/errata.md#noisy-argmax) and Algorithm 14 (in
            how many runs: docs/errata.md#sample-runs)
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.keys import Key, key_order, plain_key
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Refusal
 from dpstats.foundations.results import Interval
-from dpstats.mechanisms.cube_laplace import cube_spread, sample_cube_laplace
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.distance_tests import BestTest, noise_quantile
 from dpstats.mechanisms.noisy_max import noisy_max
 from dpstats.mechanisms.propose_test_release import REASON
-from dpstats.statistics.aggregation.row_blocks import Floats
-from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, answered, too_few_answered, turnout_epsilon
-from dpstats.statistics.clipped.margins import critical_value
 
 Label = Key
 """A text, a number, a bool, or a tuple of those."""
@@ -49,9 +41,6 @@ NONE_OF_THEM = Refusal(
     "Try the function on made-up rows of the same form: it must return one of the options, as they are listed.",
 )
 SHARE_ERROR = "the noise: the share of these very blocks"
-HALF = 0.5
-FINENESS = 1 << 20
-"""Counts of features get noise in units so much smaller than one vote."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +49,6 @@ class Popularity:
 
     share: float
     interval: Interval | None
-
-
-@dataclass(frozen=True)
-class Marks:
-    """Which features the blocks marked, with the noisy share of blocks for each of all features."""
-
-    chosen: tuple[int, ...]
-    """Places of the features that more than half of the blocks marked, by the noisy shares."""
-    shares: tuple[float, ...]
-    intervals: tuple[Interval, ...]
-    """Each alone has its level; empty where none are wanted."""
 
 
 def choose_option(
@@ -149,50 +127,6 @@ def popularity(
         reach = noise_quantile(scale, (1 - level) / 2) - 1
         interval = Interval(_share(noisy_count - reach, blocks), _share(noisy_count + reach, blocks), float(level), SHARE_ERROR)
     return Popularity(_share(noisy_count, blocks), interval)
-
-
-def choose_each(
-    raw_marks: Floats,
-    epsilon: Fraction,
-    rng: RandomSource,
-    overlap: int = 1,
-    at_most: int | None = None,
-    level: Fraction | None = Fraction(95, 100),
-) -> Marks | Refusal:
-    """Which features more than half of the blocks marked: an array of blocks by features of 0 and 1, a row of NaN without answer.
-
-    One noise for all features, which falls with its largest coordinate; with `at_most`, blocks mark no more features than that
-    (further marks of a block do not count), and where it is smaller each feature has a noise of its own.
-    """
-    blocks, features = raw_marks.shape
-    raw_answered = answered(raw_marks)
-    count_epsilon = turnout_epsilon(blocks, epsilon, overlap)
-    if too_few_answered(int(raw_answered.sum()), blocks, count_epsilon, rng, overlap):
-        return TOO_FEW_ANSWERS
-    raw_marked = raw_answered[:, None] & (raw_marks > 0)
-    if at_most is not None:
-        raw_marked &= np.cumsum(raw_marked, axis=1) <= at_most
-    noise, deviation, kurtosis = _noise_of_marks(features, epsilon - count_epsilon, rng, overlap, at_most)
-    raw_counts = raw_marked.sum(axis=0).tolist()
-    shares = tuple(_share(raw * FINENESS + drawn, blocks * FINENESS) for raw, drawn in zip(raw_counts, noise, strict=True))
-    intervals: tuple[Interval, ...] = ()
-    if level is not None:
-        reach = critical_value(float(level), kurtosis) * deviation / max(blocks, 1)
-        intervals = tuple(Interval(max(0.0, s - reach), min(1.0, s + reach), float(level), SHARE_ERROR) for s in shares)
-    return Marks(tuple(place for place, share in enumerate(shares) if share > HALF), shares, intervals)
-
-
-def _noise_of_marks(
-    features: int, epsilon: Fraction, rng: RandomSource, overlap: int, at_most: int | None
-) -> tuple[list[int], float, float]:
-    """Noise for the counts of all features in units of 1 / FINENESS; its standard deviation in votes, and its excess kurtosis."""
-    variance, kurtosis = cube_spread(features)
-    together = features if at_most is None else min(features, 2 * at_most)
-    if at_most is None or 2 * together**2 >= variance:
-        noise = sample_cube_laplace(overlap * FINENESS / epsilon, features, rng).tolist()
-        return noise, math.sqrt(variance) * overlap / float(epsilon), kurtosis
-    noise = sample_discrete_laplace(together * overlap * FINENESS / epsilon, features, rng).tolist()
-    return noise, math.sqrt(2) * together * overlap / float(epsilon), 3.0
 
 
 def _share(units: int, whole: int) -> float:

@@ -68,8 +68,3 @@ def count_answers(raw_answered: int, blocks: int, epsilon: Fraction, rng: Random
     scale = overlap / epsilon
     noisy_answered = raw_answered + int(sample_discrete_laplace(scale, 1, rng)[0])
     return Turnout(noisy_answered, blocks, noise_quantile(scale, WRONGLY))
-
-
-def too_few_answered(raw_answered: int, blocks: int, epsilon: Fraction, rng: RandomSource, overlap: int = 1) -> bool:
-    """Whether fewer than half of the blocks seem to have answered."""
-    return count_answers(raw_answered, blocks, epsilon, rng, overlap).is_too_small
