@@ -33,6 +33,9 @@ well: as if every block had so many rows fewer."""
 FEWEST, FEWEST_WITHIN, FEWEST_BARE = 14, 10, 8
 """Blocks have at least so many rows on average, and two more for each parameter, so that hardly any has too few: coins decide.
 They may be smaller where noise is worse, within bounds; and where they would be too few for an answer."""
+WIDE, MOST_LARGER = 8.0, 4
+"""Blocks are so large that bounds are so many standard deviations of their estimates wide, as projections shift averages; but
+no more than so many times as large as otherwise."""
 KEPT = 0.8
 """About so much of epsilon is left for the mean when that range has been found."""
 
@@ -58,9 +61,12 @@ def blocks_without_bounds(family: Family, noisy_rows: int, epsilon: Fraction, le
 def blocks_within(family: Family, bounds: tuple[tuple[float, float], ...], noisy_rows: int, epsilon: Fraction) -> int:
     """The number that errs least for T*, whose noise goes with the width of the parameter space over the number of blocks."""
     widths = np.array([high - low for low, high in bounds])
-    noise = _noise_of_one(family) * float(np.mean((widths / _deviations(family, bounds)) ** 2)) / float(epsilon) ** 2
+    ratios = widths / _deviations(family, bounds)
+    noise = _noise_of_one(family) * float(np.mean(ratios**2)) / float(epsilon) ** 2
     wanted = (2 * noise * noisy_rows**2 / LOST_ROWS) ** (1 / 3)
-    return _within(wanted, noisy_rows // least_rows(family, FEWEST_WITHIN))
+    least = least_rows(family, FEWEST_WITHIN)
+    rows = math.ceil(min(max(least, (WIDE / float(ratios.min())) ** 2), MOST_LARGER * least))
+    return _within(wanted, noisy_rows // rows)
 
 
 def votes_of(family: Family, table: Table, blocks: int, rng: RandomSource) -> Floats:

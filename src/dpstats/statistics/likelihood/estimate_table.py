@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dpstats.foundations.notebooks import html_of
 from dpstats.foundations.results import value_text
 
 _LONGEST_NAME = 32
@@ -66,15 +66,7 @@ def text_table(heading: str, rows: Sequence[EstimateRow], below: Sequence[str] =
 def html_table(caption: str, rows: Sequence[EstimateRow]) -> str:
     """The parameters as a table for notebooks."""
     heads, cells = _cells(rows)
-    head = "".join(f'<th style="text-align:right">{html.escape(each)}</th>' for each in ("", *heads))
-    body = "".join(
-        f'<tr><th style="text-align:left">{html.escape(row.short_name)}</th>'
-        + "".join(f'<td style="text-align:right">{html.escape(each)}</td>' for each in texts)
-        + "</tr>"
-        for row, texts in zip(rows, cells, strict=True)
-    )
-    title = f'<caption style="text-align:left;font-weight:bold">{html.escape(caption)}</caption>'
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_of(caption, heads, [row.short_name for row in rows], cells)
 
 
 def _cells(rows: Sequence[EstimateRow]) -> tuple[list[str], list[list[str]]]:
