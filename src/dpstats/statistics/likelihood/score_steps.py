@@ -100,7 +100,7 @@ class ScoreWalk:
     """One estimate on its way."""
 
     def __init__(self, family: SmoothFamily, tools: Tools) -> None:
-        """The family is one that can guess from quartiles."""
+        """The family can guess from quartiles, or is one of a single column."""
         self.family = family
         self.table, self.purse, self.rng, self.progress = tools.table, tools.purse, tools.rng, tools.progress
         self.coordinates = Coordinates(family.space)
@@ -177,9 +177,8 @@ class ScoreWalk:
         self.progress.step()
         moved = self._moved(stand, step)
         error = math.sqrt(float(np.trace(chosen.error(rows, deviation * unit))))
-        return Step(
-            moved, length, error, *self._errors(moved, moved.expected[place], rows, deviation * unit, min(length, LONGEST)), rows
-        )
+        errors = self._errors(moved, moved.expected[place], rows, deviation * unit, min(length, LONGEST))
+        return Step(moved, length, error, *errors, rows)
 
     def _errors(self, stand: Stand, chosen: Expected, rows: float, noise: float, length: float) -> tuple[Floats, Floats]:
         """The covariance of the free coordinates, and the deviations of the noise alone in the parameters."""
