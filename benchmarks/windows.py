@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.engines.exact.powers import product_sums
 from dpstats.foundations.summaries import Clip, WindowRequest
 

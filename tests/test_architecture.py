@@ -101,7 +101,7 @@ def test_a_planted_violation_is_caught(module: str, text: str) -> None:
     ("module", "text"),
     [
         ("dpstats.statistics.counts", "from dpstats.mechanisms.discrete_laplace import laplace\nimport numpy"),
-        ("dpstats.engines.files", "from dpstats.engines.arrays import as_column"),
+        ("dpstats.engines.files", "from dpstats.engines.tables.given import as_column"),
         ("dpstats", "from dpstats import direct, mechanisms, testing"),
         ("dpstats.cli.main", "from dpstats import __version__\nfrom dpstats.data import survey"),
     ],

@@ -210,7 +210,6 @@ def test_functions_by_name_run_here_and_know_their_outputs() -> None:
     [
         ("medain", INCOME, dp.UnknownNameError, "did you mean 'median'"),
         ("correlation", INCOME, dp.InvalidParameterError, "correlation takes 2 columns"),
-        ("median", [[1.0, 2.0], [3.0, 4.0]], dp.DataTypeError, "pass a two-dimensional array for a list of rows"),
         ("median", np.zeros((9, 2, 2)), dp.DataTypeError, "takes columns of numbers: pass one column"),
         (
             None,
@@ -236,19 +235,16 @@ TEXTS = ["north", "south"] * 20
 @pytest.mark.parametrize(
     "data",
     [
-        TEXTS,
         np.array(TEXTS),
-        np.array(TEXTS, dtype=object),
-        pd.Series(TEXTS),
-        pd.Series(TEXTS, dtype=object),
+        pd.Series(TEXTS, dtype="string"),
         pd.Series(TEXTS).astype("category"),
         pl.Series(TEXTS),
         pa.array(TEXTS),
         pd.DataFrame({"age": range(40), "region": TEXTS}),
         pl.DataFrame({"age": range(40), "region": TEXTS}),
         pa.table({"age": range(40), "region": TEXTS}),
-        {"age": list(range(40)), "region": TEXTS},
-        (np.arange(40.0), TEXTS),
+        {"age": list(range(40)), "region": np.array(TEXTS)},
+        (np.arange(40.0), np.array(TEXTS)),
     ],
 )
 @pytest.mark.parametrize("f", ["mean", ["mean", "median"]])

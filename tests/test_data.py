@@ -9,7 +9,9 @@ import numpy as np
 
 from benchmarks.make_survey import COLUMNS, PERSONS, write_survey
 from dpstats.data import survey
-from dpstats.engines.files import open_table
+from dpstats.engines.passes.columns import open_column
+from dpstats.engines.stores.opening import open_store
+from dpstats.engines.views import View
 
 
 def test_the_table_comes_from_its_script_byte_for_byte(tmp_path: Path) -> None:
@@ -50,8 +52,8 @@ def test_the_table_is_as_ugly_as_its_readme_says() -> None:
 
 def test_the_file_engine_reads_the_same_table() -> None:
     with resources.as_file(resources.files("dpstats.data").joinpath("survey.csv")) as path:
-        table = open_table(path)
+        store, schema = open_store(path)
         for name, column in survey().items():
             numeric = column.dtype.kind in "if"
             present = len(column) - (np.isnan(column).sum() if numeric else 0)
-            assert table.column(name, numeric=numeric).count() == present
+            assert open_column(store, View(schema), name, numeric).count() == present

@@ -82,7 +82,15 @@ def test_the_help_says_what_comes_back() -> None:
 
 def test_text_where_numbers_belong_is_a_type_error() -> None:
     with pytest.raises(dp.DataTypeError, match=r"\[float\(v\) for v in x\]"):
-        dp.median(["a", "b", "c"], epsilon=1)
+        dp.median(np.array(["a", "b", "c"]), epsilon=1)
+
+
+def test_a_list_declares_no_type_so_that_what_is_no_number_in_it_is_missing() -> None:
+    numbers, others = [1.5, "2.5", 3] * 50, ["a", None, [4], 5j]
+    answers = [dp.count(rows, epsilon=1, rng=dp.testing.seeded(7)).value for rows in (numbers, [*numbers, *others])]
+    assert answers[1] - answers[0] == 3  # all that is something counts
+    means = [dp.mean(rows, epsilon=1, rng=dp.testing.seeded(7)).value for rows in (numbers, [*numbers, *others])]
+    assert means[0] == means[1]
 
 
 def test_the_same_seed_gives_the_same_answer_and_says_so() -> None:

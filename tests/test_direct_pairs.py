@@ -79,15 +79,17 @@ def test_arrays_of_different_lengths_are_refused_and_their_lengths_not_told() ->
 
 def test_a_type_that_does_not_fit_is_refused() -> None:
     with pytest.raises(dp.DataTypeError, match="got one of text"):
-        dp.together(X, ["a"] * 5, epsilon=1)
+        dp.together(X, np.array(["a"] * 5), epsilon=1)
 
 
-def test_either_takes_numbers_where_most_elements_are_numbers() -> None:
-    assert dp.look([1, 2, "a"], epsilon=1).value == "numbers"
-    assert dp.look([1, "b", "a"], epsilon=1).value == "labels"
+def test_either_goes_by_the_declared_type_and_never_by_the_rows() -> None:
+    assert dp.look(np.array([1, 2]), epsilon=1).value == "numbers"
     assert dp.look(np.array(["1", "2"]), epsilon=1).value == "labels"
-    assert dp.look_at_both([1, 2, "a"], [1, 2, 3], epsilon=1).value == "numbers"
-    assert dp.look_at_both([1, "b", "a"], [1, 2, 3], epsilon=1).value == "labels"
+    assert dp.look_at_both(np.array([1, 2]), [1, 2], epsilon=1).value == "numbers"
+    assert dp.look_at_both(np.array(["1", "b"]), [1, 2], epsilon=1).value == "labels"
+    for rows in ([1, 2, 3], [1, 2, "a"], [1, "b", "a"]):
+        with pytest.raises(dp.DataTypeError, match="declares no type: say kind='numbers' or kind='labels'"):
+            dp.look(rows, epsilon=1)
 
 
 def test_the_signature_and_the_help_name_the_arrays_and_the_interval() -> None:

@@ -11,15 +11,16 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from dpstats.curator.session import Session
-from dpstats.engines.arrays import rows_of
-from dpstats.engines.kinds import Kind, not_numbers
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.kinds import not_numbers
+from dpstats.engines.reading import native_column
 from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.taking import rows_taker
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import AUTO, COULD_NOT, INTERVAL, Answer, Refusal, checked_level
+from dpstats.foundations.registry import AUTO, INTERVAL, Outcome, checked_level, outcome_of, reply_to
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate, ship
 from dpstats.statistics.aggregation.named_functions import NAMED, named_function
@@ -146,7 +147,7 @@ def sample_and_aggregate(
     if hands != 0:
         ship(functions)
 
-    def answer() -> Answer | Refusal:
+    def answer() -> Outcome:
         raw_pieces = plan.pieces(rows.count, source)
         with Progress(plan.blocks, work="sample_and_aggregate", pieces="blocks") as progress:
             raw_replies = evaluate(
@@ -159,30 +160,14 @@ def sample_and_aggregate(
             )
         return plan.answer(raw_replies, source)
 
-    question = f"sample_and_aggregate({shown_function(f)}, blocks={plan.blocks}, aggregate={plan.aggregate})"
-    try:
-        outcome = answer()
-    except (DataTypeError, InvalidParameterError, KeyboardInterrupt):
-        raise
-    except BaseException:  # how an aggregate ends may speak of votes
-        if not source.private:
-            raise
-        outcome = COULD_NOT
-    if isinstance(outcome, Refusal):
-        return NoReply(question, cost, plan.aggregate, outcome.reason, outcome.advice, source.private)
-    return Release(
-        question=question,
-        value=outcome.value,
+    return reply_to(
+        f"sample_and_aggregate({shown_function(f)}, blocks={plan.blocks}, aggregate={plan.aggregate})",
+        outcome_of(answer, source),
         cost=cost,
         method=plan.aggregate,
         claim=plan.claim,
         private=source.private,
-        interval=outcome.interval,
-        notes=(
-            *outcome.notes,
-            ("function", OWN if isinstance(f, str) else NOT_ISOLATED if hands == 0 else ISOLATED),
-        ),
-        intervals=outcome.intervals,
+        last=(("function", OWN if isinstance(f, str) else NOT_ISOLATED if hands == 0 else ISOLATED),),
     )
 
 
@@ -196,14 +181,12 @@ def _functions(f: Any) -> list[Callable[..., Any]]:
 
 
 def _refuse_other_kinds(data: Any) -> None:
-    """Raise where a column's public type is none of numbers, which functions by name cannot do with."""
+    """Raise where a column's declared type is none of numbers, which functions by name cannot do with."""
     for container in data if isinstance(data, tuple) else (data,):
         for feature in _columns(container):
-            kind = rows_of(feature.raw_values).kind()
-            if kind is Kind.NESTED:
-                raise DataTypeError("functions by name take columns of numbers: pass a two-dimensional array for a list of rows.")
-            if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
-                raise not_numbers(kind)
+            column = native_column(feature.raw_values)
+            if not column.type.is_numeric and column.type is not ColumnType.UNDECLARED:
+                raise not_numbers(column.holds)
 
 
 def _columns(container: Any) -> list[Feature]:

@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
+from dpstats.curator.desk import Desk
+from dpstats.curator.scope import Scope
 from dpstats.engines.tables.features import Feature, features_of
-from dpstats.engines.tables.given import as_read
+from dpstats.engines.tables.given import GivenStore
+from dpstats.engines.views import View
 from dpstats.foundations.arguments import (
     call_words,
     check_columns,
@@ -26,7 +29,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, Reads, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
-from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
+from dpstats.foundations.summaries import MISSING_POLICY
 
 StatisticFunction = Callable[..., Release | NoReply]
 
@@ -62,8 +65,7 @@ def function_for(name: str) -> StatisticFunction:
 
     def answer(*given: object, rng: RandomSource | None = None, **words: Any) -> Release | NoReply:
         source = source_or_system(rng)
-        question, data = priced(statistic, given, words)
-        return question.answer(lambda: opened(question, data), source)
+        return answer_given(*priced(statistic, given, words), source)
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "dpstats"
@@ -86,11 +88,14 @@ def priced(statistic: Statistic, given: tuple[object, ...], words: dict[str, Any
     return _on_columns(question, data) if statistic.takes_features else (question, data)
 
 
-def opened(question: Question, data: Sequence[object]) -> Column | Table:
-    """The columns of a priced question as its statistic reads them."""
-    statistic = question.statistic
-    reads, names = statistic.reads_of(len(data)), question.columns if statistic.takes_features else None
-    return as_read(data, reads, names, has_outcome=statistic.has_outcome)
+def answer_given(question: Question, data: Sequence[object], source: RandomSource) -> Release | NoReply:
+    """The reply to a priced question about containers of the same rows: a desk without a ledger over a store of them."""
+    statistic, store = question.statistic, GivenStore(data)
+    scope = Scope(store.columns, View(store.columns))
+    numeric = scope.reads_numbers(question, store.names)
+    if not statistic.only_counts:
+        store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
+    return Desk(store, store.columns).answer(scope, question.settled(numeric[0]), source, store.names)
 
 
 def signature(statistic: Statistic) -> inspect.Signature:

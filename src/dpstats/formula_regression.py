@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpstats.curator.formulas import priced_formula
+from dpstats.curator.desk import Desk
+from dpstats.curator.formulas import ask_formula, priced_formula
+from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.formulas.declared import declared_levels
 from dpstats.engines.formulas.design import read_design
 from dpstats.engines.stores.opening import open_store
+from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, source_or_system
@@ -62,6 +65,7 @@ def regression(
         raise DataTypeError("a protected table keeps count and answers by itself: table.regression(formula, epsilon=...).")
     source = source_or_system(rng)
     store, schema = open_store(data, types)
+    scope = Scope(schema, View(schema))
     design = read_design(formula, schema, levels=levels, known_levels=declared_levels(data))
     common = {
         "epsilon": epsilon,
@@ -71,6 +75,4 @@ def regression(
         "neighbors": neighbors,
         "unit": unit,
     }
-    asked = priced_formula(design, model, common, parameters)
-    asked.check(asked.question)
-    return asked.answer_by_itself(store, schema, source)
+    return ask_formula(Desk(store, schema), scope, priced_formula(design, model, common, parameters), source)

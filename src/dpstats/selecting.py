@@ -22,12 +22,12 @@ from dpstats.block_functions import (
     with_known_words,
 )
 from dpstats.curator.session import Session
-from dpstats.direct import documentation, function_for, opened, priced, signature
+from dpstats.direct import answer_given, documentation, function_for, priced, signature
 from dpstats.engines.taking import rows_taker
-from dpstats.foundations.errors import DataTypeError, DpstatsError, InvalidParameterError, MissingParameterError
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import COULD_NOT, INTERVAL, Answer, Parameter, Question, Refusal, find_statistic
+from dpstats.foundations.registry import INTERVAL, Answer, Parameter, Question, Refusal, find_statistic, outcome_of
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Table
@@ -63,7 +63,7 @@ def select_model(
     named = tuple(_STAND_IN if each is models else each for each in given)
     asked, data = priced(SELECT_MODEL, named, {word: _STAND_IN if each is models else each for word, each in words.items()})
     question = _among(asked, estimators, limit, hands)
-    return question.answer(lambda: opened(question, data), source)
+    return answer_given(question, data, source)
 
 
 def _among(question: Question, estimators: Estimators, seconds: float, workers: int | None) -> Question:
@@ -245,16 +245,11 @@ def a_samp(
     _confirm(design, runs, cost)
     if hands != 0:
         ship([f])
-    try:
-        shares = {"epsilon": cost.epsilon, "delta": cost.delta}
-        reply = printed_samples(f, rows.take, rows.count, **shares, runs=design.runs, seconds=limit, workers=hands, rng=source)
-    except (DpstatsError, KeyboardInterrupt):
-        raise
-    except BaseException:  # how it ends may speak of rows
-        if not source.private:
-            raise
-        reply = NoReply("", cost, METHOD, COULD_NOT.reason, COULD_NOT.advice, source.private)
-    question = f"a_samp({shown_function(f)})"
+    shares = {"epsilon": cost.epsilon, "delta": cost.delta, "runs": design.runs}
+    sample = partial(printed_samples, f, rows.take, rows.count, **shares, seconds=limit, workers=hands, rng=source)
+    reply, question = outcome_of(sample, source), f"a_samp({shown_function(f)})"
+    if isinstance(reply, Refusal):
+        return NoReply(question, cost, METHOD, reply.reason, reply.advice, source.private)
     if isinstance(reply, NoReply):
         return replace(reply, question=question, cost=cost)
     notes = (*reply.notes, ("function", NOT_ISOLATED if hands == 0 else ISOLATED.replace("block", "sample")))

@@ -27,7 +27,7 @@ from dpstats.audit.statistic_laws import (
     stable_law,
     trimmed_mean_law,
 )
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.mechanisms.pipelines.together import Cascade

@@ -120,7 +120,10 @@ def test_an_unexpected_error_is_one_sentence_without_its_text(run: Run, people: 
         (["median(age)", "--epsilon", "1", "--delta", "1e-6"], "leave --delta out"),
         (["median(age)", "--epsilon", "1", "--neighbors", "friends"], "'add_remove' or 'change_one'"),
         (["median(wage)", "--epsilon", "1"], "the columns are person, region, age, net income. Did you mean age?"),
-        (["median(region)", "--epsilon", "1"], "column region holds no numbers"),
+        (
+            ["median(region)", "--epsilon", "1", "--types", "region=text"],
+            "median needs numbers, and column region is of type text",
+        ),
         (["average(age)", "--epsilon", "1"], "there is no statistic 'average'; did you mean mean?"),
         (["median(age, method=magic)", "--epsilon", "1"], "no method 'magic'"),
         (["quantile(age, 1.5)", "--epsilon", "1"], "1.5"),
@@ -133,14 +136,14 @@ def test_an_unexpected_error_is_one_sentence_without_its_text(run: Run, people: 
         (["quantile(age, 0.5, 0.6)"], "write [0.5, 0.6]"),
         (["median(age, eps=1)", "--epsilon", "1"], "median has no parameter 'eps'; did you mean epsilon?"),
         (["median(age)", "--epsilon", "1", "--unit", ""], "unit must be"),
-        (["median(region)", "--epsilon", "1"], "Write plain numbers such as 12345.5, or ask count(region)."),
+        (["median(region)", "--epsilon", "1", "--types", "region=text"], "--types region=number"),
         (["median(age)", "--epsilon", "1", "--colour", "red"], "unrecognized"),
         (["median(age)", "--epsilon", "1", "--seed", "soon"], "--seed"),
         (["median(age)", "--epsilon", "1", "--types", "age"], "COLUMN=TYPE"),
-        (["median(age)", "--epsilon", "1", "--types", "age=words"], "number, integer or text"),
+        (["median(age)", "--epsilon", "1", "--types", "age=words"], "number, integer, boolean, text, date"),
         (["median(age)", "--epsilon", "1", "--types", "wage=number"], "no column wage"),
         (["median(age)", "--epsilon", "1", "--types", "age=number,age=text"], "twice"),
-        (["median(age)", "--epsilon", "1", "--types", "age=text"], "its type is text"),
+        (["median(age)", "--epsilon", "1", "--types", "age=text"], "age is of type text"),
     ],
 )
 def test_bad_input_is_one_clear_sentence_and_exit_code_2(run: Run, people: Path, arguments: list[str], says: str) -> None:
@@ -176,7 +179,7 @@ def test_a_bad_file_is_one_clear_sentence(run: Run, tmp_path: Path, name: str, c
 
 def test_a_directory_is_not_a_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
-    assert "is not a file" in run("ask", tmp_path / "folder.csv", "median(age)", "--epsilon", "1").err
+    assert "has no Parquet files in it" in run("ask", tmp_path / "folder.csv", "median(age)", "--epsilon", "1").err
 
 
 def test_questions_are_priced_before_the_file_is_looked_at(run: Run) -> None:
@@ -184,7 +187,23 @@ def test_questions_are_priced_before_the_file_is_looked_at(run: Run) -> None:
 
 
 def test_one_bad_question_leaves_all_unanswered(run: Run, people: Path) -> None:
-    assert run("ask", people, "median(age)", "median(region)", "--epsilon", "1").out == ""
+    assert run("ask", people, "median(age)", "median(region)", "--epsilon", "1", "--types", "region=text").out == ""
+
+
+def test_a_question_about_numbers_reads_each_cell_of_a_csv_file_by_itself(run: Run, tmp_path: Path) -> None:
+    answers = []
+    for more in ("", "Xanthippe\n" * 500):
+        file = tmp_path / "table.csv"
+        file.write_text("x\n" + "7.5\n" * 300 + more)
+        answers.append(run("ask", file, "median(x)", "--epsilon", "1", "--seed", "1", "--json").out)
+    assert answers[0] == answers[1]
+
+
+def test_types_may_be_inferred_where_the_holder_says_so(run: Run, people: Path) -> None:
+    inferred = run("ask", people, "histogram(age)", "--epsilon", "1", "--types", "infer")
+    assert "and more" in inferred.out
+    refused = run("ask", people, "median(region)", "--epsilon", "1", "--types", "infer")
+    assert refused.code == exits.BAD_INPUT
 
 
 def test_declared_types_are_used(run: Run, people: Path) -> None:

@@ -31,10 +31,12 @@ def test_a_histogram_of_labels_is_drawn_as_bars_and_says_which_delta_it_took(run
 
 
 def test_a_histogram_of_numbers_takes_no_delta_and_says_nothing_of_one(run: Run, people: Path) -> None:
-    out = run("ask", people, "histogram(age)", "--epsilon", "1").out
-    assert "Spent by this call: epsilon = 1. " in out
-    assert "delta" not in out
-    assert "and more" in out
+    for told in (["histogram(age, kind=numbers)"], ["histogram(age)", "--types", "age=number"]):
+        out = run("ask", people, *told, "--epsilon", "1").out
+        assert "Spent by this call: epsilon = 1. " in out
+        assert "delta" not in out
+        assert "and more" in out
+    assert "delta = 1e-9" in run("ask", people, "histogram(age)", "--epsilon", "1").out  # the texts of a file are labels
 
 
 def test_listed_labels_take_no_delta(run: Run, people: Path) -> None:

@@ -71,13 +71,13 @@ def session(columns: Any = None, **changes: Any) -> Session:
 def asked_with(monkeypatch: pytest.MonkeyPatch) -> list[Question]:
     """The questions that statistics get to see from now on."""
     seen: list[Question] = []
-    answer = Question.answer
+    answer = Question.run
 
     def watched(self: Question, *arguments: Any) -> Any:
         seen.append(self)
         return answer(self, *arguments)
 
-    monkeypatch.setattr(Question, "answer", watched)
+    monkeypatch.setattr(Question, "run", watched)
     return seen
 
 
@@ -394,19 +394,42 @@ def test_an_undeclared_column_is_read_as_the_question_asks() -> None:
     assert survey.where("notes == '7'").count(epsilon=HUGE).value == ROWS // 4
 
 
+def test_columns_of_a_csv_file_are_texts_until_somebody_says_that_they_are_more(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("income,region\n" + "7,north\n" * 500, encoding="utf-8")
+    survey = session(file)
+    assert survey.columns == {"income": "text", "region": "text"}
+    with pytest.raises(dp.DataTypeError, match=r"mean needs numbers, .* type text.* types=\{'income': 'number'\}"):
+        survey.mean("income", epsilon=1)
+    assert survey.ledger.spent.epsilon == 0
+    assert survey.histogram("income", epsilon=1, delta=1e-6).value.labels == ("7",)
+    inferred = session(file, types="infer", name="inferred")
+    assert inferred.columns == {"income": "number", "region": "text"}
+    assert inferred.median("income", epsilon=1).value == 7
+
+
+def test_that_types_were_inferred_is_kept_in_the_ledger(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("income\n7\n", encoding="utf-8")
+    session(file, types="infer", ledger=tmp_path / "a.ledger")
+    with pytest.raises(dp.LedgerError, match="'types'"):
+        session(file, ledger=tmp_path / "a.ledger", types={"income": "number"})
+
+
 def test_a_reopened_session_finds_what_another_process_spent(tmp_path: Path) -> None:
     ledger, file = tmp_path / "survey.ledger", tmp_path / "survey.csv"
     file.write_text("person,income\n" + "\n".join(f"{index},{index * 10}" for index in range(500)), encoding="utf-8")
     code = (
         "import sys, dpstats as dp\n"
-        "survey = dp.protect(sys.argv[1], unit='person', budget=dp.Budget(epsilon=2), ledger=sys.argv[2])\n"
+        "survey = dp.protect(sys.argv[1], unit='person', budget=dp.Budget(epsilon=2), ledger=sys.argv[2], "
+        "types={'income': 'number'})\n"
         "print(survey.median('income', epsilon=0.5).value)\n"
     )
     first, again = (
         subprocess.run([sys.executable, "-c", code, str(file), str(ledger)], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     )
-    survey = dp.protect(file, unit="person", budget=dp.Budget(epsilon=2), ledger=ledger)
+    survey = dp.protect(file, unit="person", budget=dp.Budget(epsilon=2), ledger=ledger, types={"income": "number"})
     assert survey.ledger.spent.epsilon == Fraction(1, 2)
     assert first == again == f"{survey.median('income', epsilon=0.5).value}\n"
     assert survey.ledger.spent.epsilon == Fraction(1, 2)
@@ -505,7 +528,7 @@ def test_files_of_one_name_in_two_folders_are_two_tables(tmp_path: Path) -> None
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "survey.csv").write_text("x\n" + f"{number}\n" * 500, encoding="utf-8")
-        survey = session(folder / "survey.csv", ledger=tmp_path / "a.ledger")
+        survey = session(folder / "survey.csv", ledger=tmp_path / "a.ledger", types={"x": "number"})
         medians.append(survey.median("x", epsilon=1).value)
     assert medians == [1, 2]
     assert survey.ledger.spent.epsilon == 2
@@ -564,7 +587,7 @@ def test_a_file_that_was_written_anew_is_asked_anew(tmp_path: Path) -> None:
     file = tmp_path / "survey.csv"
     for number in (1, 2):
         file.write_text("x\n" + f"{number}\n" * 500 * number, encoding="utf-8")
-        survey = session(file, ledger=tmp_path / "a.ledger")
+        survey = session(file, ledger=tmp_path / "a.ledger", types={"x": "number"})
         assert survey.median("x", epsilon=1).value == number
     assert survey.ledger.spent.epsilon == 2
 

@@ -73,15 +73,16 @@ def test_labels_beside_numbers_and_beside_labels() -> None:
     )
 
 
-def test_either_goes_by_the_declared_type_and_an_undeclared_column_has_labels() -> None:
+def test_either_goes_by_the_declared_type_and_without_one_must_be_told() -> None:
     survey = session()
-    found = {name: survey.look(name, epsilon=1).value for name in ("x", "y", "flag", "region", "by")}
-    assert found == {"x": "numbers", "y": "numbers", "flag": "numbers", "region": "labels", "by": "labels"}
+    found = {name: survey.look(name, epsilon=1).value for name in ("x", "y", "flag", "region")}
+    assert found == {"x": "numbers", "y": "numbers", "flag": "numbers", "region": "labels"}
     numbers = session({"n": [1, 2, 3]})
-    assert numbers.look("n", epsilon=1).value == "labels"
+    with pytest.raises(dp.DataTypeError, match="declares no type: say kind='numbers' or kind='labels'"):
+        numbers.look("n", epsilon=1)
+    assert numbers.ledger.spent.epsilon == 0
     assert session({"n": [1, 2, 3]}, types={"n": "number"}).look("n", epsilon=1).value == "numbers"
     assert [reply.value for reply in survey.group_by("region", keys=["north"]).look("x", epsilon=1).values()] == ["numbers"]
-    assert [reply.value for reply in survey.group_by("region", keys=["north"]).look("by", epsilon=1).values()] == ["labels"]
 
 
 @pytest.mark.parametrize(

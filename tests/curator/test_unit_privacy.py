@@ -81,13 +81,13 @@ def test_a_broken_bound_is_noticed(twin: Callable[[pytest.MonkeyPatch], None], m
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_what_all_steps_cost_together_is_what_was_debited(k: int, neighbors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Question] = []
-    answer = Question.answer
+    answer = Question.run
 
     def watched(self: Question, *arguments: Any) -> Any:
         seen.append(self)
         return answer(self, *arguments)
 
-    monkeypatch.setattr(Question, "answer", watched)
+    monkeypatch.setattr(Question, "run", watched)
     survey = dp.protect(
         {"person": list(range(50)), "x": list(range(50))},
         unit="person",

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, select_cells
+from dpstats.engines.columns.native import number_array
 from dpstats.engines.stores.store import Batch, Job, LocalStore, Summary
-from dpstats.engines.typed import number_array
 
 Table = Mapping[str, Cells]
 

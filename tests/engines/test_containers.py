@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.summaries import Column, WindowRequest
 from dpstats.statistics.universal.decimals import ordinal_of
 
@@ -50,7 +50,7 @@ def packed() -> Any:
 @pytest.mark.parametrize(
     ("data", "rows", "dtype"),
     [
-        ((3, 1, 2), [1, 2, 3], "int64"),
+        ((3, 1, 2), [1, 2, 3], "float64"),
         (range(3, 0, -1), [1, 2, 3], "int64"),
         (range(2**70, 2**70 + 1), [1.18059162071741e21], "float64"),
         (np.arange(10.0)[::3], [0.0, 3.0, 6.0, 9.0], "float64"),
@@ -65,7 +65,7 @@ def packed() -> Any:
         (np.array([2, 1], dtype=np.longlong), [1, 2], "int64"),
         (np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]), [1.0, 3.0], "float64"),
         (np.ma.array([1, 2]), [1, 2], "int64"),
-        (masked_objects(), [1], "int64"),
+        (masked_objects(), [1], "float64"),
         (np.array([2**70, 1, None], dtype=object), [1.0, 1.18059162071741e21], "float64"),
         (array.array("f", [2.0, 1.0]), [1.0, 2.0], "float32"),
         (pd.Index([2, 1]), [1, 2], "int64"),
@@ -143,7 +143,7 @@ def test_missing_elements_do_not_count(stranger: Any) -> None:
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(rows=st.lists(st.sampled_from(OBJECTS), max_size=12))
-def test_no_list_without_a_foreign_majority_raises(rows: list[Any]) -> None:
+def test_no_list_raises(rows: list[Any]) -> None:
     held(as_column(rows))
     as_column(rows, numeric=False).count()
     holder = np.empty(len(rows), dtype=object)
@@ -157,8 +157,8 @@ def test_a_subclass_of_a_number_is_the_number_that_it_holds(number: Any) -> None
     assert held(as_column([number, 2.5])) == [1.0, 2.5]
 
 
-def test_missing_elements_leave_large_whole_numbers_exact() -> None:
-    assert held(as_column([2**53 + 1, float("nan"), None, 2**62 + 1, "x", pd.NA])) == [2**53 + 1, 2**62 + 1]
+def test_large_whole_numbers_among_elements_are_rounded_to_15_digits_one_by_one() -> None:
+    assert held(as_column([2**53 + 1, float("nan"), None, 2**62 + 1, "x", pd.NA])) == [9007199254740990, 4.61168601842739e18]
 
 
 @pytest.mark.parametrize(("bits", "signalling"), [(64, 0x7FF0000000000001), (32, 0x7F800001), (16, 0x7C01)])
@@ -178,28 +178,9 @@ def test_numbers_outside_64_bits_become_floats_row_by_row() -> None:
     assert held(as_column(rows)) == sorted(nearest)
 
 
-@pytest.mark.parametrize(
-    ("rows", "dtype"),
-    [
-        ([1, 2, None], "int64"),
-        ([1, 2.5, None], "float64"),
-        ([1.0, None], "float64"),
-        ([2**53 + 1, float("nan")], "int64"),
-        ([2**53 + 1, np.float32("nan"), Decimal("nan")], "int64"),
-        ([True, None], "uint8"),
-        ([True, 2], "int64"),
-        ([2**63, 1], "uint64"),
-        ([2**63, -1], "float64"),
-        ([np.int16(1), np.int16(2)], "int16"),
-        ([np.float16(1), np.float16(2)], "float64"),
-        ([np.int16(1), 2], "int64"),
-        ([None], "float64"),
-        ([], "float64"),
-        ([Decimal(1)], "float64"),
-    ],
-)
-def test_the_type_of_a_list_is_that_of_its_numbers(rows: list[Any], dtype: str) -> None:
-    assert as_column(rows).dtype == dtype
+@pytest.mark.parametrize("rows", [[1, 2], [1, 2.5], [2**63, 1], [True, 2], [np.int16(1)], [Decimal(1)], ["x"], [None], []])
+def test_numbers_among_elements_have_one_type_whatever_the_others_are(rows: list[Any]) -> None:
+    assert as_column(rows).dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -228,7 +209,7 @@ def test_a_column_without_nulls_is_not_copied(build: Callable[[Any], Any], bits:
 @pytest.mark.parametrize("rows", ["[1, 2.5, None]", "numpy.arange(3)", "range(3)"])
 def test_lists_and_numpy_arrays_load_no_data_frame_library(rows: str) -> None:
     script = (
-        "import sys, numpy; from dpstats.engines.arrays import as_column\n"
+        "import sys, numpy; from dpstats.engines.tables.given import as_column\n"
         f"column = as_column({rows}); column.count(); column.counts_below([1])\n"
         "print([name for name in ('narwhals', 'pandas', 'polars', 'pyarrow', 'scipy') if name in sys.modules])"
     )

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.statistics.binned.edges import bulk_between, draw_edges, exact, raw_counts_between, round_edges
 from dpstats.testing import seeded
 

@@ -15,7 +15,7 @@ from scipy.stats import kstest, laplace
 from dpstats.audit.broken_cells import bare_limits, radius_scale, unclipped_cells_of_row
 from dpstats.audit.cell_laws import cells_of_row, cells_of_rows, noisy_cells_law
 from dpstats.audit.exact import largest_log_ratio
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.summaries import Clip
 from dpstats.statistics.clipped import cells

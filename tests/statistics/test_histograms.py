@@ -25,7 +25,7 @@ from dpstats.audit.broken_histograms import (
 from dpstats.audit.exact import hockey_stick, largest_log_ratio
 from dpstats.audit.histogram_laws import counts_law, joint_law
 from dpstats.audit.key_laws import key_law
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
 from dpstats.mechanisms.thresholding import threshold_for

@@ -17,7 +17,7 @@ import dpstats as dp
 from dpstats.audit.broken_ends import unshared_ends
 from dpstats.audit.place_replays import place_loss
 from dpstats.curator.archive import document_of, result_of
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import PURE_LOSS, find_statistic
 from dpstats.foundations.results import Release

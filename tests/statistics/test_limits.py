@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpstats.audit.broken_cells import overlapping_ranks
 from dpstats.audit.laws import exponential_of_minus
 from dpstats.audit.replays import nats_lost, privacy_loss
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import PURE_LOSS, find_statistic
 from dpstats.foundations.summaries import Column

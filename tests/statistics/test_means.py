@@ -12,7 +12,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.audit.sampled import epsilon_lower_bound
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.registry import ask

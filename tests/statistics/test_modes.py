@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import dpstats as dp
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
 from dpstats.mechanisms.distance_tests import BestTest

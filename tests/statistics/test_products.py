@@ -15,8 +15,7 @@ from scipy import stats
 from dpstats.audit.broken_pairs import unclipped_cells
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.pair_laws import Rows, cells_at, cells_law, raw_cells_by_hand
-from dpstats.engines.tables.given import as_read
-from dpstats.foundations.registry import Reads
+from dpstats.engines.tables.given import as_table
 from dpstats.foundations.summaries import Clip, Table
 from dpstats.statistics.paired.products import ProductCells, centred_weights, release_products
 from dpstats.testing import seeded
@@ -28,7 +27,7 @@ ROWS: Rows = [(0.0, 21.0), (1.5, 28.0), (-9.0, 1e300), (math.inf, -math.inf), (0
 
 def table_of(rows: Rows) -> Table:
     columns = np.array(rows, dtype=float).reshape(-1, 2).T
-    table = as_read([columns[0].copy(), columns[1].copy()], (Reads.NUMBERS, Reads.NUMBERS))
+    table = as_table([columns[0].copy(), columns[1].copy()])
     assert hasattr(table, "product_sums")
     return table  # type: ignore[return-value]
 

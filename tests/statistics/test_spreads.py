@@ -14,7 +14,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.audit.replays import privacy_loss
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask, find_statistic
 from dpstats.foundations.summaries import Column

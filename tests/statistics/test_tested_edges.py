@@ -15,7 +15,7 @@ import pytest
 
 import dpstats as dp
 import dpstats.statistics
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.registry import Question, ask, find_statistic
 from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, Runs, WindowRequest
 from dpstats.mechanisms.distance_tests import BestTest

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
 from dpstats.statistics.robust.scales import Range, fitting_grid, printed_grid, printed_threshold, scale_cascade

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dpstats as dp
 from dpstats.audit.statistic_laws import noise_tail
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
 from dpstats.foundations.units import float_of_whole

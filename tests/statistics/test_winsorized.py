@@ -16,7 +16,7 @@ from scipy import stats
 import dpstats as dp
 from dpstats.audit.broken_ends import overlapping_side
 from dpstats.audit.place_replays import place_loss
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask, find_statistic
 from dpstats.foundations.summaries import Column

@@ -18,7 +18,7 @@ from typing import Any
 
 from dpstats.audit.laws import above_threshold_law, exponential_of_minus
 from dpstats.audit.ptr_laws import REFUSED, best_test_law, cascade_law, laplace_test_law, marked
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import LabelCounts, label_order

@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.cli import exits
 from dpstats.cli.answers import json_text, plain_text
 from dpstats.cli.command import Command
-from dpstats.cli.formulas import AskedFormula, FormulaTable
+from dpstats.cli.formulas import offer_of_formula, usual_delta, with_levels
 from dpstats.cli.pricing import Offer, offer_of, priced, total_cost
 from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
-from dpstats.curator.formulas import MODELS
-from dpstats.engines.files import FileTable, check_column_name, open_table
+from dpstats.curator.desk import Desk
+from dpstats.curator.formulas import MODELS, FormulaQuestion, ask_formula
+from dpstats.curator.scope import Scope
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.stores.opening import INFER, Types, open_store
+from dpstats.engines.views import View
 from dpstats.foundations.arguments import call_words, split_parameters
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
@@ -23,7 +28,6 @@ from dpstats.foundations.randomness import RandomSource, seeded, source_or_syste
 from dpstats.foundations.registry import REQUIRED, Question, Reads, Statistic, find_statistic, statistic_names
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
-from dpstats.foundations.summaries import Column, Table
 from dpstats.pictures.looks import check_can_draw
 from dpstats.pictures.releases import plot_answers
 
@@ -89,7 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN=TYPE,...",
         action="append",
         default=[],
-        help="declare columns of a CSV file as number, integer or text: --types income=number,region=text",
+        help="declare columns of a CSV file as number, integer, boolean, text or date: --types income=number,region=text; "
+        "or --types infer, which looks at the rows, so that the types are not private",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--card", action="store_true", help="print each answer's card: how it was made and what it protects")
@@ -120,54 +125,47 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.NO_REPLY if any(isinstance(answer, NoReply) for answer in answers) else exits.ANSWERED
 
 
-def price_all(
-    parsed: Sequence[ParsedQuestion], types: dict[str, str], arguments: argparse.Namespace
-) -> list[Question | AskedFormula]:
+def price_all(parsed: Sequence[ParsedQuestion], types: Types, arguments: argparse.Namespace) -> list[Question | FormulaQuestion]:
     """Checked and priced questions; where there is a formula among them, the names and types of the columns are read for it."""
     neighbors, unit = arguments.neighbors, arguments.unit
-    table = FormulaTable.open(arguments.file, types) if any(each.statistic == FORMULA for each in parsed) else None
-    offers: list[Offer[Question | AskedFormula]] = [
-        table.offer(each, neighbors, unit) if table and each.statistic == FORMULA else offer_of(each, neighbors, unit)
+    schema = open_store(arguments.file, types)[1] if any(each.statistic == FORMULA for each in parsed) else {}
+    offers: list[Offer[Question | FormulaQuestion]] = [
+        offer_of_formula(each, schema, neighbors, unit) if each.statistic == FORMULA else offer_of(each, neighbors, unit)
         for each in parsed
     ]
     return priced(offers, epsilon=arguments.epsilon, delta=arguments.delta)
 
 
 def answer_questions(
-    file: str, questions: Sequence[Question | AskedFormula], types: dict[str, str], source: RandomSource | None
+    file: str, questions: Sequence[Question | FormulaQuestion], types: Types, source: RandomSource | None
 ) -> list[Release | NoReply]:
-    """Open the table, fetch every column, and only when all of that has gone well answer the questions."""
-    table = open_table(file, types)
-    plain = [question for question in questions if isinstance(question, Question)]
-    for name in dict.fromkeys(name for question in plain for name in question.columns):
-        check_column_name(name, table.columns)
-    wanted = dict.fromkeys(map(_read_by, plain))
-    opened = {each: _opened(table, *each) for each in wanted}
+    """Open the table, look at the types of all columns, and only when all of that has gone well answer the questions."""
+    store, schema = open_store(file, types)
+    desk, scope, chosen = Desk(store, schema), Scope(schema, View(schema)), source_or_system(source)
+    asked: list[Callable[[], Release | NoReply]] = []
     for question in questions:
-        if isinstance(question, AskedFormula):
-            question.check_columns()
-
-    def answer(question: Question | AskedFormula) -> Release | NoReply:
-        if isinstance(question, AskedFormula):
-            return question.answer(source_or_system(source))
-        return question.answer(lambda: opened[_read_by(question)], source)
-
-    return [answer(question) for question in questions]
+        if isinstance(question, FormulaQuestion):
+            asked.append(partial(ask_formula, desk, scope, question, chosen))
+        else:
+            own = _scope_of(question, scope)
+            asked.append(partial(desk.answer, own, own.settled(question), chosen))
+    return [answer() for answer in asked]
 
 
-def _read_by(question: Question) -> tuple[tuple[str, ...], tuple[Reads, ...], bool]:
-    """The columns of a question, what they are read as, and whether they make a table; that is all it takes to open them."""
-    statistic, names = question.statistic, question.columns
-    return names, statistic.reads_of(len(names)), len(names) > 1 or statistic.takes_features
+def _scope_of(question: Question, scope: Scope) -> Scope:
+    """A statistic of numbers or labels that is not told which takes a column without a type, of a CSV file, for labels."""
+    if question.statistic.told(question.arguments, None) is not None:
+        return scope
+    reads = question.statistic.reads_of(len(question.columns))
+    either = {name for name, each in zip(question.columns, reads, strict=True) if each is Reads.EITHER}
+    texts = {name: ColumnType.TEXT for name in either if scope.columns.get(name) is ColumnType.UNDECLARED}
+    return Scope({**scope.columns, **texts}, View({**scope.columns, **texts})) if texts else scope
 
 
-def _opened(table: FileTable, names: Sequence[str], reads: Sequence[Reads], together: bool) -> Column | Table:
-    numeric = [None if each is Reads.EITHER else each is Reads.NUMBERS for each in reads]
-    return table.together(names, numeric=numeric) if together else table.column(names[0], numeric=numeric[0])
-
-
-def parse_types(declarations: Sequence[str]) -> dict[str, str]:
-    """`income=number,region=text` as a dictionary; a name with a comma in it goes in double quotes."""
+def parse_types(declarations: Sequence[str]) -> Types:
+    """`income=number,region=text` as a dictionary, a name with a comma in it in double quotes; or the word infer."""
+    if list(declarations) == [INFER]:
+        return "infer"
     types: dict[str, str] = {}
     for declaration in declarations:
         for item in next(csv.reader([declaration]), []):
@@ -180,11 +178,11 @@ def parse_types(declarations: Sequence[str]) -> dict[str, str]:
     return types
 
 
-def _usual_deltas(questions: Sequence[Question | AskedFormula], answers: Sequence[Release | NoReply]) -> str:
+def _usual_deltas(questions: Sequence[Question | FormulaQuestion], answers: Sequence[Release | NoReply]) -> str:
     """A word on deltas that were spent although none was given; empty where there is none."""
     for question, answer in zip(questions, answers, strict=True):
-        if isinstance(question, AskedFormula):
-            usual, listed, way = question.usual_delta, question.with_levels(), "made the question take delta = {}"
+        if isinstance(question, FormulaQuestion):
+            usual, listed, way = usual_delta(question), with_levels(question), "made the question take delta = {}"
         else:
             usual, way = question.statistic.usual_delta, "took delta = {} to find"
             listed = f"{question.statistic.name}({question.column}, ['...', '...'])"

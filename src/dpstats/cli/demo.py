@@ -9,7 +9,6 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,9 @@ from dpstats.cli.command import Command
 from dpstats.cli.pricing import price_questions
 from dpstats.cli.questions import parse_question
 from dpstats.data import survey
-from dpstats.engines.tables.given import as_read
+from dpstats.direct import answer_given
 from dpstats.foundations.privacy import PrivacyCost
-from dpstats.foundations.randomness import RandomSource, seeded
+from dpstats.foundations.randomness import RandomSource, seeded, source_or_system
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
@@ -125,9 +124,7 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
             print(f"    (it costs {price}, more than the {decimal_text(left)} that is left; no data was read to find out)")
             continue
         raw_columns = [table[name] for name in question.columns]
-        statistic = question.statistic
-        names, reads = question.columns if statistic.takes_features else None, statistic.reads_of(len(raw_columns))
-        answer = question.answer(partial(as_read, raw_columns, reads, names, has_outcome=statistic.has_outcome), source)
+        answer = answer_given(question, raw_columns, source_or_system(source))
         left -= answer.cost.epsilon
         truth = _numbers(demo_question.truth(_raw_complete(raw_columns)))
         if len(raw_columns) > 1:

@@ -2,7 +2,8 @@
 
 Every question takes the same steps in the same order: it is checked and priced from public things alone; if it was asked before,
 the archive answers it; else its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived
-and handed out. Whatever goes wrong after the debit because of the data is one charged `NoReply`.
+and handed out. Whatever goes wrong after the debit because of the data is one charged `NoReply`. A desk without an account,
+over containers or a file that the asker holds, takes the same steps but for the ledger's.
 """
 
 from __future__ import annotations
@@ -10,44 +11,58 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
 from dpstats.curator.ledger.ledger import Account
-from dpstats.curator.protection import Protection
+from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.passes.columns import open_column, reads_numbers
+from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.store import Store
-from dpstats.engines.tables.table import StoreTable
+from dpstats.engines.tables.table import open_columns
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
-from dpstats.foundations.registry import COULD_NOT, INTERVAL, PURE_LOSS, Question, Statistic, argument_name, ask, checked_level
+from dpstats.foundations.registry import (
+    COULD_NOT,
+    INTERVAL,
+    PURE_LOSS,
+    Answer,
+    Outcome,
+    Question,
+    Refusal,
+    Statistic,
+    argument_name,
+    ask,
+    checked_level,
+    outcome_of,
+)
 from dpstats.foundations.results import Interval, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column, Table
 
 
 @dataclass(frozen=True)
-class ProtectedTable:
-    """A table behind the curator: where its rows are, what is public about it, whom it protects, and its account."""
+class Desk:
+    """Where questions about one table are answered: its rows, what is public about it, whom it protects, and its account."""
 
-    name: str
     store: Store
     """The rows that may be read: bounded already."""
     schema: Mapping[str, ColumnType]
-    protection: Protection
-    account: Account
-    public_keys: Mapping[str, Sequence[Any]]
+    protection: Protection = BY_ROW
+    account: Account | None = None
+    """What questions are charged to; None for a table whose holder asks by himself, and keeps count by himself."""
+    name: str = ""
+    public_keys: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """For some columns the list of values, where that is public."""
-    edition: str
+    edition: str = ""
     """Names the state of the rows; a question about another edition is another question."""
-    source: str
+    source: str = ""
     """Tells tables of one name apart, without saying where they are."""
     allow_seeded: bool = False
     """Whether answers may be drawn from a seeded source, which protects nobody."""
@@ -63,8 +78,51 @@ class ProtectedTable:
         """A question at the price of the unit; every complaint about it is raised here."""
         unit, neighbors = self.protection.unit, self.protection.neighbors
         question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=columns, **keywords)
-        scope.check(statistic, columns)
-        return question.settled(lambda: reads_numbers(scope.view, columns[0], statistic.reads[0]))
+        return scope.settled(question)
+
+    def answer(
+        self, scope: Scope, question: Question, source: RandomSource, columns: Sequence[str] | None = None
+    ) -> Release | NoReply:
+        """The reply to a priced question: recall or debit, read, release. `columns` are those of the table, where the question
+        calls them otherwise."""
+        names = question.columns if columns is None else tuple(columns)
+        row_question = self.protection.row_question(question, narrowed=scope.is_narrowed)
+        request = Request(question, scope.text_of(question), scope.to_dict(*names), question.cost)
+        opened = self.opened(scope, question, names)
+
+        def compute() -> Release | NoReply:
+            return request.reply(row_question.run(opened, source), row_question, self.protection, source)
+
+        result = self.serve(request, compute, source)
+        assert not isinstance(result, GroupedRelease)
+        return result
+
+    def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table:
+        """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
+        if not columns:
+            return RowsOf(open_column(self.store, scope.view, next(iter(self.schema)), False))
+        statistic, numeric = question.statistic, scope.reads_numbers(question, columns)
+        return open_columns(self.store, scope.view_for(statistic), columns, numeric, as_table=statistic.takes_features)
+
+    def serve(self, request: Request, compute: Callable[[], Result], source: RandomSource) -> Result:
+        """Recall the answer of a request, or debit it and compute one; whatever goes wrong because of the data is one refusal.
+
+        What a seeded source has drawn is not kept.
+        """
+        if self.account is None:
+            return request.or_refusal(outcome_of(compute, source), source)
+        details, archived = details_of(self, request), source.private
+        key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
+        if archived and (document := self.account.recall(key)) is not None:
+            return noted(result_of(document, request.question.statistic), *FROM_ARCHIVE)
+        receipt = self.account.debit(key, request.text, request.cost, details, loss_of(self, request))
+        result = request.or_refusal(outcome_of(compute, source), source)
+        if archived and not has_failed(result):
+            try:
+                self.account.record(receipt, document_of(result))
+            except LedgerError:  # it was paid for, so it is handed out all the same
+                return noted(result, *NOT_ARCHIVED)
+        return result
 
     def choice_of_rows(self) -> str:
         """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""
@@ -89,7 +147,7 @@ class ProtectedTable:
 
 @dataclass(frozen=True)
 class Request:
-    """A checked and priced question about a protected table."""
+    """A checked and priced question about a table, as the asker sees it."""
 
     question: Question
     text: str
@@ -99,34 +157,33 @@ class Request:
     cost: PrivacyCost
     """What all of it costs the unit."""
 
+    def reply(self, outcome: Outcome, row_question: Question, protection: Protection, source: RandomSource) -> Release | NoReply:
+        """What a method made of the rows at the price of a row, for the unit: as it was asked, its cost, whose rows count."""
+        notes: list[tuple[str, str]] = []
+        if not protection.is_by_row:
+            notes.append(("rows used", protection.rows_used()))
+            if isinstance(outcome, Answer):
+                interval = None if outcome.interval is None else _of_used_rows(outcome.interval, protection)
+                intervals = tuple(_of_used_rows(each, protection) for each in outcome.intervals)
+                outcome = replace(outcome, interval=interval, intervals=intervals)
+        if row_question.epsilon != self.cost.epsilon:
+            row = f"epsilon = {decimal_text(row_question.epsilon)} for one row, which makes {self.cost} for a {self.cost.unit}"
+            notes.append(("price of a row", row))
+        return row_question.reply(outcome, private=source.private, text=self.text, cost=self.cost, notes=tuple(notes))
 
-def serve(table: ProtectedTable, request: Request, answer: Callable[[], Result], *, archived: bool) -> Result:
-    """Recall the answer of a request, or debit it and get one; `archived` says whether the archive is used."""
-    account, details = table.account, details_of(table, request)
-    key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
-    if archived and (document := account.recall(key)) is not None:
-        return noted(result_of(document, request.question.statistic), *FROM_ARCHIVE)
-    receipt = account.debit(key, request.text, request.cost, details, loss_of(table, request))
-    result = answer()
-    if archived and not has_failed(result):
-        try:
-            account.record(receipt, document_of(result))
-        except LedgerError:  # it was paid for, so it is handed out all the same
-            return noted(result, *NOT_ARCHIVED)
-    return result
+    def or_refusal(self, result: Result | Refusal, source: RandomSource) -> Result:
+        """A result as it is, and the refusal of all of it as a reply."""
+        if not isinstance(result, Refusal):
+            return result
+        return NoReply(self.text, self.cost, self.question.method.name, result.reason, result.advice, source.private)
 
 
-def loss_of(table: ProtectedTable, request: Request) -> Fraction:
+def loss_of(desk: Desk, request: Request) -> Fraction:
     """rho / epsilon**2 of a request, for the unit; 1/2 where group keys are chosen privately beside the method."""
     if "by" in request.scope and request.scope["keys"] is None:
         return PURE_LOSS
-    steps = steps_between(table.protection.neighbors, table.protection.rows_per_unit)
+    steps = steps_between(desk.protection.neighbors, desk.protection.rows_per_unit)
     return unit_loss(request.question.method.loss, request.cost.delta, steps)
-
-
-def could_not(request: Request) -> NoReply:
-    """The one refusal for whatever goes wrong after the debit because of the data."""
-    return NoReply(request.text, request.cost, request.question.method.name, COULD_NOT.reason, COULD_NOT.advice, True)
 
 
 def has_failed(result: Result) -> bool:
@@ -135,34 +192,21 @@ def has_failed(result: Result) -> bool:
     return any(isinstance(reply, NoReply) and reply.reason == COULD_NOT.reason for reply in replies)
 
 
-def details_of(table: ProtectedTable, request: Request) -> dict[str, object]:
+def details_of(desk: Desk, request: Request) -> dict[str, object]:
     """Everything that tells one question from another; the same for identical ones."""
     question, cost = request.question, request.cost
     return {
-        "edition": table.edition,
-        "source": table.source,
+        "edition": desk.edition,
+        "source": desk.source,
         "method": f"{question.statistic.name}_{question.method.name}/{question.method.version}",
         "column": question.column if len(question.columns) < 2 else list(question.columns),
-        "arguments": {name: _canonical(value) for name, value in question.arguments.items()},
+        "arguments": {name: _canonical(value) for name, value in question.arguments.items() if (name, value) != ("kind", None)},
         "epsilon": str(cost.epsilon),
         "delta": str(cost.delta),
-        "rows": table.choice_of_rows(),
+        "rows": desk.choice_of_rows(),
         **({} if question.interval == checked_level(INTERVAL) else {"interval": str(question.interval)}),
         **request.scope,
     }
-
-
-def open_for(table: ProtectedTable, scope: Scope, statistic: Statistic, columns: Sequence[str]) -> Column | Table:
-    """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
-    view = scope.view
-    if not columns:
-        return RowsOf(open_column(table.store, view, next(iter(table.schema)), False))
-    numeric = [
-        reads_numbers(view, column, reads) for column, reads in zip(columns, statistic.reads_of(len(columns)), strict=True)
-    ]
-    if len(columns) == 1 and not statistic.takes_features:
-        return open_column(table.store, view, columns[0], numeric[0])
-    return StoreTable(table.store, view, columns, numeric)
 
 
 class RowsOf:
@@ -182,23 +226,6 @@ class RowsOf:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"rows have no {name}.")
-
-
-def relabelled(reply: Release | NoReply, request: Request, row_question: Question, protection: Protection) -> Release | NoReply:
-    """A reply that was made at the price of a row, as the unit's: as it was asked, what it cost, and whose rows count."""
-    reply = replace(reply, question=request.text, cost=request.cost)
-    if isinstance(reply, NoReply):
-        return reply
-    notes: list[tuple[str, str]] = []
-    interval, intervals = reply.interval, reply.intervals
-    if not protection.is_by_row:
-        notes.append(("rows used", protection.rows_used()))
-        interval = None if interval is None else _of_used_rows(interval, protection)
-        intervals = tuple(_of_used_rows(each, protection) for each in intervals)
-    if row_question.epsilon != request.cost.epsilon:
-        row = f"epsilon = {decimal_text(row_question.epsilon)} for one row, which makes {request.cost} for a {request.cost.unit}"
-        notes.append(("price of a row", row))
-    return replace(reply, interval=interval, intervals=intervals, notes=(*reply.notes, *notes))
 
 
 def _of_used_rows(interval: Interval, protection: Protection) -> Interval:

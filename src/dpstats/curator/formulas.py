@@ -14,9 +14,8 @@ from typing import Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.curator.chosen_levels import choose_levels, split_price
-from dpstats.curator.desk import ProtectedTable, Request, could_not, relabelled, serve
+from dpstats.curator.desk import Desk, Request
 from dpstats.curator.scope import Scope
-from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.expressions.language import columns_of
 from dpstats.engines.formulas.design import Design, read_design
@@ -25,10 +24,10 @@ from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import View
 from dpstats.foundations.arguments import check_features
-from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError, UnknownNameError
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import COULD_NOT, PURE_LOSS, Question, Refusal, Statistic, ask, find_statistic, may_spend_delta
+from dpstats.foundations.registry import PURE_LOSS, Outcome, Question, Refusal, Statistic, ask, find_statistic, may_spend_delta
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.linear_regression import MOST_FEATURES
 from dpstats.statistics.regression.fit import RegressionFit
@@ -57,7 +56,7 @@ class FormulaQuestion:
         if self.design.unknown:
             split_price(row_question, len(self.design.unknown))
 
-    def answer(self, store: Store, view: View, row_question: Question, source: RandomSource) -> Release | NoReply:
+    def run(self, store: Store, view: View, row_question: Question, source: RandomSource) -> Outcome:
         """Choose the levels that are not known, and fit; `row_question` has the price of a row for all of it."""
         design, question = self.design, row_question
         notes = []
@@ -65,31 +64,17 @@ class FormulaQuestion:
             price, question = split_price(row_question, len(design.unknown))
             chosen = choose_levels(store, view, design, price, MOST_FEATURES, source)
             if chosen is None:
-                cost, method = self.question.cost, question.method.name
-                return NoReply(self.text, cost, method, TOO_FEW.reason, TOO_FEW.advice, source.private)
+                return TOO_FEW
             notes, design = [("choice of levels", price.describe(row_question))], chosen
         names, table_view = design.columns, design.on(view)
-        question = replace(question, columns=names)
-        reply = question.answer(lambda: StoreTable(store, table_view, names, [True] * len(names)), source)
-        if isinstance(reply, NoReply):
-            return reply
+        outcome = replace(question, columns=names).run(StoreTable(store, table_view, names, [True] * len(names)), source)
+        if isinstance(outcome, Refusal):
+            return outcome
         if design.categories:
             notes.insert(0, ("levels", f"{design.describe_levels()}; {_LEFT_OUT}"))
-        claim = f"{reply.claim}; with the choice of levels, (epsilon, delta)-DP in all" if self.design.unknown else reply.claim
-        return able_to_predict(replace(reply, claim=claim, notes=(*reply.notes, *notes)), design, view)
-
-    def answer_by_itself(self, store: Store, schema: Mapping[str, ColumnType], source: RandomSource) -> Release | NoReply:
-        """The answer outside of a session, where each row is a unit. What goes wrong because of the data is one `NoReply`."""
-        try:
-            reply = self.answer(store, View(schema), self.question, source)
-        except (KeyboardInterrupt, SystemExit, DataTypeError):
-            raise
-        except BaseException:  # not only Exception: a panic of a library in Rust is none
-            if not source.private:
-                raise
-            cost, method = self.question.cost, self.question.method.name
-            return NoReply(self.text, cost, method, COULD_NOT.reason, COULD_NOT.advice, True)
-        return replace(reply, question=self.text, cost=self.question.cost)
+        claim = f"{question.method.claim}; with the choice of levels, (epsilon, delta)-DP in all" if self.design.unknown else ""
+        value = attach_design(outcome.value, design, view)
+        return replace(outcome, value=value, claim=claim, notes=(*outcome.notes, *notes))
 
 
 def statistic_of(model: object) -> Statistic:
@@ -142,48 +127,29 @@ def priced_formula(design: Design, model: object, common: Mapping[str, Any], par
     return FormulaQuestion(design, replace(question, cost=cost, method=method), _text(question, design))
 
 
-def ask_session(
-    table: ProtectedTable,
-    scope: Scope,
-    formula: object,
-    model: object,
-    levels: Mapping[str, Any] | None,
-    keywords: Mapping[str, Any],
-) -> Any:
-    """The answer to a formula on a protected table, debited once for all of it; `keywords` has rng and the model's own too."""
-    source = table.source_of_noise(keywords["rng"])
-    common = {name: keywords[name] for name in ("epsilon", "delta", "method", "interval")}
-    parameters = {name: value for name, value in keywords.items() if name not in (*common, "rng")}
-    design = design_on(table, scope, formula, levels)
-    asked = priced_formula(design, model, {**common, **fixed_words(table, parameters)}, parameters)
-    question = asked.question
+def ask_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: RandomSource) -> Release | NoReply:
+    """The reply to a formula, debited once for all of it."""
+    design, question = asked.design, asked.question
     request = Request(question, scope.text_of(asked.text), _scope_of(design, scope), question.cost)
     narrowed = scope.is_narrowed or bool(design.unknown)
-    row_question = table.protection.row_question(question, narrowed=narrowed)
+    row_question = desk.protection.row_question(question, narrowed=narrowed)
     asked.check(row_question)
 
-    def answer() -> Release | NoReply:
-        try:
-            reply = asked.answer(table.store, scope.view, row_question, source)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # not only Exception: a panic of a library in Rust is none
-            if not source.private:
-                raise
-            return could_not(request)
-        return relabelled(reply, request, row_question, table.protection)
+    def compute() -> Release | NoReply:
+        return request.reply(asked.run(desk.store, scope.view, row_question, source), row_question, desk.protection, source)
 
-    result = serve(table, request, answer, archived=source.private)
-    return result if design.unknown or not isinstance(result, Release) else able_to_predict(result, design, scope.view)
+    result = desk.serve(request, compute, source)
+    assert isinstance(result, (Release, NoReply))
+    return result if design.unknown else with_design(result, design, scope.view)
 
 
-def design_on(table: ProtectedTable, scope: Scope, formula: object, levels: Mapping[str, Any] | None) -> Design:
+def design_on(table: Desk, scope: Scope, formula: object, levels: Mapping[str, Any] | None) -> Design:
     """The design of a formula on a protected table; declared keys are levels, and the unit is no feature."""
     unit = table.protection.unit
     return read_design(formula, scope.columns, levels=levels, known_levels=table.public_keys, left_out=[unit])
 
 
-def fixed_words(table: ProtectedTable, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def fixed_words(table: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What a session has fixed of a price; an error where the asker gives it too."""
     fixed = {"neighbors": table.protection.neighbors, "unit": table.protection.unit}
     for word in parameters.keys() & fixed.keys():
@@ -191,12 +157,18 @@ def fixed_words(table: ProtectedTable, parameters: Mapping[str, Any]) -> dict[st
     return fixed
 
 
-def able_to_predict(release: Release, design: Design, view: View) -> Release:
-    """A release whose fit predicts from the columns of the formula."""
-    if not isinstance(release.value, RegressionFit):
-        return release
-    rows_of = design_rows(design.on(view), tuple(design.features))
-    return replace(release, value=replace(release.value, rows_of=rows_of))
+def attach_design(value: object, design: Design, view: View) -> object:
+    """A fit that predicts from the columns of the formula; any other value as it is."""
+    if not isinstance(value, RegressionFit):
+        return value
+    return replace(value, rows_of=design_rows(design.on(view), tuple(design.features)))
+
+
+def with_design(reply: Release | NoReply, design: Design, view: View) -> Release | NoReply:
+    """A reply from the archive, whose fit has lost its formula, with it."""
+    if isinstance(reply, NoReply) or getattr(reply.value, "rows_of", None) is not None:
+        return reply
+    return replace(reply, value=attach_design(reply.value, design, view))
 
 
 def _text(question: Question, design: Design) -> str:

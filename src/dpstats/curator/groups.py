@@ -16,34 +16,34 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.asker import Asker
-from dpstats.curator.desk import ProtectedTable, Request, RowsOf, could_not, relabelled, serve
-from dpstats.curator.formulas import able_to_predict, design_on, fixed_words, priced_formula, statistic_of
+from dpstats.curator.desk import Desk, Request, RowsOf
+from dpstats.curator.formulas import design_on, fixed_words, priced_formula, statistic_of, with_design
 from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
-from dpstats.engines.passes.columns import reads_numbers
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
-from dpstats.foundations.registry import AUTO, INTERVAL, Question, Statistic, may_spend_delta
-from dpstats.foundations.results import Interval, NoReply, Release, value_text
+from dpstats.foundations.registry import AUTO, INTERVAL, Answer, Outcome, Question, Statistic, may_spend_delta, outcome_of
+from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.counts import noise_reach
 
 KEYS_SHARE = Fraction(1, 4)
 """The part of epsilon that a private choice of keys gets; the answers get the rest."""
+COUNTED_CLAIM = "(epsilon, delta)-DP: counts with whole-number Laplace noise, shown from a threshold on"
 
 
 class Groups(Asker):
     """A protected table in groups. Made by `Session.group_by`."""
 
-    def __init__(self, table: ProtectedTable, scope: Scope, columns: Sequence[Any], keys: Any) -> None:
+    def __init__(self, table: Desk, scope: Scope, columns: Sequence[Any], keys: Any) -> None:
         if len(columns) == 1 and isinstance(columns[0], (list, tuple)):
             columns = columns[0]
         if not columns:
@@ -99,10 +99,7 @@ class Groups(Asker):
         result = self._serve(asked.question, scope, scope.text_of(asked.text, self._by), spent, source)
         if not isinstance(result, GroupedRelease):
             return result
-        replies = {
-            key: reply if isinstance(reply, NoReply) else able_to_predict(reply, design, self._scope.view)
-            for key, reply in result.items()
-        }
+        replies = {key: with_design(reply, design, self._scope.view) for key, reply in result.items()}
         return replace(result, replies=replies)
 
     def _checked_delta(self, given: object) -> Fraction:
@@ -124,19 +121,11 @@ class Groups(Asker):
         if self._keys is None:
             spendable_epsilon(row_question.epsilon * KEYS_SHARE)
 
-        def answer() -> GroupedRelease | NoReply:
-            try:
-                return _Answering(self._table, scope, self._by, self._kinds, request, columns, source).answer(
-                    row_question, self._keys
-                )
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException:  # not only Exception: a panic of a library in Rust is none
-                if not source.private:
-                    raise
-                return could_not(request)
+        def compute() -> GroupedRelease:
+            answering = _Answering(self._table, scope, self._by, self._kinds, request, columns, source)
+            return answering.answer(row_question, self._keys)
 
-        return serve(self._table, request, answer, archived=source.private)
+        return self._table.serve(request, compute, source)
 
     def __repr__(self) -> str:
         keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"
@@ -151,7 +140,7 @@ class Groups(Asker):
 class _Answering:
     """One grouped question after its debit."""
 
-    table: ProtectedTable
+    table: Desk
     scope: Scope
     by: tuple[str, ...]
     kinds: tuple[ColumnType, ...]
@@ -163,29 +152,30 @@ class _Answering:
         """Answer in every group, after choosing keys that are not public; `question` has the price of a row for all of it."""
         if keys is not None:
             words = f"{len(keys):,} public keys; a row is in one group, so all of them cost what one does"
-            return self._grouped(self._replies(question, in_key_order(keys)), question, ("groups", words))
+            return self._grouped(self._outcomes(question, in_key_order(keys)), question, ("groups", words))
         raw_counts = count_keys(self.table.store, self.scope.view, self.by, self.kinds)
         if question.statistic.only_counts and not self.columns:  # the choice itself has counted
             noisy_counts = choose_keys(raw_counts, question.epsilon, question.delta, self.source)
-            replies = {key: self._counted(question, noisy_count) for key, noisy_count in noisy_counts.items()}
-            return self._grouped(replies, question, ("groups", _choice(question.epsilon, question.delta)))
+            counted = replace(question, method=replace(question.method, claim=COUNTED_CLAIM), why="")
+            outcomes = {key: _counted(question, noisy_count) for key, noisy_count in noisy_counts.items()}
+            return self._grouped(outcomes, counted, ("groups", _choice(question.epsilon, question.delta)))
         epsilon = question.epsilon * KEYS_SHARE
         delta = question.delta / 2 if question.method.needs_delta else question.delta
         keys = list(choose_keys(raw_counts, epsilon, delta, self.source))
         rest = PrivacyCost(question.epsilon - epsilon, question.delta - delta, question.neighbors, question.cost.unit)
         question = replace(question, cost=rest)
         price = f"{KEYS_SHARE} of epsilon and {'half' if question.method.needs_delta else 'all'} of delta went into the choice"
-        return self._grouped(self._replies(question, keys), question, ("groups", f"{_choice(epsilon, delta)}; {price}"))
+        return self._grouped(self._outcomes(question, keys), question, ("groups", f"{_choice(epsilon, delta)}; {price}"))
 
-    def _replies(self, question: Question, keys: Sequence[Key]) -> dict[Key, Release | NoReply]:
-        """One reply for each key, each from its own group's rows."""
+    def _outcomes(self, question: Question, keys: Sequence[Key]) -> dict[Key, Outcome]:
+        """One outcome for each key, each from its own group's rows."""
         sources = dict(zip(keys, branches(self.source, len(keys)), strict=True))
         group_keys = GroupKeys(self.by, self.kinds, tuple(keys))
-        store, view, reads = self.table.store, self.scope.view, question.statistic.reads_of(len(self.columns))
-        numeric = [reads_numbers(view, name, each) for name, each in zip(self.columns, reads, strict=False)]
+        store, view = self.table.store, self.scope.view_for(question.statistic)
+        numeric = self.scope.reads_numbers(question, self.columns) if self.columns else ()
 
-        def answer(key: Key, opened: Column | Table) -> Release | NoReply:
-            return question.answer(lambda: opened, sources[key])
+        def answer(key: Key, opened: Column | Table) -> Outcome:
+            return outcome_of(lambda: question.run(opened, sources[key]), sources[key])
 
         if len(self.columns) > 1 or question.statistic.takes_features:
             return answer_group_tables(store, view, group_keys, self.columns, numeric, answer)
@@ -194,32 +184,26 @@ class _Answering:
         any_column = next(iter(self.table.schema))
         return answer_groups(store, view, group_keys, any_column, False, lambda key, opened: answer(key, RowsOf(opened)))
 
-    def _counted(self, question: Question, noisy_count: int) -> Release:
-        return Release(
-            question=self.request.text,
-            value=noisy_count,
-            cost=self.request.cost,
-            method=question.method.name,
-            claim="(epsilon, delta)-DP: counts with whole-number Laplace noise, shown from a threshold on",
-            private=self.source.private,
-            interval=_interval_around(noisy_count, question),
-        )
-
-    def _grouped(self, replies: Mapping[Key, Release | NoReply], question: Question, note: tuple[str, str]) -> GroupedRelease:
+    def _grouped(self, outcomes: Mapping[Key, Outcome], question: Question, note: tuple[str, str]) -> GroupedRelease:
         named = {}
-        for key, reply in replies.items():
+        for key, outcome in outcomes.items():
             labels = tuple(
                 bool(label) if kind is ColumnType.BOOLEAN else label for label, kind in zip(key, self.kinds, strict=True)
             )
             request = replace(self.request, text=f"{self.request.text}: {value_text(list(labels))}")
             shown_key = labels[0] if len(labels) == 1 else labels
-            named[shown_key] = relabelled(reply, request, question, self.table.protection)
+            named[shown_key] = request.reply(outcome, question, self.table.protection, self.source)
         return GroupedRelease(self.request.text, self.by, named, self.request.cost, (note,), self.source.private)
 
 
 def replace_delta(cost: PrivacyCost, delta: Fraction) -> PrivacyCost:
     """The same cost with another delta."""
     return PrivacyCost(cost.epsilon, delta, cost.neighbors, cost.unit)
+
+
+def _counted(question: Question, noisy_count: int) -> Answer:
+    """What the choice of keys has counted."""
+    return Answer(noisy_count, _interval_around(noisy_count, question))
 
 
 def _interval_around(noisy_count: int, question: Question) -> Interval | None:

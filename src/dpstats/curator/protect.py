@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.desk import ProtectedTable
+from dpstats.curator.desk import Desk
 from dpstats.curator.group_keys import checked_values
 from dpstats.curator.ledger.ledger import Account, open_ledger
 from dpstats.curator.protection import ROW, Protection
@@ -18,7 +18,8 @@ from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
-from dpstats.engines.stores.opening import open_store
+from dpstats.engines.stores.csv import CsvStore
+from dpstats.engines.stores.opening import INFER, Types, open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import View
@@ -38,7 +39,7 @@ def protect(
     max_rows_per_unit: int = 1,
     missing_unit: str = "drop",
     neighbors: object = Neighbors.ADD_REMOVE,
-    types: Mapping[str, str] | None = None,
+    types: Types | None = None,
     keys: Mapping[str, Any] | None = None,
     name: str | None = None,
     edition: str | None = None,
@@ -57,7 +58,9 @@ def protect(
       missing_unit       rows without a unit: "drop" leaves them out, "each" takes each for a unit of its own, "together" takes
                          all of them for one unit
       neighbors          "add_remove" (one unit more or less) or "change_one" (one unit's rows replaced, their number public)
-      types              declares columns of text or of no type: {"income": "number"}; number, integer, boolean, text or date
+      types              declares columns of text or of no type: {"income": "number"}; number, integer, boolean, text or date.
+                         Columns of a CSV file are text where they are not declared. "infer" lets the rows decide, which is not
+                         private: the ledger keeps that it was your decision
       keys               the values of columns where those are public, for group_by: {"region": ["north", "south"]}
       name               the table's name in the ledger; a file has its own
       edition            names the state of the rows; change it when they change, and questions are answered anew
@@ -78,16 +81,18 @@ def protect(
             "or ':memory:' to forget it when this process ends."
         )
     store, schema = open_store(table, types)
+    if isinstance(store, CsvStore):  # what is written in a file is text, until somebody says that it is more
+        schema = {name: ColumnType.TEXT if kind is ColumnType.UNDECLARED else kind for name, kind in schema.items()}
     if not protection.is_by_row:
         _check_unit(protection.unit, schema)
     public_keys = {column: _checked_keys(column, values, schema) for column, values in (keys or {}).items()}
     called = _checked_name(name) if name is not None else _name_of(table, store)
     book = open_ledger(ledger)
     book.check()
-    account = book.account(called or UNNAMED, protection.terms(budget))
+    account = book.account(called or UNNAMED, protection.terms(budget, {"types": INFER} if types == INFER else {}))
     bound = protection.bound(schema, _bounding_key(account, repeats=allow_seeded is True))
     return Session(
-        ProtectedTable(
+        Desk(
             name=called or UNNAMED,
             store=store if bound is None else store.bounded(bound),
             schema=schema,

@@ -73,7 +73,11 @@ class Protection:
             f"{self.neighbors.describe(self.unit)}"
         )
 
-    def terms(self, budget: Budget) -> Terms:
-        """What the ledger holds every session on the table to."""
-        facts = {} if self.is_by_row else {"missing_unit": self.missing_unit.value}
+    def terms(self, budget: Budget, decided: Mapping[str, object] | None = None) -> Terms:
+        """What the ledger holds every session on the table to; `decided` is what the data holder decided beside it."""
+        facts = {**({} if self.is_by_row else {"missing_unit": self.missing_unit.value}), **(decided or {})}
         return Terms(budget, self.unit, self.neighbors, self.rows_per_unit, facts)
+
+
+BY_ROW = Protection(ROW)
+"""Every row by itself, and their number private."""

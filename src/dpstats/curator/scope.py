@@ -55,6 +55,25 @@ class Scope:
         check_column_name(name, tuple(self.columns))
         return self.columns[name]
 
+    def view_for(self, statistic: Statistic) -> View:
+        """The view that a statistic reads: one that only counts rows also counts untyped elements that have no label."""
+        if not statistic.only_counts:
+            return self.view
+        schema = self.view.schema.items()
+        return replace(
+            self.view,
+            schema={name: ColumnType.OTHER if kind is ColumnType.UNDECLARED else kind for name, kind in schema},
+        )
+
+    def settled(self, question: Question) -> Question:
+        """The question about columns of these names and types; raises where it cannot be asked of them."""
+        self.check(question.statistic, question.columns)
+        return question.settled(*self.reads_numbers(question, question.columns)[:1]) if question.columns else question
+
+    def reads_numbers(self, question: Question, columns: Sequence[str]) -> tuple[bool, ...]:
+        """Whether a question reads each of some columns as numbers, by their declared types and its own words."""
+        return question.reads_numbers([_declares_numbers(self.view.type_of(name)) for name in columns])
+
     def check(self, statistic: Statistic, columns: Sequence[str]) -> None:
         """Raise where a statistic cannot be asked of some columns, by their names or their types."""
         for column, reads in zip(columns, statistic.reads_of(len(columns)), strict=False):
@@ -95,8 +114,14 @@ class Scope:
         return sorted(wanted & self.view.derived.keys())
 
 
+def _declares_numbers(kind: ColumnType) -> bool | None:
+    """Whether a type is one of numbers; None for a column without a type."""
+    return None if kind is ColumnType.UNDECLARED else kind.is_numeric
+
+
 def _way_on(column: str, kind: ColumnType) -> str:
     """What to do about a column that has no numbers."""
     if kind is ColumnType.TEXT:
-        return f" If its texts are numbers, protect the table with types={{{column!r}: 'number'}}."
+        by_name, option = f"types={{{column!r}: 'number'}}", f"--types {shown(column)}=number"
+        return f" If its texts are numbers, declare that: {by_name}, or {option} on the command line."
     return " Derive a number first, such as with_columns(year='year(born)')." if kind is ColumnType.MOMENT else ""

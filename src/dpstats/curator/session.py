@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 from dpstats.curator.asker import Asker, columns_among
-from dpstats.curator.desk import ProtectedTable, Request, could_not, open_for, relabelled, serve
-from dpstats.curator.formulas import ask_session
+from dpstats.curator.desk import Desk
+from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
 from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.planning.forecasts import Plan
@@ -25,9 +25,9 @@ from dpstats.curator.planning.widths import WantedWidth
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
 from dpstats.engines.complaints import shown
-from dpstats.foundations.errors import DataTypeError, MissingParameterError
+from dpstats.foundations.errors import MissingParameterError
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, Statistic, find_statistic
-from dpstats.foundations.results import Card, NoReply, Release, value_text
+from dpstats.foundations.results import Card, value_text
 
 PLANNED_ROWS = (1_000, 10_000, 100_000)
 """Sizes for which a plan is made where the asker names none; the true one is private."""
@@ -36,8 +36,10 @@ PLANNED_ROWS = (1_000, 10_000, 100_000)
 class Session(Asker):
     """A protected table, whole or narrowed. Made by `dpstats.protect`."""
 
-    def __init__(self, table: ProtectedTable, scope: Scope) -> None:
+    def __init__(self, table: Desk, scope: Scope) -> None:
+        assert table.account is not None
         self._table = table
+        self._account = table.account
         self._scope = scope
 
     @property
@@ -53,12 +55,12 @@ class Session(Asker):
     @property
     def ledger(self) -> AccountReader:
         """The account: what was spent, and on which questions."""
-        return self._table.account.reader()
+        return self._account.reader()
 
     @property
     def remaining(self) -> Remaining:
         """What is left of the budget; print it, or ask for `.more("median", epsilon=0.1)`."""
-        return Remaining(self._table.account)
+        return Remaining(self._account)
 
     def where(self, condition: str) -> Session:
         """Rows for which a condition is true: where("age >= 30 and region in ['north', 'south']"). See docs/expressions.md."""
@@ -91,7 +93,7 @@ class Session(Asker):
             f"{shown(table.name)}, a protected table",
             (
                 ("protects", table.protection.describe()),
-                ("budget", str(table.account.budget)),
+                ("budget", str(self._account.budget)),
                 ("left", str(self.remaining)),
                 *((("only rows", rows),) if rows else ()),
                 *((shown(name), self._column_text(name)) for name in scope.columns),
@@ -141,8 +143,11 @@ class Session(Asker):
         {"region": ["north", "south"]}; declared keys are taken too (`protect(..., keys=...)`). Where there are none, they are
         chosen privately: that needs delta. How formulas are written: see dpstats.regression.
         """
-        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rng": rng}
-        return ask_session(self._table, self._scope, formula, model, levels, {**parameters, **common})
+        source = self._table.source_of_noise(rng)
+        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval}
+        asked = {**common, **fixed_words(self._table, parameters)}
+        design = design_on(self._table, self._scope, formula, levels)
+        return ask_formula(self._table, self._scope, priced_formula(design, model, asked, parameters), source)
 
     def _price_of_a_row(self, question: Question, row: Question, wanted: WantedWidth | None) -> str:
         """What a plan says of rows, where they are priced otherwise than their unit."""
@@ -156,19 +161,7 @@ class Session(Asker):
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
         question = self._table.priced(self._scope, statistic, columns, positional, asked)
-        row_question = self._table.protection.row_question(question, narrowed=self._scope.is_narrowed)
-        request = Request(question, self._scope.text_of(question), self._scope.to_dict(*columns), question.cost)
-
-        def answer() -> Release | NoReply:
-            try:
-                reply = row_question.answer(lambda: open_for(self._table, self._scope, statistic, columns), source)
-            except DataTypeError:  # types were checked before the debit, so this one is about the data
-                if not source.private:
-                    raise
-                return could_not(request)
-            return relabelled(reply, request, row_question, self._table.protection)
-
-        return serve(self._table, request, answer, archived=source.private)
+        return self._table.answer(self._scope, question, source)
 
     def _column_text(self, name: str) -> str:
         kind = self._scope.columns[name].value

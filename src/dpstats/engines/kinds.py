@@ -1,8 +1,4 @@
-"""The declared kind of a column: numbers, or what it holds instead.
-
-The kind is public. A typed column declares it; for an untyped container (a list, an object array) it is what more than
-half of the elements are, and `OTHER` when there is no such kind. Single elements never decide anything.
-"""
+"""Kinds: what a column holds by its declared type, or an element by its class, and what to pass instead of it."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import datetime
 import enum
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +14,7 @@ from dpstats.foundations.errors import DataTypeError
 
 
 class Kind(enum.Enum):
-    """What a column holds, with what to pass instead where numbers are needed."""
+    """What a column or an element holds."""
 
     NUMBER = "numbers"
     MISSING = "nothing"
@@ -57,7 +54,6 @@ _ARRAY_KINDS = {
     **dict.fromkeys("UST", Kind.TEXT),
     **dict.fromkeys("mM", Kind.DATE),
     "c": Kind.COMPLEX,
-    "V": Kind.RECORD,
 }
 
 _DECLARED_KINDS = {
@@ -83,9 +79,9 @@ def kind_of_element(cls: type) -> Kind:
     return Kind.OTHER
 
 
-def kind_of_array(code: str) -> Kind:
-    """The kind behind numpy's one-letter `dtype.kind`."""
-    return _ARRAY_KINDS.get(code, Kind.OTHER)
+def kind_of_array(dtype: np.dtype[Any]) -> Kind:
+    """The kind behind a type of numpy's."""
+    return Kind.RECORD if dtype.names else _ARRAY_KINDS.get(dtype.kind, Kind.OTHER)
 
 
 def kind_of_type(name: str) -> Kind:

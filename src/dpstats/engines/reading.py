@@ -10,9 +10,11 @@ Numerics   Numbers of up to 64 bits stay what they are; decimals and wider whole
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Opaque
 from dpstats.engines.columns.arrays import array_column
@@ -23,6 +25,7 @@ from dpstats.engines.columns.numerals import NumeralColumn
 from dpstats.engines.columns.texts import identity_of_text, parsed_moments, parsed_truths
 from dpstats.foundations.errors import DataTypeError
 
+_WHAT_TO_PASS = "a list, a numpy array, a pandas or polars Series or a pyarrow array"
 _MENDED = "\ufffd"
 _OPEN = (ColumnType.TEXT, ColumnType.UNDECLARED)
 _NUMBER_TYPES: dict[ColumnType, type[np.generic]] = {
@@ -69,44 +72,97 @@ def read_identities(data: Any, kind: ColumnType) -> Cells:
 
 
 def native_column(data: Any) -> NativeColumn:
-    """The container behind one interface; an error that names its class where it is none that we know."""
+    """A container of one column behind the interface that all have; an error that says what to pass where it is none."""
     if isinstance(data, NumeralColumn):
         return data
-    if isinstance(data, np.ndarray) and data.ndim:
-        return array_column(data)
-    if isinstance(data, (list, tuple, range)):
-        return ElementColumn(data)
-    polars, arrow, pandas = (sys.modules.get(name) for name in ("polars", "pyarrow", "pandas"))
-    if polars and isinstance(data, polars.Series):
+    held = held_column(data)
+    if isinstance(held, np.ndarray):
+        return array_column(held)
+    if isinstance(held, (list, tuple)):
+        return ElementColumn(held)
+    polars, arrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars and isinstance(held, polars.Series):
         from dpstats.engines.columns.polars import polars_column
 
-        return polars_column(data)
-    if arrow and isinstance(data, (arrow.Array, arrow.ChunkedArray)):
+        return polars_column(held)
+    if arrow and isinstance(held, (arrow.Array, arrow.ChunkedArray)):
         from dpstats.engines.columns.arrow import ArrowColumn
 
-        return ArrowColumn(data)
-    if pandas and isinstance(data, (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)):
-        from dpstats.engines.columns.pandas import pandas_column
+        return ArrowColumn(held)
+    from dpstats.engines.columns.pandas import pandas_column
 
-        return pandas_column(data if isinstance(data, pandas.Series) else pandas.Series(data))
+    return pandas_column(held)
+
+
+def held_column(data: Any) -> Any:
+    """A container of one column as one of those that are read: a list or tuple, a numpy array of one dimension, a pandas or
+    polars Series, a pyarrow array. Nothing is copied that need not be. An error where `data` is no column, which looks at its
+    class and shape alone.
+    """
+    if isinstance(data, np.ndarray):
+        return _of_one_dimension(data)
+    if isinstance(data, (list, tuple)):
+        return data
+    if isinstance(data, range):
+        return _whole_numbers(data)
+    if isinstance(data, (str, bytes, bytearray)):
+        raise DataTypeError(f"data must be a column of rows, got a single {type(data).__name__}: pass {_WHAT_TO_PASS}.")
+    if isinstance(data, Mapping):
+        raise DataTypeError(f"data must be one column, got a {type(data).__name__}: pass one of its values, such as data['x'].")
+    if isinstance(data, (Set, Iterator)):
+        raise DataTypeError(f"data must be a column of rows, got a {type(data).__name__}: pass list(data).")
+    polars, arrow, pandas = (sys.modules.get(name) for name in ("polars", "pyarrow", "pandas"))
+    if polars and isinstance(data, polars.Series):
+        return data
+    if arrow and isinstance(data, (arrow.Array, arrow.ChunkedArray)):
+        return data
+    if pandas and isinstance(data, pandas.Series):
+        return data
+    if pandas and isinstance(data, pandas.MultiIndex):
+        raise DataTypeError("data must be one column, got a MultiIndex: pass one of its levels, such as x.get_level_values(0).")
+    if pandas and isinstance(data, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        return pandas.Series(data, copy=False)
     return _foreign_column(data)
 
 
-def _foreign_column(data: Any) -> NativeColumn:
-    """A column that is one of ours already, or a Series of a library that narwhals knows and we do not, by way of arrow."""
-    if isinstance(data, NativeColumn):
-        return data
+def offered_array(data: Any) -> NDArray[Any]:
+    """The array that some object offers itself as."""
     try:
-        import narwhals
-
-        series: Any = narwhals.from_native(data, series_only=True)
-        from dpstats.engines.columns.arrow import ArrowColumn
-
-        return ArrowColumn(series.to_arrow())
+        if hasattr(data, "__array__") or isinstance(data, memoryview) or type(data).__module__ == "array":
+            return np.asarray(data)
     except Exception:
-        raise DataTypeError(
-            f"a column must be a list, a numpy array, a pandas or polars Series or a pyarrow array, got {type(data).__name__}."
-        ) from None
+        pass  # its own message may carry values
+    raise DataTypeError(f"data must be a column of rows, got {type(data).__name__}: pass {_WHAT_TO_PASS}.")
+
+
+def _of_one_dimension(array: NDArray[Any]) -> NDArray[Any]:
+    if array.ndim == 0:
+        raise DataTypeError(f"data must be a column of rows, got a single value: pass {_WHAT_TO_PASS}.")
+    if array.ndim != 1:
+        raise DataTypeError(f"data must have one dimension, got {array.ndim}: pass one column, such as x[:, 0] or x.ravel().")
+    return array
+
+
+def _whole_numbers(numbers: range) -> Any:
+    try:
+        return np.arange(numbers.start, numbers.stop, numbers.step, dtype=np.int64)
+    except OverflowError:
+        return list(numbers)
+
+
+def _foreign_column(data: Any) -> Any:
+    """A Series of a library that narwhals knows and we do not, by way of arrow, or what offers itself as an array."""
+    import narwhals  # lists and numpy arrays do without
+
+    try:
+        series: Any = narwhals.from_native(data, allow_series=True, pass_through=True)
+        if isinstance(series, narwhals.Series):
+            return series.to_arrow()
+    except Exception:
+        series = data
+    if isinstance(series, (narwhals.DataFrame, narwhals.LazyFrame)):
+        raise DataTypeError(f"data must be one column, got a {type(data).__name__}: pass one of its columns, such as data['x'].")
+    return _of_one_dimension(offered_array(data))
 
 
 def _read(column: NativeColumn, kind: ColumnType) -> Cells:

@@ -6,7 +6,7 @@ library may follow it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpstats.foundations.summaries import label_order
+from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 Label = str | int | float | bool
 Key = Label | tuple[Label, ...]
@@ -58,6 +59,31 @@ def plain_key(key: object) -> Key | None:
     if len(known) < len(labels):
         return None
     return known if isinstance(key, tuple) else known[0]
+
+
+def number_text(number: int | float) -> str:
+    """A number that is not NaN as labels show it: whole ones as 7, others as the nearest float64 prints.
+
+    Whole numbers beyond 2**53 are shown as the 15-digit float that they are among floats.
+    """
+    shown = number if isinstance(number, float) else float_of_whole(number)
+    return str(int(shown)) if abs(shown) <= LARGEST_EXACT and shown.is_integer() else repr(shown)
+
+
+def label_text(label: Label) -> str:
+    """A label as text, so that a number, and the same number in a column without a type, are one label."""
+    return label if isinstance(label, str) else number_text(label)
+
+
+def are_distinct(labels: Sequence[Label]) -> bool:
+    """Whether no row can have two of some labels."""
+    return len(set(map(label_text, labels))) == len(labels)
+
+
+def counts_of(raw_counts: Mapping[Label, int], labels: Sequence[Label]) -> list[int]:
+    """The rows that have each label, by all labels of a column with their counts."""
+    raw_by_text = {label_text(label): count for label, count in raw_counts.items()}
+    return [raw_by_text.get(label_text(label), 0) for label in labels]
 
 
 def _plain_label(label: object) -> Label | None:

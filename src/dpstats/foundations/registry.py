@@ -2,7 +2,7 @@
 
 The array functions, the command line, sessions, the service and the docs all read it, so a new statistic is one module in
 `statistics/` and nothing else. Asking has two halves that never mix: `ask` checks every public thing and prices the question
-from its parameters alone; `Question.answer` then reads the data.
+from its parameters alone; `Question.run` then reads the data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,8 @@ class Parameter:
     """Turns what a caller gave into the value that the method reads, or raises `InvalidParameterError`."""
     default: Any = REQUIRED
     """What a caller would write for it; checked like anything that a caller gives."""
+    by_name: bool = False
+    """Whether a question shows it by its name."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Answer:
     notes: tuple[tuple[str, str], ...] = ()
     intervals: tuple[Interval, ...] = ()
     """One for each of several values, in their order."""
+    claim: str = ""
+    """What the answer claims, where that is not what its method claims."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,8 @@ class Refusal:
     reason: str
     advice: str
 
+
+Outcome = Answer | Refusal
 
 COULD_NOT = Refusal("The answer could not be computed.", "The cost is spent; ask again or ask the data holder.")
 """What is said of everything that goes wrong because of the data."""
@@ -134,6 +140,10 @@ def _as_asked(question: Question, numeric: bool) -> Question:
     return question
 
 
+def _by_declared_type(arguments: Mapping[str, Any], declared: bool | None) -> bool | None:
+    return declared
+
+
 @dataclass(frozen=True)
 class Statistic:
     """A named statistic: what it is, what it takes, and the methods that compute it, the preferred one first."""
@@ -154,9 +164,12 @@ class Statistic:
     """Makes the value of a release again from the plain form in which it was archived; lists have become tuples already."""
     prefer: Callable[[Mapping[str, Any], Fraction], str] | None = None
     """Which method "auto" takes, by the checked arguments and the delta that may be spent; None for the first one, always."""
+    told: Callable[[Mapping[str, Any], bool | None], bool | None] = _by_declared_type
+    """For a column that is read as numbers or labels: whether it holds numbers, by the checked arguments and by its declared type
+    (True for numbers, None for no type); None where neither says it."""
     settle: Callable[[Question, bool], Question] = _as_asked
-    """For a column that is read as numbers or labels: the question as it stands when its public type is known (True: numbers).
-    The method may become another one, and the cost less, never more; raises `DataTypeError` where the question does not fit."""
+    """For a column that is read as numbers or labels: the question as it stands when that is known (True: numbers). The
+    method may become another one, and the cost less, never more; raises `DataTypeError` where the question does not fit."""
     usual_delta: Fraction | None = None
     """The delta that the command line spends, and says so, where a question may need one and none is given."""
     outcomes: Outcomes = Outcomes.NUMBERS
@@ -257,11 +270,30 @@ class Question:
             self.method.check(question)
         return question
 
-    def settled(self, numeric: Callable[[], bool]) -> Question:
-        """The question as it stands when it is known whether its column has numbers by its public type; it costs no more."""
+    def reads_numbers(self, declared: Sequence[bool | None]) -> tuple[bool, ...]:
+        """Whether each column is read as numbers, from its declared type: True for numbers, False for others, None for no type.
+
+        The rows never decide it. Where a statistic takes either, its arguments say which, or else the declared type.
+        """
+        reads = self.statistic.reads_of(len(declared))
+        return tuple(self._is_numeric(kind, each) for kind, each in zip(reads, declared, strict=True))
+
+    def _is_numeric(self, reads: Reads, declared: bool | None) -> bool:
+        if reads is not Reads.EITHER:
+            return reads is Reads.NUMBERS
+        told = self.statistic.told(self.arguments, declared)
+        if told is None:
+            raise DataTypeError(
+                f"{self.statistic.name} takes numbers or labels, and this column declares no type: say kind='numbers' or "
+                "kind='labels', or declare the column's type."
+            )
+        return told
+
+    def settled(self, numeric: bool) -> Question:
+        """The question as it stands when it is known whether its first column is read as numbers; it costs no more."""
         if self.statistic.reads != (Reads.EITHER,):
             return self
-        settled = self.statistic.settle(self, numeric())
+        settled = self.statistic.settle(self, numeric)
         if not settled.cost <= self.cost:
             raise DpstatsError(f"{self.statistic.name} cannot cost more than it was priced at.")
         return settled
@@ -274,43 +306,89 @@ class Question:
             if place < first:
                 shown.insert(place, _argument_text(value))
             elif parameter.default is REQUIRED or value != parameter.check(parameter.default):
-                shown.append(f"{f'{parameter.name}=' if self.statistic.takes_only_columns else ''}{_argument_text(value)}")
+                by_name = self.statistic.takes_only_columns or parameter.by_name
+                shown.append(f"{f'{parameter.name}=' if by_name else ''}{_argument_text(value)}")
         if self.interval != _default_level():
             shown.append(f"interval={'None' if self.interval is None else _argument_text(self.interval)}")
         if self.method is not next(iter(self.statistic.methods.values())):
             shown.append(f"method={self.method.name}")
         return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
 
-    def answer(self, open_column: Callable[[], Column | Table], rng: RandomSource | None = None) -> Release | NoReply:
-        """Open the column, read it and reply. Whatever goes wrong because of the data is one and the same charged `NoReply`.
+    def run(self, opened: Column | Table, source: RandomSource) -> Outcome:
+        """What the method makes of the columns that it reads."""
+        return self.method.run(opened, self, source)
 
-        A column whose declared type does not fit is an error, because types are public. With a seeded source, which is never
-        private, other errors pass through too, so that tests see them.
-        """
-        source, asked = source_or_system(rng), self
-        try:
-            opened = open_column()
-            asked = self.settled(lambda: getattr(opened, "dtype", None) is not None)
-            outcome = asked.method.run(opened, asked, source)
-        except (DataTypeError, KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # not only Exception: a panic of a library in Rust is none
-            if not source.private:
-                raise
-            outcome = COULD_NOT
-        if isinstance(outcome, Refusal):
-            return NoReply(str(asked), asked.cost, asked.method.name, outcome.reason, outcome.advice, source.private)
-        return Release(
-            question=str(asked),
-            value=outcome.value,
-            cost=asked.cost,
-            method=asked.method.name,
-            claim=asked.method.claim,
-            private=source.private,
-            interval=outcome.interval,
-            intervals=outcome.intervals,
-            notes=(*((("chosen because", asked.why),) if asked.why else ()), *outcome.notes),
+    def answer(self, opened: Column | Table, rng: RandomSource | None = None) -> Release | NoReply:
+        """The reply by itself, without a ledger: whatever goes wrong because of the data is one `NoReply`."""
+        source = source_or_system(rng)
+        return self.reply(outcome_of(lambda: self.run(opened, source), source), private=source.private)
+
+    def reply(
+        self,
+        outcome: Outcome,
+        *,
+        private: bool,
+        text: str | None = None,
+        cost: PrivacyCost | None = None,
+        notes: tuple[tuple[str, str], ...] = (),
+    ) -> Release | NoReply:
+        """An outcome as what is handed out; `text` and `cost` where it was asked otherwise than the method got it."""
+        why = (("chosen because", self.why),) if self.why else ()
+        return reply_to(
+            text or str(self),
+            outcome,
+            cost=cost or self.cost,
+            method=self.method.name,
+            claim=self.method.claim,
+            private=private,
+            first=why,
+            last=notes,
         )
+
+
+T = TypeVar("T")
+
+
+def outcome_of(compute: Callable[[], T], source: RandomSource) -> T | Refusal:
+    """The one boundary between data and whoever asks: whatever they cause while an answer is computed is one refusal.
+
+    Interrupts pass. With a seeded source, which is never private, errors pass too, so that tests see them.
+    """
+    try:
+        return compute()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # not only Exception: a panic of a library in Rust is none
+        if not source.private:
+            raise
+        return COULD_NOT
+
+
+def reply_to(
+    question: str,
+    outcome: Outcome,
+    *,
+    cost: PrivacyCost,
+    method: str,
+    claim: str,
+    private: bool,
+    first: tuple[tuple[str, str], ...] = (),
+    last: tuple[tuple[str, str], ...] = (),
+) -> Release | NoReply:
+    """An outcome as a `Release` or a `NoReply`; `first` and `last` are notes before and after its own."""
+    if isinstance(outcome, Refusal):
+        return NoReply(question, cost, method, outcome.reason, outcome.advice, private)
+    return Release(
+        question=question,
+        value=outcome.value,
+        cost=cost,
+        method=method,
+        claim=outcome.claim or claim,
+        private=private,
+        interval=outcome.interval,
+        intervals=outcome.intervals,
+        notes=(*first, *outcome.notes, *last),
+    )
 
 
 _STATISTICS: dict[str, Statistic] = {}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from dpstats.engines.arrays import offered_array
+from dpstats.engines.reading import offered_array
 from dpstats.foundations.errors import DataTypeError
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpstats.engines.arrays import rows_of
-from dpstats.engines.kinds import Kind
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.reading import native_column
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.models.given import UnsuitableDataError
@@ -113,11 +113,11 @@ def _checked_classes(classes: Any) -> NDArray[Any]:
 def _refuse_labels(raw_outcome: Any) -> None:
     """Raise where the outcome has no numbers by its type, which is public; as 0 and 1 nothing of it would be left."""
     try:
-        kind = rows_of(raw_outcome).kind()
+        column = native_column(raw_outcome)
     except DataTypeError as complaint:
         raise UnsuitableDataError(str(complaint)) from None
-    if kind not in (Kind.NUMBER, Kind.MISSING, Kind.OTHER):
-        raise UnsuitableDataError(f"y is one of {kind.value}: list its two labels, such as classes=['no', 'yes'].")
+    if not column.type.is_numeric and column.type is not ColumnType.UNDECLARED:
+        raise UnsuitableDataError(f"y is one of {column.holds.value}: list its two labels, such as classes=['no', 'yes'].")
 
 
 def _coded(raw_labels: Sequence[Any], classes: NDArray[Any]) -> Numbers:

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.keys import counts_of, label_text
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -156,9 +157,9 @@ def association_thresholded(table: Table, question: Question, rng: RandomSource)
 def goodness_of_fit_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Given probabilities against the noisy counts of their labels."""
     labels, chances = zip(*question.arguments["probabilities"], strict=True)
-    raw_counts = dict(column.most_common(_EVERY_LABEL))
+    raw_counts = counts_of(dict(column.most_common(_EVERY_LABEL)), labels)
     epsilon = row_epsilon(question)
-    noisy = np.array([release_counts([raw_counts.get(label, 0) for label in labels], epsilon, rng)], dtype=np.float64)
+    noisy = np.array([release_counts(raw_counts, epsilon, rng)], dtype=np.float64)
     expectation = proportional(np.array([[float(chance) for chance in chances]]))
     return counts_answer(noisy, expectation, ((), labels), len(labels) - 1, epsilon, question, rng)
 
@@ -172,7 +173,8 @@ def independence_answer(
 ) -> Answer:
     """The test of independence on the pairs of some labels."""
     down, across = labels
-    raw_counts = [raw_pairs.get((row, column), 0) for row in down for column in across]
+    raw_by_text = {(label_text(row), label_text(column)): count for (row, column), count in raw_pairs.items()}
+    raw_counts = [raw_by_text.get((label_text(row), label_text(column)), 0) for row in down for column in across]
     noisy = np.array(release_counts(raw_counts, epsilon, rng), dtype=np.float64).reshape(len(down), len(across))
     return counts_answer(noisy, independent, labels, (len(down) - 1) * (len(across) - 1), epsilon, question, rng)
 

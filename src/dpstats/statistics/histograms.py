@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
-from dpstats.foundations.keys import plain_key
+from dpstats.foundations.keys import are_distinct, counts_of, plain_key
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -38,6 +38,7 @@ from dpstats.statistics.universal.decimals import float_of, ordinal_of
 MOST_BINS = 999
 RELIABLE_NATS = 1_000
 """Rows times epsilon from which on private edges were good in every shape that was tried."""
+KINDS = ("numbers", "labels")
 _ALL = 1 << 62
 """More labels than any column has."""
 _EXAMPLES = "a number of bins, such as 10, a list of ascending edges, or a list of labels"
@@ -64,7 +65,7 @@ def _checked_labels(listed: Sequence[object]) -> tuple[str | int | float, ...]:
     plain = tuple(label for label in labels if isinstance(label, (str, int, float)) and not isinstance(label, bool))
     if len(plain) < len(labels):
         raise InvalidParameterError("bins must list labels that are texts or numbers.")
-    if len(set(plain)) < len(plain):
+    if not are_distinct(plain):
         raise InvalidParameterError("bins must list each label once.")
     return plain
 
@@ -75,6 +76,23 @@ def _checked_edges(listed: Sequence[object]) -> tuple[Fraction, ...]:
     if len(places) < len(edges) or any(after <= before for before, after in pairwise(places)):
         raise InvalidParameterError("bins must list edges that ascend and differ in their first 15 digits.")
     return edges
+
+
+def checked_kind(given: object) -> str | None:
+    """How the column is read; None where its declared type says it."""
+    if given is not None and given not in KINDS:
+        raise InvalidParameterError(f"kind must be 'numbers' or 'labels', or be left out, got {given!r}.")
+    return str(given) if given is not None else None
+
+
+def told_kind(arguments: Mapping[str, Any], declared: bool | None) -> bool | None:
+    """Whether the column holds numbers: by `kind`, by its declared type, or where it has none by bins that are texts."""
+    if arguments["kind"] is not None:
+        return bool(arguments["kind"] == "numbers")
+    if declared is not None:
+        return declared
+    bins = arguments["bins"]
+    return False if isinstance(bins, tuple) and any(isinstance(item, str) for item in bins) else None
 
 
 def preferred_method(arguments: Mapping[str, Any], delta: Fraction) -> str:
@@ -112,11 +130,19 @@ HISTOGRAM = register(
                 checked_bins,
                 10,
             ),
+            Parameter(
+                "kind",
+                "'numbers' or 'labels': how a column is read that declares no type, such as a list",
+                checked_kind,
+                None,
+                by_name=True,
+            ),
         ),
         reads=(Reads.EITHER,),
         returns="a Histogram with .edges or .labels, .counts, .low and .high, .shares, .rows and .bars()",
         revive=Histogram.from_dict,
         prefer=preferred_method,
+        told=told_kind,
         settle=settle,
         usual_delta=Fraction(1, 10**9),
     )
@@ -177,8 +203,8 @@ def _of_listed_labels(column: Column, bins: Sequence[Any], question: Question, r
 def raw_label_counts(column: Column, labels: Sequence[Any]) -> list[int]:
     """The rows of each label, and of all others; every row is counted once."""
     raw_known = dict(column.most_common(_ALL))
-    raw_counts = [raw_known.pop(label, 0) for label in labels]
-    return [*raw_counts, sum(raw_known.values())]
+    raw_counts = counts_of(raw_known, labels)
+    return [*raw_counts, sum(raw_known.values()) - sum(raw_counts)]
 
 
 def _histogram(

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpstats.engines.arrays import ArrayColumn, as_column
+from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.exact import powers
 from dpstats.engines.exact.powers import BLOCK_ROWS, Wholes, places_in, power_sums, product_sums
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.summaries import Clip
 from dpstats.foundations.units import in_units

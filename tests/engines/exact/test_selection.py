@@ -13,10 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from dpstats.engines import arrays
-from dpstats.engines.arrays import ArrayColumn, as_column
+from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.exact import blocks
 from dpstats.engines.exact.samples import random_positions
 from dpstats.engines.exact.selection import windows_by_brackets
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.summaries import WindowRequest
 
 LARGE = 200_001

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpstats.engines.arrays import ArrayColumn, as_column
+from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.exact import blocks
 from dpstats.engines.exact.sums import sum_between
 from dpstats.engines.exact.wholes import floats_of_wholes
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.units import float_of_whole, in_units
 

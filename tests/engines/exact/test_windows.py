@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpstats.engines import arrays
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.summaries import WindowRequest
 
 REQUESTS = [

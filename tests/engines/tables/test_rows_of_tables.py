@@ -16,12 +16,11 @@ from dpstats.engines.groups.keys import GroupKeys
 from dpstats.engines.passes import rows as passes
 from dpstats.engines.passes.rows import RowScan, RowTotals
 from dpstats.engines.tables import groups as group_tables
-from dpstats.engines.tables.given import as_read
+from dpstats.engines.tables.given import as_table
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.registry import Reads
 from tests.engines.cell_stores import CellStore, Computed, FarStore, numbers, texts
 from tests.engines.stores.ugly import Products
 
@@ -85,7 +84,7 @@ def test_neither_batches_nor_places_nor_sheets_matter(rows: list[Any], cuts: lis
 def test_zero_has_no_sign_and_whole_numbers_are_the_nearest_floats() -> None:
     signed = np.array([-0.0, 0.0, 1.0])
     largest = np.array([2**64 - 1, 2**53 + 1, 0], dtype=np.uint64)
-    matrix = as_read([signed, largest, np.array([True, False, True])], [Reads.NUMBERS] * 3).matrix()
+    matrix = as_table([signed, largest, np.array([True, False, True])]).matrix()
     assert matrix.tolist() == [[0.0, 2.0**64, 1.0], [0.0, 2.0**53, 0.0], [1.0, 0.0, 1.0]]
     assert not np.signbit(matrix).any()
     assert np.signbit(signed[0])
@@ -98,7 +97,7 @@ def test_rows_of_many_batches_are_shown_together_and_no_more_than_fit(monkeypatc
     filled = store.run(RowScan(table._view, RowTotals(lengths)), ["x", "y"])
     assert lengths.seen == [8, 7]
     assert filled.totals(2) == (15,)
-    whole = as_read([np.zeros(20), np.zeros(20)], [Reads.NUMBERS] * 2)
+    whole = as_table([np.zeros(20), np.zeros(20)])
     assert whole.row_sums(again := Lengths()) == (20,)
     assert again.seen == [8, 8, 4]
 
@@ -140,7 +139,7 @@ def test_a_collector_cannot_change_the_rows_and_labels_have_none() -> None:
 
     values = np.array([1.0, 2.0])
     with pytest.raises(ValueError, match="read-only"):
-        as_read([values, values], [Reads.NUMBERS] * 2).row_sums(greedy)
+        as_table([values, values]).row_sums(greedy)
     assert values.tolist() == [1.0, 2.0]
     with pytest.raises(DataTypeError, match="all read as numbers"):
-        as_read([values, ["a", "b"]], [Reads.NUMBERS, Reads.LABELS]).matrix()
+        as_table([values, ["a", "b"]], [True, False]).matrix()

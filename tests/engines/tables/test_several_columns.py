@@ -18,19 +18,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.engines.cells import ColumnType, Labels, Numbers
 from dpstats.engines.exact import thinned
 from dpstats.engines.exact.thinned import Room
 from dpstats.engines.groups.keys import GroupKeys
 from dpstats.engines.passes import columns as passes
+from dpstats.engines.reading import type_of
 from dpstats.engines.tables import groups as group_tables
 from dpstats.engines.tables import table as tables
-from dpstats.engines.tables.given import as_read
+from dpstats.engines.tables.given import as_column, as_table
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError, UnknownNameError
-from dpstats.foundations.registry import Reads
+from dpstats.foundations.registry import ask
 from dpstats.foundations.summaries import Clip, Column, Table, WindowRequest
 from tests.engines.cell_stores import CellStore, Computed, FarStore, moments, numbers, opaque, texts
 
@@ -285,17 +287,17 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
 @pytest.mark.parametrize("first", CONTAINERS)
 @pytest.mark.parametrize("second", ["list", "polars", "masked"])
 def test_arrays_of_any_library_make_a_table(first: str, second: str) -> None:
-    table = as_read([CONTAINERS[first]([1.5, None, 3.0, 4.0]), CONTAINERS[second]([1, 2, None, 4])], [Reads.NUMBERS] * 2)
+    table = as_table([CONTAINERS[first]([1.5, None, 3.0, 4.0]), CONTAINERS[second]([1, 2, None, 4])])
     assert [side.tolist() for side in table.pairs()] == [[1.5, 4.0], [1.0, 4.0]]
 
 
 def test_a_list_is_read_as_it_is_in_a_single_column() -> None:
     rows, labels = [1, "2", 3.5, True, None], ["a", "1", 1, 1.0, None]
-    raw_numbers = as_read([rows, [1] * 5], [Reads.NUMBERS] * 2).pairs()[0]
-    alone = as_read([rows], [Reads.NUMBERS]).tally()
-    assert sorted(raw_numbers.tolist()) == np.repeat(*alone).tolist() == [1, 1, 3.5]
-    table = as_read([labels, [1] * 5], [Reads.LABELS, Reads.NUMBERS])
-    assert table.column(0).most_common(9) == as_read([labels], [Reads.LABELS]).most_common(9) == [(1, 2), ("1", 1), ("a", 1)]
+    raw_numbers = as_table([rows, [1] * 5]).pairs()[0]
+    alone = as_column(rows).tally()
+    assert sorted(raw_numbers.tolist()) == np.repeat(*alone).tolist() == [1, 1, 2, 3.5]
+    table = as_table([labels, [1] * 5], [False, True])
+    assert table.column(0).most_common(9) == as_column(labels, numeric=False).most_common(9) == [(1, 3), ("a", 1)]
 
 
 @pytest.mark.parametrize(
@@ -305,37 +307,42 @@ def test_a_list_is_read_as_it_is_in_a_single_column() -> None:
         (np.array([True, False]), True),
         (np.array(["1", "2"]), False),
         (np.array(["2024-01-01"], dtype="M8[D]"), False),
-        ([1, 2, "a"], True),
-        ([1, "a"], False),
-        ([None, None], True),
-        ([1, None, "a", "b"], False),
         (pl.Series([1, None]), True),
         (pl.Series([None]), True),
         (pl.Series(["a"], dtype=pl.Categorical), False),
-        (pd.Series(["a", None]), False),
         (pa.array([1.0]), True),
         (pa.array(["1"]), False),
     ],
 )
 def test_either_reads_numbers_where_the_type_is_one_of_numbers(data: Any, numeric: bool) -> None:
-    assert (as_read([data], [Reads.EITHER]).dtype is not None) is numeric
-    both = as_read([data, data], [Reads.EITHER, Reads.LABELS])
-    assert (both.column(0).dtype is not None) is numeric
+    question = ask("histogram", epsilon=1)
+    assert question.reads_numbers([type_of(data).is_numeric]) == (numeric,)
+    assert (as_table([data, data], [numeric, False]).column(0).dtype is not None) is numeric
+
+
+@pytest.mark.parametrize("data", [[1, 2], [None], ["a"], np.array([1], dtype=object), pd.Series(["a", None], dtype=object)])
+def test_either_must_be_told_where_there_is_no_type(data: Any) -> None:
+    assert type_of(data) is ColumnType.UNDECLARED
+    with pytest.raises(DataTypeError, match=r"say kind='numbers' or kind='labels'"):
+        ask("histogram", epsilon=1).reads_numbers([None])
+    for kind in ("numbers", "labels"):
+        assert ask("histogram", epsilon=1, kind=kind).reads_numbers([None]) == (kind == "numbers",)
+    assert ask("histogram", ["a", "b"], epsilon=1).reads_numbers([None]) == (False,)
 
 
 def test_arrays_that_do_not_fit_are_refused_without_a_word_about_their_rows() -> None:
     with pytest.raises(
         DataTypeError, match=r"^the columns differ in their number of rows: pass columns of the same rows, in the same order\.$"
     ):
-        as_read([[1, 2], [1]], [Reads.NUMBERS] * 2)
+        as_table([[1, 2], [1]])
     with pytest.raises(DataTypeError, match="got one of text"):
-        as_read([[1, 2], ["812", "813"]], [Reads.NUMBERS] * 2)
+        as_table([[1, 2], np.array(["812", "813"])])
     with pytest.raises(DataTypeError, match="got a single str"):
-        as_read([[1, 2], "ab"], [Reads.NUMBERS, Reads.LABELS])
+        as_table([[1, 2], "ab"], [True, False])
     with pytest.raises(DataTypeError, match="one dimension"):
-        as_read([[1, 2], np.zeros((2, 2))], [Reads.NUMBERS, Reads.LABELS])
+        as_table([[1, 2], np.zeros((2, 2))], [True, False])
     with pytest.raises(DataTypeError, match="complex"):
-        as_read([[1, 2], np.zeros(2, dtype=complex)], [Reads.NUMBERS] * 2)
+        as_table([[1, 2], np.zeros(2, dtype=complex)])
 
 
 few = st.sampled_from([None, 0.0, -0.0, 1.5, -2.0, 2.0**53, float("inf")])

@@ -15,10 +15,9 @@ import pytest
 
 import dpstats as dp
 from dpstats.audit.broken_likelihood import RawStartWalk, UnboundedScores
-from dpstats.engines.tables.given import as_read
+from dpstats.engines.tables.given import as_table
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.progress import Progress
-from dpstats.foundations.registry import Reads
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood import bounded_scores, public_rows, score_steps
 from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, BoundedScores
@@ -44,7 +43,7 @@ def case_of(name: str) -> Case:
 def table_of(raw_rows: Floats) -> Any:
     """A table in memory, also of one column."""
     columns = [column.copy() for column in raw_rows.T]
-    return as_read(columns, (Reads.NUMBERS,) * len(columns), [str(place) for place in range(len(columns))])
+    return as_table(columns)
 
 
 def purses() -> list[Purse]:

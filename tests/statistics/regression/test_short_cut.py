@@ -21,7 +21,7 @@ from dpstats.audit.broken_blocks import blocks_by_position, blocks_with_leftover
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.rank_laws import cuts_of, rank_law
 from dpstats.audit.sampled import epsilon_lower_bound
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import Refusal, ask, find_statistic

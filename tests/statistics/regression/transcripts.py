@@ -16,9 +16,8 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.tables.given import as_read
+from dpstats.engines.tables.given import as_table
 from dpstats.foundations.progress import Progress
-from dpstats.foundations.registry import Reads
 from dpstats.foundations.summaries import Column, RowSum, Table
 from dpstats.statistics.regression import octaves, standard
 from dpstats.statistics.regression.points import Floats
@@ -153,7 +152,7 @@ class Run:
 def table_of(raw_rows: Floats) -> Table:
     """A table of rows in memory."""
     columns = [column.copy() for column in raw_rows.T]
-    table = as_read(columns, (Reads.NUMBERS,) * len(columns))
+    table = as_table(columns)
     assert hasattr(table, "row_sums")
     return table  # type: ignore[return-value]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.summaries import OrderWindow, WindowRequest
 from dpstats.statistics.robust.ranks import (
     BEYOND,

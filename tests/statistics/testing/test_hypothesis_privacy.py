@@ -15,7 +15,7 @@ from dpstats.audit.broken_hypotheses import delta_for_each_column, half_noise_la
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.hypothesis_laws import counts_law, gap_law
 from dpstats.audit.key_laws import release_chance
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.summaries import Runs
 from dpstats.mechanisms.thresholding import noise_scale, threshold_for

@@ -14,7 +14,7 @@ from dpstats.audit.broken_ranks import law_on_the_data_range, law_with_a_rounded
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.laws import exponential_of_minus
 from dpstats.audit.rank_laws import cuts_of, epsilon_of_slopes, rank_law
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import WindowRequest
 from dpstats.statistics.universal.draw import (

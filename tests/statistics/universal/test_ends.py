@@ -18,7 +18,7 @@ from dpstats.audit import broken_ends
 from dpstats.audit.broken_ends import free_place, overlapping_side, unshared_ends
 from dpstats.audit.laws import exponential_of_minus
 from dpstats.audit.replays import nats_lost
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import OrderWindow
 from dpstats.statistics.universal import draw, ends, intervals, order

@@ -12,7 +12,7 @@ import pytest
 import dpstats as dp
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.laws import discrete_laplace_law
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import WindowRequest

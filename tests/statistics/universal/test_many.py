@@ -13,7 +13,7 @@ import pytest
 
 from dpstats.audit.exact import largest_log_ratio
 from dpstats.audit.laws import exponential_of_minus
-from dpstats.engines.arrays import as_column
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import OrderWindow
 from dpstats.statistics.universal import many, order

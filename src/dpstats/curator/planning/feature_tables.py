@@ -16,8 +16,7 @@ import numpy as np
 from dpstats.curator.planning.pairs import CORRELATION, Floats, in_unit_interval, shape_values
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.uniforms import refuse_too_many
-from dpstats.engines.cells import ColumnType
-from dpstats.engines.tables.given import GivenColumn, as_table
+from dpstats.engines.tables.given import as_table
 from dpstats.foundations.registry import Outcomes
 from dpstats.foundations.summaries import Table
 
@@ -43,13 +42,13 @@ def drawn_features(
         outcome = middle + predictor + _spread(features) * noise
     else:
         outcome = _drawn_outcome(predictor, outcomes, generator)
-    return as_table([GivenColumn(column, ColumnType.NUMBER, True) for column in (*columns, outcome)])
+    return as_table([*columns, outcome])
 
 
 def drawn_columns(shape: Shape, columns: int, rows: int, generator: np.random.Generator) -> Table:
     """A random table of so many columns without an outcome, which go together as features do."""
     refuse_too_many(rows)
-    return as_table([GivenColumn(column, ColumnType.NUMBER, True) for column in _together(shape, columns, rows, generator)])
+    return as_table(_together(shape, columns, rows, generator))
 
 
 def coefficient_of(shape: Shape, features: int, outcomes: Outcomes) -> float:

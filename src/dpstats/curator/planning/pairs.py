@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.uniforms import refuse_too_many
-from dpstats.engines.arrays import ArrayColumn, as_column
+from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.exact.powers import product_sums
-from dpstats.engines.reading import type_of
-from dpstats.engines.tables.given import GivenColumn, as_table
+from dpstats.engines.tables.given import as_column, as_table
 from dpstats.foundations.registry import Reads
 from dpstats.foundations.summaries import Clip, Column, RowSum, Table
 
@@ -98,7 +97,7 @@ class PairTable:
         return self._as_table().row_sums(row_sum)
 
     def _as_table(self) -> Table:
-        return as_table([GivenColumn(cells, type_of(cells), cells.dtype != object) for cells in self._cells])
+        return as_table(self._cells, [cells.dtype != object for cells in self._cells])
 
 
 def shape_values(shape: Shape, places: Floats) -> Floats:

@@ -12,8 +12,7 @@ from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
 from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms, refuse_too_many
 from dpstats.engines.arrays import ArrayColumn
-from dpstats.engines.cells import ColumnType
-from dpstats.engines.tables.given import GivenColumn, as_table
+from dpstats.engines.tables.given import as_table
 from dpstats.foundations.registry import Question, Simulated
 from dpstats.foundations.summaries import Column, Table
 
@@ -66,7 +65,7 @@ def _simulated_sample(question: Question, simulated: Simulated) -> Sample:
     columns = [np.ascontiguousarray(column) for column in simulated.rows.T]
     if len(columns) == 1 and not question.statistic.takes_features:
         return ArrayColumn(columns)
-    return as_table([GivenColumn(column, ColumnType.NUMBER, True) for column in columns])
+    return as_table(columns)
 
 
 def feature_count(question: Question) -> int:

@@ -129,8 +129,8 @@ def nearly_exact(question: Question, sample: Sample, source: RandomSource) -> Re
         delta = (question.cost.delta or _USUAL_DELTA) if method.needs_delta else 0
         cost = PrivacyCost(NEXT_TO_NO_NOISE, delta, question.neighbors, question.cost.unit)
         try:
-            asked = replace(question, method=method, cost=cost).on(question.columns)
-            outcome = asked.answer(lambda: sample, source)
+            asked = settled_on(sample, replace(question, method=method, cost=cost).on(question.columns))
+            outcome = asked.answer(sample, source)
         except Exception:  # this method cannot say; another may
             continue
         if isinstance(outcome, Release):
@@ -138,10 +138,15 @@ def nearly_exact(question: Question, sample: Sample, source: RandomSource) -> Re
     return None
 
 
+def settled_on(sample: Sample, question: Question) -> Question:
+    """The question as it stands for a simulated column of numbers, or of labels."""
+    return question.settled(getattr(sample, "dtype", None) is not None)
+
+
 def reply_to(question: Question, sample: Sample, source: RandomSource) -> Release | None:
     """The release, or None for no reply: what goes wrong on the way to an answer is a `NoReply` outside of tests too."""
     try:
-        outcome = question.answer(lambda: sample, source)
+        outcome = settled_on(sample, question).answer(sample, source)
     except DpstatsError:
         raise  # about public things, such as a shape that cannot be used
     except Exception:

@@ -13,6 +13,7 @@ from dpstats.engines.columns.distinct import joined_labels, labels_of, moment_la
 from dpstats.engines.columns.native import NOT_A_TIME, no_labels, no_moments, no_numbers, numbers_of, times_where
 from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
 from dpstats.engines.exact.tallies import label_text
+from dpstats.engines.kinds import Kind
 from dpstats.engines.moments import clock_texts, moment_texts
 
 _MILLISECONDS_OF_DAY = 86_400_000
@@ -30,6 +31,7 @@ class ArrowColumn:
         self._raw_chunks = [_stored(chunk) for chunk in chunks] or [_stored(pa.array([], type=_stored_type(data.type)))]
         self._stored = self._raw_chunks[0].type
         self.type = self._declared()
+        self.holds = self._kind()
         self.is_exact = not pa.types.is_decimal(self._stored)
 
     def __len__(self) -> int:
@@ -110,6 +112,19 @@ class ArrowColumn:
         is_span = pa.types.is_time(self._stored) or pa.types.is_duration(self._stored)
         is_text = _is_text(self._stored) or is_category or is_span or self._extension == _UUID
         return ColumnType.TEXT if is_text else ColumnType.OTHER
+
+    def _kind(self) -> Kind:
+        import pyarrow as pa
+
+        if self.type is ColumnType.MOMENT or pa.types.is_time(self._stored) or pa.types.is_duration(self._stored):
+            return Kind.DATE
+        if pa.types.is_dictionary(self._stored):
+            return Kind.CATEGORY
+        if _is_written(self._stored):
+            return Kind.TEXT
+        if pa.types.is_struct(self._stored):
+            return Kind.RECORD
+        return Kind.NESTED if pa.types.is_nested(self._stored) else Kind.NUMBER if self.type.is_numeric else Kind.OTHER
 
     def _chunk_numbers(self, chunk: Any) -> Numbers:
         import pyarrow as pa

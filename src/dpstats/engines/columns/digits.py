@@ -1,22 +1,11 @@
-"""Digits: the text of a number, as a label shows it and as it tells all numbers apart."""
+"""Digits: the text of a number that tells all numbers apart."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
 
-from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
-
 _MOST_DIGITS = 5000  # a decimal with more before or after the point is written with an exponent
-
-
-def number_text(number: int | float) -> str:
-    """A number that is not NaN as labels show it: whole ones as 7, others as the nearest float64 prints.
-
-    Whole numbers beyond 2**53 are shown as the 15-digit float that they are among floats.
-    """
-    shown = number if isinstance(number, float) else float_of_whole(number)
-    return str(int(shown)) if abs(shown) <= LARGEST_EXACT and shown.is_integer() else repr(shown)
 
 
 def exact_text(number: int | float | Decimal | Fraction) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Labels, Moments, Numbers, present_cells
-from dpstats.engines.columns.digits import exact_text, number_text
+from dpstats.engines.columns.digits import exact_text
 from dpstats.engines.columns.native import NOT_A_TIME
 from dpstats.engines.moments import label_texts
+from dpstats.foundations.keys import number_text
 
 
 def labels_of(raw_codes: NDArray[Any], raw_texts: Sequence[str | None]) -> Labels:

@@ -1,12 +1,13 @@
 """Columns of Python objects: lists, tuples, object arrays.
 
 Each element is read on its own, by its class: numbers, texts, dates; everything else is missing, and no element can make this
-raise. What the other elements are changes nothing, unlike in `engines.untyped`, where the majority decides about a column.
+raise. What the other elements are changes nothing.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import uuid
 from collections.abc import Sequence
 from decimal import Decimal
@@ -17,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
-from dpstats.engines.columns.digits import exact_text, number_text
+from dpstats.engines.columns.digits import exact_text
 from dpstats.engines.columns.distinct import labels_of
 from dpstats.engines.columns.instants import have_seconds
 from dpstats.engines.columns.native import no_moments, no_numbers, numbers_of
 from dpstats.engines.columns.texts import exact_label, number_of_text, whole_of_number, whole_of_text
 from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.kinds import Kind, kind_of_element
-from dpstats.engines.untyped import nearest_float, plain_number
-from dpstats.foundations.units import LARGEST_EXACT
+from dpstats.foundations.keys import number_text
+from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 _COUNTABLE = {str, bytes, int, float, bool, type(None), datetime.date}
 """Classes of Python's own whose elements, if they are equal and of one class, have one text; 2**60 and 2.0**60 have two."""
@@ -38,18 +39,11 @@ class ElementColumn:
 
     is_exact = False
 
-    def __init__(self, rows: Sequence[Any], type: ColumnType = ColumnType.UNDECLARED, *, parses: bool = True) -> None:
-        """`type` is TEXT where the container says that all elements are texts or missing.
-
-        `parses` says whether a text that is written like a number is read as that number.
-        """
+    def __init__(self, rows: Sequence[Any], type: ColumnType = ColumnType.UNDECLARED) -> None:
+        """`type` is TEXT where the container says that all elements are texts or missing."""
         self._raw_rows = rows
-        self._parses = parses
         self.type = type
-
-    def unparsed(self) -> ElementColumn:
-        """The same elements, in which only numbers are numbers."""
-        return ElementColumn(self._raw_rows, self.type, parses=False)
+        self.holds = Kind.TEXT if type is ColumnType.TEXT else Kind.OTHER
 
     def __len__(self) -> int:
         return len(self._raw_rows)
@@ -76,13 +70,12 @@ class ElementColumn:
         return labels_of(raw_codes, [element_text(row, exact) for _, row in places] if is_countable else list(places))
 
     def parsed(self, whole: bool) -> Numbers:
-        """Numbers, and texts that are numbers where these are parsed."""
+        """Numbers, and texts that are written like numbers."""
         if whole:
             return self._wholes()
         raw_values = self._plain_floats()
         if raw_values is None:
-            read = _float_of if self._parses else _float_of_number
-            raw_values = np.fromiter(map(read, self._raw_rows), dtype=np.float64, count=len(self))
+            raw_values = np.fromiter(map(_float_of, self._raw_rows), dtype=np.float64, count=len(self))
         return numbers_of(raw_values)
 
     def _plain_floats(self) -> NDArray[np.float64] | None:
@@ -159,16 +152,11 @@ def _float_of(row: Any) -> float:
     """One element as a number, be it written as text; NaN where it is none."""
     kind = kind_of_element(type(row))
     if kind is Kind.NUMBER:
-        return _float_of_number(row)
+        number = plain_number(row)
+        return np.nan if number is None else nearest_float(number)
     text = label_text(row) if kind is Kind.TEXT else None
-    number = None if text is None else number_of_text(text)
-    return np.nan if number is None else number
-
-
-def _float_of_number(row: Any) -> float:
-    """One element of a number class as a float; NaN for everything else."""
-    number = plain_number(row) if kind_of_element(type(row)) is Kind.NUMBER else None
-    return np.nan if number is None else nearest_float(number)
+    parsed = None if text is None else number_of_text(text)
+    return np.nan if parsed is None else parsed
 
 
 def _whole_of(row: Any) -> int | None:
@@ -205,3 +193,37 @@ def _is_nan(row: Any) -> bool:
     if issubclass(cls, float):
         return float.__ne__(row, row)
     return Decimal(row).is_nan() if issubclass(cls, Decimal) else issubclass(cls, np.floating) and bool(np.isnan(row))
+
+
+def plain_number(row: Any) -> int | float | None:
+    """One element of a number class as a plain int or float; None where it is NaN or turns out to be no number."""
+    try:
+        number = _plain(row)
+        return None if number != number else number
+    except Exception:  # an element that misbehaves is a missing row
+        return None
+
+
+def _plain(row: Any) -> int | float:
+    cls = type(row)
+    if issubclass(cls, int):
+        return int.__int__(row)  # not int(row): a subclass may have put anything there
+    if issubclass(cls, float):
+        return float.__float__(row)
+    if issubclass(cls, (np.bool_, np.integer)):
+        return int(row)
+    if issubclass(cls, Fraction):
+        return nearest_float(row)
+    if issubclass(cls, (np.float16, np.float32)):
+        return float(str(row))
+    if issubclass(cls, Decimal):
+        row = Decimal(row)  # a plain one: a subclass may have put anything into its methods
+    return math.nan if isinstance(row, Decimal) and row.is_nan() else float(row)
+
+
+def nearest_float(number: Any) -> float:
+    """The nearest float64; Python's own conversion rounds correctly, and raises only beyond the largest float."""
+    try:
+        return float_of_whole(number) if isinstance(number, int) else float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf

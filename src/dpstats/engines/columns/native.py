@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
-from dpstats.engines.typed import number_array
+from dpstats.engines.kinds import Kind
 
 NOT_A_TIME = np.iinfo(np.int64).min
 """What numpy's NaT is among whole numbers."""
@@ -21,6 +21,11 @@ class NativeColumn(Protocol):
     @property
     def type(self) -> ColumnType:
         """The declared type, from the container alone and never from its values."""
+        ...
+
+    @property
+    def holds(self) -> Kind:
+        """What the declared type says that it holds, in words for complaints."""
         ...
 
     @property
@@ -49,6 +54,19 @@ class NativeColumn(Protocol):
     def parsed(self, whole: bool) -> Numbers:
         """The rows of a column of texts, or of no type, as numbers: int64 if `whole`, else float64, whatever they hold."""
         ...
+
+
+def number_array(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of numbers in a type that columns have: native byte order, float32, float64 or whole; bool is uint8.
+
+    float16 widens to float32 and longdouble is rounded to float64, row by row.
+    """
+    if array.dtype.kind == "b":
+        return array.view(np.uint8)
+    if array.dtype.kind in "iu":
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+    with np.errstate(all="ignore"):
+        return array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64, copy=False)
 
 
 def numbers_of(raw_array: NDArray[Any], raw_present: NDArray[np.bool_] | None = None) -> Numbers:

@@ -13,6 +13,7 @@ from dpstats.engines.columns.distinct import labels_of, number_labels
 from dpstats.engines.columns.native import no_moments, numbers_of
 from dpstats.engines.columns.texts import identity_of_text
 from dpstats.engines.exact.wholes import floats_of_wholes
+from dpstats.engines.kinds import Kind
 from dpstats.foundations.units import float_of_whole
 
 _MOST_DIGITS = 400  # whole numbers of more digits lie beyond the largest float, and Python reads no more than 4300
@@ -21,6 +22,7 @@ _MOST_DIGITS = 400  # whole numbers of more digits lie beyond the largest float,
 class NumeralColumn:
     """Numbers as a database writes them: `type` is INTEGER where all are whole, else NUMBER. Other texts are missing."""
 
+    holds = Kind.NUMBER
     is_exact = False
 
     def __init__(self, raw_texts: Any, type: ColumnType) -> None:

@@ -14,6 +14,7 @@ from dpstats.engines.columns.distinct import labels_of, texts_at
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.native import NativeColumn, no_moments, no_numbers
 from dpstats.engines.columns.texts import parsed_labels
+from dpstats.engines.kinds import Kind
 
 
 def pandas_column(series: Any) -> NativeColumn:
@@ -46,6 +47,7 @@ class LabelledColumn:
     """A column of categories."""
 
     type = ColumnType.TEXT
+    holds = Kind.CATEGORY
     is_exact = False
 
     def __init__(self, labels: Labels, exact: Labels, raw_present: NDArray[np.bool_]) -> None:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
 from dpstats.engines.columns.distinct import labels_of, moment_labels, number_labels, tick_labels
-from dpstats.engines.columns.elements import ElementColumn
+from dpstats.engines.columns.elements import ElementColumn, nearest_float
 from dpstats.engines.columns.native import NOT_A_TIME, NativeColumn, no_labels, no_numbers, numbers_of
 from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
 from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.exact.wholes import floats_of_wholes
+from dpstats.engines.kinds import Kind, kind_of_type
 from dpstats.engines.moments import clock_texts, moment_texts
-from dpstats.engines.untyped import nearest_float
 
 if TYPE_CHECKING:
     import polars
@@ -42,6 +42,7 @@ class PolarsColumn:
         self._raw_series = series
         self._name = _name_of(series)
         self.type = _TYPES.get(self._name, ColumnType.OTHER)
+        self.holds = Kind.NUMBER if self.type.is_numeric else kind_of_type(self._name)
         self.is_exact = self._name not in ("Decimal", *_WIDE)
 
     def __len__(self) -> int:

@@ -18,6 +18,7 @@ from dpstats.engines.cells import Cells, Labels, Moments, Numbers
 from dpstats.engines.exact.tallies import number_labels
 from dpstats.engines.exact.wholes import are_exact, floats_of_wholes
 from dpstats.engines.moments import label_texts, moment_texts
+from dpstats.foundations.keys import number_text
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 Label = int | float | str
@@ -74,12 +75,15 @@ class Lookup:
     def __init__(self, labels: Sequence[Label]) -> None:
         self._labels = labels
         self._texts = {label: place for place, label in enumerate(labels) if isinstance(label, str)}
+        numbers = {place: label for place, label in enumerate(labels) if not isinstance(label, str) and label == label}
+        self._written = {**{number_text(label): place for place, label in numbers.items()}, **self._texts}
+        """Places by what labels are in a column without a type, where a number is its text."""
         self._tables: dict[tuple[np.dtype[Any], bool], _Table] = {}
 
     def places(self, cells: Cells) -> Codes:
         """The place of each cell's label in the list; -1 where it is not on it, or the cell is missing."""
         if isinstance(cells, Labels):
-            codes = [self._texts.get(label, -1) for label in cells.raw_labels]
+            codes = [self._written.get(label, -1) for label in cells.raw_labels]
             return np.array([*codes, -1], dtype=np.int64)[cells.raw_codes]  # missing cells have the code -1
         if isinstance(cells, Moments):
             return self._table(cells.raw_values.dtype, cells.zoned).places(cells.raw_values.view(np.int64))

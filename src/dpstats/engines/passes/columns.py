@@ -14,9 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpstats.engines.arrays import ArrayColumn, LabelColumn
+from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.exact.brackets import Bracket
 from dpstats.engines.exact.cuts import edge_at
@@ -40,7 +39,7 @@ from dpstats.engines.passes.collectors import (
 from dpstats.engines.passes.scans import ColumnRun, Run
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import View
-from dpstats.foundations.registry import Reads
+from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, WindowRequest
 from dpstats.foundations.summaries import Runs as NumberRuns
 from dpstats.foundations.units import exponent_of
@@ -196,26 +195,28 @@ class PassColumn:
         return next((count for count in counts if count is not None), None)
 
 
-class PassRows:
-    """Rows of any type, for their number and their labels, read by passes."""
+class LabelColumn:
+    """A column of any type, of which the number of rows and the labels may be asked, read by passes."""
 
-    def __init__(self, run: Run, kind: ColumnType) -> None:
+    dtype = None
+
+    def __init__(self, run: Run, kind: ColumnType, holds: Kind = Kind.OTHER) -> None:
+        """`holds` is what a column without labels holds instead, for the complaint about it."""
         self._run = run
         self._kind = kind
+        self._holds = holds
         self._raw_stored: int | None = None
         self._raw_count: RowCount | None = None
         self._raw_tally: LabelTally | None = None
 
-    def numbers(self) -> list[NDArray[Any]]:
-        """Refused: these rows are asked for their labels only."""
-        raise not_numbers(_KINDS.get(self._kind, Kind.OTHER))
-
-    def present(self) -> int:
+    def count(self) -> int:
         """Rows that are not missing."""
-        return self._counted().present
+        if self._raw_count is None:
+            self._raw_count = self._run(RowCount())
+        return self._raw_count.present
 
     def stored(self) -> int:
-        """Rows, missing or not."""
+        """Rows of the table, missing ones included."""
         if self._raw_count is not None:
             return self._raw_count.stored
         if self._raw_stored is None:
@@ -223,18 +224,37 @@ class PassRows:
         return self._raw_stored
 
     def most_common(self, how_many: int) -> LabelCounts:
-        """The most common labels; an error when the declared type has none in order."""
+        """The most common labels with their counts; refused where the declared type has none in order."""
         if self._kind is ColumnType.OTHER:
-            raise not_labels(Kind.OTHER)
+            raise not_labels(self._holds)
         if self._raw_tally is None:
             self._raw_tally = self._run(LabelTally())
             self._raw_count = self._raw_tally.rows
         return self._raw_tally.most_common(how_many)
 
-    def _counted(self) -> RowCount:
-        if self._raw_count is None:
-            self._raw_count = self._run(RowCount())
-        return self._raw_count
+    def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
+        """Refused: there are no numbers to order."""
+        raise _not_opened_for_numbers()
+
+    def counts_below(self, cuts: Sequence[float | int]) -> list[int]:
+        """Refused: there are no numbers to compare."""
+        raise _not_opened_for_numbers()
+
+    def sum_between(self, low: float | int, high: float | int, unit: Fraction) -> int:
+        """Refused: there are no numbers to add."""
+        raise _not_opened_for_numbers()
+
+    def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
+        """Refused: there are no numbers to add."""
+        raise _not_opened_for_numbers()
+
+    def tally(self) -> NumberRuns:
+        """Refused: there are no numbers to count."""
+        raise _not_opened_for_numbers()
+
+
+def _not_opened_for_numbers() -> DataTypeError:
+    return DataTypeError("this column was opened for its count and labels only: open it with numeric=True to ask for numbers.")
 
 
 def open_column(store: Store, view: View, name: str, numeric: bool) -> Column:
@@ -249,7 +269,7 @@ def open_column(store: Store, view: View, name: str, numeric: bool) -> Column:
 
 def column_by(run: Run, kind: ColumnType, room: Room, *, numeric: bool) -> Column:
     """The column that passes give."""
-    return PassColumn(run, room, _EMPTY_TYPES.get(kind)) if numeric else LabelColumn(PassRows(run, kind))
+    return PassColumn(run, room, _EMPTY_TYPES.get(kind)) if numeric else LabelColumn(run, kind)
 
 
 def read_as(view: View, name: str, *, numeric: bool) -> ColumnType:
@@ -260,11 +280,6 @@ def read_as(view: View, name: str, *, numeric: bool) -> ColumnType:
     if declared in _KINDS:
         raise not_numbers(_KINDS[declared])
     return declared if declared.is_numeric else ColumnType.NUMBER
-
-
-def reads_numbers(view: View, name: str, reads: Reads) -> bool:
-    """Whether a statistic that reads a column so reads numbers; where it takes either, an undeclared column has labels."""
-    return view.type_of(name).is_numeric if reads is Reads.EITHER else reads is Reads.NUMBERS
 
 
 def empty_type(kind: ColumnType) -> np.dtype[Any]:

@@ -127,8 +127,12 @@ class RowScan(Generic[R]):
 
     def scan(self, batches: Iterable[Batch]) -> R:
         """Show all rows to a fresh collector, as few times as they allow."""
+        return self.over(complete_rows(self.view, batches))
+
+    def over(self, raw_pieces: Iterable[list[NDArray[Any]]]) -> R:
+        """The same for rows that have been read already, piece by piece."""
         filled = self.collector.fresh()
-        for raw_rows in self._sheets(batches):
+        for raw_rows in _sheets(raw_pieces, len(self.view.complete)):
             filled.take(raw_rows)
         return filled
 
@@ -139,39 +143,56 @@ class RowScan(Generic[R]):
             whole.absorb(part)
         return whole
 
-    def _sheets(self, batches: Iterable[Batch]) -> Iterator[Floats]:
-        """Full sheets of rows and a last one; each is the same memory, filled anew, which nobody else can write to."""
-        raw_sheet = np.empty((MOST_ROWS_AT_ONCE, len(self.view.complete)), order="F")
-        held = 0
-        for raw_columns in self._present(batches):
-            start, rows = 0, raw_columns[0].size
-            while start < rows:
-                taken = min(rows - start, MOST_ROWS_AT_ONCE - held)
-                for place, raw_values in enumerate(raw_columns):
-                    raw_sheet[held : held + taken, place] = raw_values[start : start + taken]
-                start, held = start + taken, held + taken
-                if held == MOST_ROWS_AT_ONCE:
-                    yield _shown(raw_sheet)
-                    held = 0
-        if held:
-            yield _shown(raw_sheet[:held])
 
-    def _present(self, batches: Iterable[Batch]) -> Iterator[list[NDArray[Any]]]:
-        """The columns of the rows that count: of a whole batch where all do, and of some rows at a time where not."""
-        for batch in batches:
-            viewed = self.view.on(batch)
-            raw_columns, raw_taken = [], None
-            for column in self.view.complete:
-                (part,) = viewed.parts(*column)  # a column of numbers is in one part
-                assert isinstance(part.cells, Numbers)
-                raw_columns.append(part.cells.raw_values)
-                raw_taken = part.raw_taken  # the same for all of them
-            if raw_taken is None or raw_taken.all():
-                yield raw_columns
-                continue
-            for start in range(0, batch.rows, MOST_ROWS_AT_ONCE):
-                rows = slice(start, start + MOST_ROWS_AT_ONCE)
-                yield [raw_values[rows][raw_taken[rows]] for raw_values in raw_columns]
+@dataclass(frozen=True)
+class KeptRows:
+    """A job: the rows of a view that are complete, piece by piece, for several passes over rows in memory."""
+
+    view: View
+
+    def scan(self, batches: Iterable[Batch]) -> list[list[NDArray[Any]]]:
+        """Read each column once; where all rows of a batch count, they are not copied."""
+        return list(complete_rows(self.view, batches))
+
+    def merge(self, parts: Sequence[list[list[NDArray[Any]]]]) -> list[list[NDArray[Any]]]:
+        """All pieces."""
+        return [piece for part in parts for piece in part]
+
+
+def complete_rows(view: View, batches: Iterable[Batch]) -> Iterator[list[NDArray[Any]]]:
+    """The columns of the rows that count: of a whole batch where all do, and of some rows at a time where not."""
+    for batch in batches:
+        viewed = view.on(batch)
+        raw_columns, raw_taken = [], None
+        for column in view.complete:
+            (part,) = viewed.parts(*column)  # a column of numbers is in one part
+            assert isinstance(part.cells, Numbers)
+            raw_columns.append(part.cells.raw_values)
+            raw_taken = part.raw_taken  # the same for all of them
+        if raw_taken is None or raw_taken.all():
+            yield raw_columns
+            continue
+        for start in range(0, batch.rows, MOST_ROWS_AT_ONCE):
+            rows = slice(start, start + MOST_ROWS_AT_ONCE)
+            yield [raw_values[rows][raw_taken[rows]] for raw_values in raw_columns]
+
+
+def _sheets(raw_pieces: Iterable[list[NDArray[Any]]], width: int) -> Iterator[Floats]:
+    """Full sheets of rows and a last one; each is the same memory, filled anew, which nobody else can write to."""
+    raw_sheet = np.empty((MOST_ROWS_AT_ONCE, width), order="F")
+    held = 0
+    for raw_columns in raw_pieces:
+        start, rows = 0, raw_columns[0].size
+        while start < rows:
+            taken = min(rows - start, MOST_ROWS_AT_ONCE - held)
+            for place, raw_values in enumerate(raw_columns):
+                raw_sheet[held : held + taken, place] = raw_values[start : start + taken]
+            start, held = start + taken, held + taken
+            if held == MOST_ROWS_AT_ONCE:
+                yield _shown(raw_sheet)
+                held = 0
+    if held:
+        yield _shown(raw_sheet[:held])
 
 
 def _high(raw_sums: NDArray[np.int64]) -> NDArray[np.int64]:

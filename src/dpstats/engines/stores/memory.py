@@ -11,13 +11,12 @@ import numpy as np
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_for, shown
-from dpstats.engines.reading import type_of
+from dpstats.engines.reading import held_column, type_of
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.foundations.errors import DataTypeError
 
 SMALLEST_PIECE = 1 << 16
 """Rows that the pieces of a chunked table must have on average to be batches of their own; smaller ones go together."""
-_A_COLUMN = "a list, a numpy array, a pandas or polars Series or a pyarrow array"
 _BY_NAME = "pass columns by name, such as {'income': income, 'age': age}"
 
 
@@ -58,7 +57,7 @@ class MemoryStore(LocalStore):
         """The length of all columns; looked at anew each time, because a list may have grown."""
         raw_lengths = {len(data) for data in self._raw_columns.values()}
         if len(raw_lengths) > 1:
-            raise DataTypeError("the columns of a table must all have the same number of rows.")
+            raise DataTypeError("the columns differ in their number of rows: pass columns of the same rows, in the same order.")
         return raw_lengths.pop()
 
 
@@ -115,42 +114,10 @@ def _check_name(name: Any) -> None:
 
 def _as_held(name: str, data: Any) -> Any:
     """A column in a container that can be read, without a copy; an error that names the column where it is none."""
-    pandas = sys.modules.get("pandas")
-    if isinstance(data, range):
-        return _whole_numbers(data)
-    if isinstance(data, (list, tuple)):
-        return data
-    if pandas and isinstance(data, (pandas.Index, pandas.api.extensions.ExtensionArray)):
-        return pandas.Series(data, copy=False)
-    if not isinstance(data, np.ndarray) and (isinstance(data, memoryview) or type(data).__module__ == "array"):
-        data = np.asarray(data)
-    if isinstance(data, np.ndarray):
-        if data.ndim != 1:
-            raise DataTypeError(f"column {shown(name)} must have one dimension.")
-        return data
-    if _is_series(data):
-        return data
-    raise DataTypeError(f"column {shown(name)} must be {_A_COLUMN}, got {type(data).__name__}.")
-
-
-def _whole_numbers(numbers: range) -> Any:
     try:
-        return np.arange(numbers.start, numbers.stop, numbers.step, dtype=np.int64)
-    except OverflowError:
-        return list(numbers)
-
-
-def _is_series(data: Any) -> bool:
-    """Whether something is a column of a data frame library."""
-    import narwhals
-
-    arrow = sys.modules.get("pyarrow")
-    if arrow and isinstance(data, arrow.Array):
-        return True
-    try:
-        return isinstance(narwhals.from_native(data, allow_series=True, pass_through=True), narwhals.Series)
-    except Exception:
-        return False
+        return held_column(data)
+    except DataTypeError as complaint:
+        raise DataTypeError(f"column {shown(name)}: {complaint}") from None
 
 
 def _piece_ends(data: Any) -> list[int]:

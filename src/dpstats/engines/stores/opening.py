@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
+from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.paths import PARQUET, find_files
 from dpstats.engines.stores.store import Store
+from dpstats.engines.views import View
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 _WHAT_TO_PASS = (
@@ -22,20 +24,44 @@ _DECLARABLE = {
     kind.value: kind for kind in (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MOMENT)
 }
 _OPEN_TO_ALL = (ColumnType.TEXT, ColumnType.UNDECLARED)
+INFER = "infer"
+"""In the place of declared types: the rows decide, by the data holder's wish."""
+Types = Mapping[str, str] | Literal["infer"]
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
-def open_store(table: Any, types: Mapping[str, str] | None = None) -> tuple[Store, Mapping[str, ColumnType]]:
+def open_store(table: Any, types: Types | None = None) -> tuple[Store, Mapping[str, ColumnType]]:
     """The store that holds a table, and the type of each of its columns; names and types are read, rows are not.
 
     `types` declares how columns are to be read. A column of text, or of no type (in CSV files, in lists), may be declared as
-    number, integer, boolean, text or date, and any column as text. Cells that do not fit are missing.
+    number, integer, boolean, text or date, and any column as text. Cells that do not fit are missing. With types="infer" the rows
+    of columns without a type are read, and decide: that is not private, and up to whoever opens the table.
     """
     store = _find_store(table)
+    if types == INFER:
+        return store, {**store.columns, **inferred_types(store)}
     return store, _effective_types(store.columns, types or {})
 
 
-def _effective_types(columns: Mapping[str, ColumnType], types: Mapping[str, str]) -> dict[str, ColumnType]:
+def inferred_types(store: Store) -> dict[str, ColumnType]:
+    """What the rows say of columns without a type: number, date or else text, by more than half of those that are not missing."""
+    open_columns = [name for name, kind in store.columns.items() if kind is ColumnType.UNDECLARED]
+    raw_counts = {
+        name: {
+            kind: open_column(store, View({**store.columns, name: kind}), name, kind is ColumnType.NUMBER).count()
+            for kind in (ColumnType.TEXT, ColumnType.NUMBER, ColumnType.MOMENT)
+        }
+        for name in open_columns
+    }
+    return {name: _majority(counts) for name, counts in raw_counts.items()}
+
+
+def _majority(raw_counts: Mapping[ColumnType, int]) -> ColumnType:
+    most = max((ColumnType.NUMBER, ColumnType.MOMENT), key=lambda kind: raw_counts[kind])
+    return most if 2 * raw_counts[most] > raw_counts[ColumnType.TEXT] else ColumnType.TEXT
+
+
+def _effective_types(columns: Mapping[str, ColumnType], types: Types) -> dict[str, ColumnType]:
     if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
         raise InvalidParameterError("types must be a dict from columns to their types, such as {'income': 'number'}.")
     effective = dict(columns)

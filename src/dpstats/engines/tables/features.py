@@ -1,21 +1,21 @@
 """Features as somebody hands them over: columns of the same rows in one container, or a single column.
 
-How many there are, and their names, is public. A list holds rows if its elements are lists or tuples, as numpy reads it, and
-columns if they are arrays or Series; where at most half of its elements are any of these, it is a single column.
+How many there are, and their names, is public. A list holds rows if its first element is a list or a tuple, as numpy reads it,
+and columns if that is an array or a Series; otherwise it is a single column. The first row's length is the number of columns, and
+rows that are of another length are missing, so that no other row can change what the list is.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.arrays import offered_array
 from dpstats.engines.complaints import one_error_for
+from dpstats.engines.reading import offered_array
 from dpstats.foundations.errors import DataTypeError
 
 _WHAT_TO_PASS = "a two-dimensional array, a data frame, or a dict of columns such as {'age': age, 'schooling': schooling}"
@@ -57,18 +57,14 @@ def _of_array(array: NDArray[Any]) -> list[Feature]:
 
 
 def _of_list(data: Sequence[Any]) -> list[Feature]:
-    raw_types = Counter(map(type, data))
-    rows = sum(count for kind, count in raw_types.items() if issubclass(kind, (list, tuple)))
-    columns = sum(count for kind, count in raw_types.items() if _holds_rows(kind))
-    if 2 * (rows + columns) <= len(data):
-        return [Feature(None, data)]
-    if rows == len(data):
-        return _of_array(_as_array(data))
-    if columns == len(data):
+    first = data[0] if data else None
+    if isinstance(first, (list, tuple)):
+        return [Feature(None, [_cell(row, len(first), place) for row in data]) for place in range(len(first))]
+    if _holds_rows(type(first)):
+        if not all(_holds_rows(type(each)) for each in data):
+            raise DataTypeError(f"X as a list of columns must hold arrays or Series: pass {_WHAT_TO_PASS}.")
         return [Feature(None, each) for each in data]
-    raise DataTypeError(
-        f"X must be a list of rows or a list of columns, and its elements are of several kinds: pass {_WHAT_TO_PASS}."
-    )
+    return [Feature(None, data)]
 
 
 def _holds_rows(kind: type) -> bool:
@@ -76,15 +72,9 @@ def _holds_rows(kind: type) -> bool:
     return issubclass(kind, Sized) and not issubclass(kind, (list, tuple, str, bytes, bytearray))
 
 
-def _as_array(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
-    """Rows by columns, each element as it is, so that none decides how another one is read."""
-    try:
-        raw_table = np.array(rows, dtype=object)
-    except Exception:  # an element's own message may carry values
-        raw_table = np.empty(0, dtype=object)
-    if raw_table.ndim != 2:
-        raise DataTypeError(f"X as a list of rows must have rows of one length: pass {_WHAT_TO_PASS}.")
-    return raw_table
+def _cell(row: Any, width: int, place: int) -> Any:
+    """One cell of a row; missing where the row is none of that width."""
+    return row[place] if isinstance(row, (list, tuple)) and len(row) == width else None
 
 
 def _of_frame(data: Any) -> list[Feature]:

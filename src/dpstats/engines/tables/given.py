@@ -1,111 +1,76 @@
-"""Columns as somebody hands them over: an array, or several arrays of the same rows."""
+"""Columns as somebody hands them over: containers of the same rows, which are read where they lie."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-from dpstats.engines.arrays import as_column, offered_array, rows_of
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.columns.elements import ElementColumn
-from dpstats.engines.columns.native import NativeColumn
-from dpstats.engines.kinds import Kind, no_feature, no_outcome, not_numbers
-from dpstats.engines.reading import native_column
-from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.kinds import Kind, no_feature, no_outcome, not_labels, not_numbers
+from dpstats.engines.passes.columns import LabelColumn, open_column
+from dpstats.engines.passes.scans import ColumnRun
+from dpstats.engines.reading import held_column, native_column
+from dpstats.engines.stores.memory import MemoryStore
 from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.registry import Reads
 from dpstats.foundations.summaries import Column, Table
 
-_NUMERIC = {Reads.NUMBERS: True, Reads.LABELS: False, Reads.EITHER: None}
-_PERHAPS_NUMBERS = (Kind.NUMBER, Kind.MISSING, Kind.OTHER)
+_PERHAPS_NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.UNDECLARED)
 
 
-class GivenColumn(NamedTuple):
-    """A container, the type that counts as its declared one, and whether it is read as numbers."""
+class GivenStore(MemoryStore):
+    """Containers of the same rows. They are named by their places, from "0", and their rows stay in their order."""
 
-    raw_values: Any
-    type: ColumnType
-    numeric: bool
-
-
-def as_read(
-    data: Sequence[object], reads: Sequence[Reads], features: Sequence[str] | None = None, *, has_outcome: bool = True
-) -> Column | Table:
-    """What a statistic reads: the column of one container (`arrays.as_column`), or the table that several make.
-
-    Where numbers or labels are allowed, a column has numbers if its declared type is one of numbers. A list or an object array
-    declares none: its type is what more than half of its elements are, and where there is no such type, it has labels. Of its
-    elements only those that are numbers are read as numbers.
-
-    `features` are the names of features and, last, of their outcome where they have one; complaints name them. They make a table
-    also where there is only one.
-    """
-    if len(data) == 1 and features is None:
-        return as_column(data[0], numeric=_NUMERIC[reads[0]])
-    columns = []
-    for place, (each, wanted) in enumerate(zip(data, reads, strict=True)):
-        numeric = _is_numeric(each, wanted, _complaint(place, features, has_outcome=has_outcome))
-        raw_values = _native(each)
-        columns.append(GivenColumn(raw_values, raw_values.type, numeric))
-    return as_table(columns)
-
-
-def as_table(columns: Sequence[GivenColumn]) -> Table:
-    """The table that containers of the same rows make."""
-    names = [str(place) for place in range(len(columns))]
-    schema = {name: column.type for name, column in zip(names, columns, strict=True)}
-    store = GivenStore({name: column.raw_values for name, column in zip(names, columns, strict=True)}, schema)
-    return StoreTable(store, View(schema), names, [column.numeric for column in columns])
-
-
-class GivenStore(LocalStore):
-    """Containers of the same rows. They are not copied, and must not change while they are in use."""
-
-    in_memory = True
     keeps_order = True
 
-    def __init__(self, raw_columns: Mapping[str, Any], columns: Mapping[str, ColumnType]) -> None:
-        raw_lengths = {len(column) for column in raw_columns.values()}
-        if len(raw_lengths) > 1:
-            raise DataTypeError("the columns differ in their number of rows: pass columns of the same rows, in the same order.")
-        self._raw_columns = raw_columns
-        self._raw_rows = raw_lengths.pop()
-        self.columns = columns
+    def __init__(self, containers: Sequence[object]) -> None:
+        """Complains where one is no column, or where they differ in their number of rows."""
+        held = [held_column(each) for each in containers]
+        super().__init__({str(place): each for place, each in enumerate(held)})
+        self.holds = tuple(native_column(each).holds for each in held)
+        """What each column holds by its declared type, in words."""
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """All rows at once, in their order."""
-        yield Batch({name: self._raw_columns[name] for name in columns}, self._raw_rows)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in their order."""
+        return tuple(self.columns)
+
+    def check(self, numeric: Sequence[bool], called: Sequence[str] = (), *, has_outcome: bool = False) -> None:
+        """Raise where a column that is to be read as numbers has none by its declared type, or where it has no labels.
+
+        `called` are the names of features and, last, of their outcome where they have one, for the complaint.
+        """
+        for place, (kind, holds, wanted) in enumerate(zip(self.columns.values(), self.holds, numeric, strict=True)):
+            if wanted and kind not in _PERHAPS_NUMBERS:
+                raise _complaint(place, holds, called, has_outcome=has_outcome)
+            if not wanted and kind is ColumnType.OTHER:
+                raise not_labels(holds)
 
 
-def _native(data: Any) -> NativeColumn:
-    """A container behind the interface that all have; it has been seen to hold a column."""
-    try:
-        column = native_column(data)
-    except DataTypeError:
-        column = native_column(offered_array(data))
-    return column.unparsed() if isinstance(column, ElementColumn) and column.type is ColumnType.UNDECLARED else column
+def as_column(data: object, *, numeric: bool = True) -> Column:
+    """One container as a column of numbers, or for its count and its labels; an error where it has none by its declared type."""
+    store = GivenStore([data])
+    name, view = store.names[0], View(store.columns)
+    if numeric:
+        store.check([True])
+        return open_column(store, view, name, True)
+    return LabelColumn(ColumnRun(store, view, name, store.columns[name]), store.columns[name], store.holds[0])
 
 
-def _complaint(place: int, features: Sequence[str] | None, *, has_outcome: bool) -> Callable[[Kind], DataTypeError]:
+def as_table(containers: Sequence[Any], numeric: Sequence[bool] | None = None) -> Table:
+    """Containers of the same rows as a table; without `numeric` all of them as numbers."""
+    store = GivenStore(containers)
+    wanted = [True] * len(containers) if numeric is None else numeric
+    store.check(wanted)
+    return StoreTable(store, View(store.columns), store.names, wanted)
+
+
+def _complaint(place: int, holds: Kind, called: Sequence[str], *, has_outcome: bool) -> DataTypeError:
     """What is said about a column that has no numbers."""
-    if features is None or (len(features) == 1 and not features[0]):
-        return not_numbers
-    name = repr(features[place]) if features[place] else f"number {place + 1}"
+    if not called or (len(called) == 1 and not called[0]):
+        return not_numbers(holds)
+    name = repr(called[place]) if called[place] else f"number {place + 1}"
     if not has_outcome:
-        return lambda kind: DataTypeError(f"column {name}: {not_numbers(kind)}")
-    if place == len(features) - 1:
-        return lambda kind: no_outcome(kind, features[place])
-    return lambda kind: no_feature(kind, name)
-
-
-def _is_numeric(data: object, reads: Reads, complaint: Callable[[Kind], DataTypeError]) -> bool:
-    """Whether a container is read as numbers; an error where it must be and has none."""
-    rows = rows_of(data)  # complains about what is no column
-    if reads is Reads.LABELS:
-        return False
-    kind = rows.kind()
-    if reads is Reads.NUMBERS and kind not in _PERHAPS_NUMBERS:
-        raise complaint(kind)
-    return reads is Reads.NUMBERS or kind is Kind.NUMBER
+        return DataTypeError(f"column {name}: {not_numbers(holds)}")
+    return no_outcome(holds, called[place]) if place == len(called) - 1 else no_feature(holds, name)

@@ -20,14 +20,24 @@ from dpstats.engines.groups.answers import SPLIT_ROWS, GroupScan, RowsRun, Split
 from dpstats.engines.groups.keys import GroupKeys, count_keys
 from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
-from dpstats.engines.passes.columns import column_by, empty_type, is_remote, read_as, room_for
+from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
-from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
+from dpstats.engines.passes.rows import KeptRows, R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import C, ColumnRun
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import View
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Clip, Column, RowSum
+from dpstats.foundations.summaries import Clip, Column, RowSum, Table
+
+
+def open_columns(store: Store, view: View, names: Sequence[str], numeric: Sequence[bool], *, as_table: bool) -> Column | Table:
+    """What a statistic reads: one column of a store as a view has it, or a table of several; nothing is read before it is asked.
+
+    `numeric` says for each column whether it is read as numbers; `as_table` whether one column alone makes a table.
+    """
+    if len(names) == 1 and not as_table:
+        return open_column(store, view, names[0], numeric[0])
+    return StoreTable(store, view, names, numeric)
 
 
 class StoreTable:
@@ -40,6 +50,7 @@ class StoreTable:
         self._numeric = tuple(numeric)
         self._columns = tuple((name, read_as(view, name, numeric=wanted)) for name, wanted in zip(names, numeric, strict=True))
         self._view = replace(view, complete=self._columns)
+        self._raw_kept: list[list[NDArray[Any]]] | None = None
 
     def column(self, place: int) -> Column:
         """One column; of its rows that are stored, those count as missing that are missing in any of the columns."""
@@ -100,7 +111,12 @@ class StoreTable:
     def _by_rows(self, collector: R) -> R:
         if not all(self._numeric):
             raise DataTypeError("rows of numbers need columns that are all read as numbers.")
-        return self._store.run(RowScan(self._view, collector), self._view.needs(name for name, _ in self._columns))
+        scan, columns = RowScan(self._view, collector), self._view.needs(name for name, _ in self._columns)
+        if not self._store.in_memory:
+            return self._store.run(scan, columns)
+        if self._raw_kept is None:  # a walk makes many passes: each column is read once, and its expressions are worked out once
+            self._raw_kept = self._store.run(KeptRows(self._view), columns)
+        return scan.over(self._raw_kept)
 
     def _paired(self, collector: P) -> P:
         if self._numeric != (True, True):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.keys import plain_key
+from dpstats.foundations.keys import are_distinct, plain_key
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 MOST_LABELS = 100
@@ -21,7 +21,7 @@ def checked_list(value: object, name: str, least: int = 2, most: int = MOST_LABE
     if not least <= len(labels) <= most:
         wanted = f"{least}" if least == most else f"{least} to {most}"
         raise InvalidParameterError(f"{name} must hold {wanted} labels, got {len(labels)}.")
-    if len(set(labels)) < len(labels):
+    if not are_distinct(labels):
         raise InvalidParameterError(f"{name} must hold different labels.")
     return labels
 
@@ -32,7 +32,7 @@ def plain_label(item: object, name: str) -> Any:
     A row must have one label of a list at most, so labels that engines take for the same must be the same here.
     """
     if isinstance(item, datetime.date):
-        return item.isoformat()
+        return item.isoformat().removesuffix("T00:00:00")  # as engines write midnight
     label = plain_key(item)
     if label is None or isinstance(label, tuple):
         raise InvalidParameterError(f"{name} must hold texts, numbers, bools or dates.")
