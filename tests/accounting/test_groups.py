@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.accounting.groups import MOST_NATS, Amount, delta_growth, row_cost, steps_between, unit_cost, unit_loss
-from dpstats.audit.broken_keys import evenly_shared_delta, steps_of_one_change
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.key_laws import key_law
-from dpstats.audit.laws import discrete_laplace_law, exponential_of_minus
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.mechanisms.thresholding import threshold_for
+from tests.laws.keys import key_law
+from tests.laws.mechanisms import discrete_laplace_law, exponential_of_minus
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.keys import evenly_shared_delta, steps_of_one_change
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)
 EPSILONS = st.fractions(Fraction(1, 10**9), 40)

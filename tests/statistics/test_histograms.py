@@ -14,17 +14,6 @@ import polars as pl
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_histograms import (
-    bare_labels_law,
-    closed_bin_counts,
-    half_noise_law,
-    raw_edges,
-    whole_epsilon_after_edges,
-    whole_epsilon_for_a_changed_row,
-)
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.histogram_laws import counts_law, joint_law
-from dpstats.audit.key_laws import key_law
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
@@ -36,6 +25,17 @@ from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.histograms import raw_label_counts
 from dpstats.statistics.means import row_epsilon
 from dpstats.testing import seeded
+from tests.laws.histograms import counts_law, joint_law
+from tests.laws.keys import key_law
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.histograms import (
+    bare_labels_law,
+    closed_bin_counts,
+    half_noise_law,
+    raw_edges,
+    whole_epsilon_after_edges,
+    whole_epsilon_for_a_changed_row,
+)
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)
 VALUES = (-1.0, 0.0, 0.5, 1.0, 7.0)

@@ -12,9 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_cells import overlapping_ranks
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.replays import nats_lost, privacy_loss
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import PURE_LOSS, find_statistic
@@ -36,7 +33,10 @@ from dpstats.statistics.universal.limits import (
     largest_loss,
 )
 from dpstats.statistics.universal.measure import MIXED, TOTAL
+from tests.laws.mechanisms import exponential_of_minus
+from tests.replays.limits import nats_lost, privacy_loss
 from tests.statistics.tables import ugly_columns
+from tests.twins.cells import overlapping_ranks
 
 SLACK = 1e-9
 EPSILON = Fraction(2)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
@@ -22,6 +21,7 @@ from dpstats.statistics.clipped import cells
 from dpstats.statistics.clipped.margins import critical_value, two_sided_p
 from dpstats.statistics.means import read_clipped, row_epsilon
 from dpstats.statistics.universal import limits
+from tests.privacy_loss.sampled import epsilon_lower_bound
 from tests.statistics.tables import ugly_columns
 
 SHAPES: dict[str, Callable[[np.random.Generator], np.ndarray]] = {

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpstats.audit.broken_pairs import unclipped_cells
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.pair_laws import Rows, cells_at, cells_law, raw_cells_by_hand
 from dpstats.engines.tables.given import as_read
 from dpstats.foundations.registry import Reads
 from dpstats.foundations.summaries import Clip, Table
 from dpstats.statistics.paired.products import ProductCells, centred_weights, release_products
 from dpstats.testing import seeded
+from tests.laws.pairs import Rows, cells_at, cells_law, raw_cells_by_hand
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.pairs import unclipped_cells
 
 CLIPS = Clip(-3, 8, Fraction(1, 2)), Clip(10, 5, Fraction(2))
 DEGREES = [1, 2, 3]

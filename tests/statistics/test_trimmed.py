@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpstats as dp
-from dpstats.audit.statistic_laws import noise_tail
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
@@ -27,6 +26,7 @@ from dpstats.statistics.robust.scales import Range, printed_grid, scale_cascade
 from dpstats.statistics.robust.setting import Setting
 from dpstats.statistics.trimmed import Kept, _distance, _widening, exact_row, fewest_rows
 from dpstats.testing import seeded
+from tests.laws.tested_statistics import noise_tail
 from tests.statistics.tables import ugly_columns
 
 TRIMS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1, 4), Fraction(3, 10), Fraction(49, 100)]

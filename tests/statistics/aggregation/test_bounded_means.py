@@ -13,10 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.aggregate_laws import cube_weight
-from dpstats.audit.broken_aggregates import contiguous_blocks, mean_of_answers_law, unprojected_steps
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.spherical_laws import box, output_odds
 from dpstats.statistics.aggregation import aggregators, bounded_means
 from dpstats.statistics.aggregation.aggregators import Aggregated, Aggregator, aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.bounded_means import SPREAD_SHARE, Cut, release_means
@@ -24,6 +20,9 @@ from dpstats.statistics.aggregation.ranges import STEPS, Range, checked_ranges
 from dpstats.statistics.aggregation.row_blocks import toss_blocks
 from dpstats.statistics.aggregation.turnout import TURNOUT_SHARE, Turnout
 from dpstats.testing import seeded
+from tests.laws.aggregates import cube_weight
+from tests.laws.spherical import box, output_odds
+from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.aggregation.vote_tables import (
     BOUNDED,
     EPSILON,
@@ -37,6 +36,7 @@ from tests.statistics.aggregation.vote_tables import (
     reply,
     votes,
 )
+from tests.twins.aggregates import contiguous_blocks, mean_of_answers_law, unprojected_steps
 
 
 @pytest.mark.parametrize("trim", [Fraction(0), Fraction(1, 5), Fraction(1, 3), Fraction(2, 5), Fraction(49, 100)])

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_likelihood import RawStartWalk, UnboundedScores
 from dpstats.engines.tables.given import as_read
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.progress import Progress
@@ -30,6 +29,7 @@ from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.testing import seeded
 from tests.statistics.likelihood.score_rows import WITH_SCORES, Case
 from tests.statistics.regression.transcripts import Noisy, ScriptedPurse, ScriptedTable, Transcript, told
+from tests.twins.likelihood import RawStartWalk, UnboundedScores
 
 EPSILON, RHO = Fraction(2), Fraction(1, 10)
 ROWS = 1500

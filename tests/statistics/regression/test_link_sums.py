@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_links import NarrowProducts, StretchedOutcomes, UncutPoisson
-from dpstats.audit.broken_steps import LeveragePoints
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
 from dpstats.statistics.regression.families import Family, Logistic, Poisson
 from dpstats.statistics.regression.link_sums import PULL, LinkProducts, LinkScores, Outcomes, Shares
@@ -20,6 +18,8 @@ from dpstats.statistics.regression.points import Floats, Points, line_of
 from dpstats.statistics.regression.shares import MOST_RADIUS
 from tests.statistics.regression.link_rows import claims_of_any, link_added_by_hand, some_link_sums
 from tests.statistics.regression.step_rows import LARGEST_RADIUS, added_by, adds_up, keeps_claims, ugly_rows
+from tests.twins.links import NarrowProducts, StretchedOutcomes, UncutPoisson
+from tests.twins.steps import LeveragePoints
 
 SEEDS = range(8)
 PLAIN = Points((0.0, 0.0), (1.0, 1.0), True, None, 9270)

@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_links import UncutPoisson
-from dpstats.audit.broken_steps import CountingPurse, LeveragePoints
 from dpstats.statistics.regression import links, walk
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
 from dpstats.statistics.regression.points import Floats
@@ -24,6 +22,8 @@ from tests.statistics.regression import transcripts
 from tests.statistics.regression.link_rows import claims_of_any
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Around, Run, Setting, moves_are_small, replayed, run
+from tests.twins.links import UncutPoisson
+from tests.twins.steps import CountingPurse, LeveragePoints
 
 Taker = Callable[..., Arrival | None]
 TAKERS: dict[str, Taker] = {"logistic": take_logistic_steps, "poisson": take_poisson_steps}

@@ -17,10 +17,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import dpstats as dp
-from dpstats.audit.broken_blocks import blocks_by_position, blocks_with_leftover, permuted_blocks, votes_without_singular
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.rank_laws import cuts_of, rank_law
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
@@ -39,6 +35,10 @@ from dpstats.statistics.robust.setting import Setting
 from dpstats.statistics.universal.intervals import Bounded
 from dpstats.statistics.universal.losses import NOISE, loss_of_one
 from dpstats.testing import seeded
+from tests.laws.ranks import cuts_of, rank_law
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.privacy_loss.sampled import epsilon_lower_bound
+from tests.twins.blocks import blocks_by_position, blocks_with_leftover, permuted_blocks, votes_without_singular
 
 Floats = NDArray[np.float64]
 Row = tuple[float, ...]

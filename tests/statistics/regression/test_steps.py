@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_steps import CountingPurse, LeveragePoints, standard_by_raw_medians
 from dpstats.statistics.regression import steps, walk
 from dpstats.statistics.regression.points import Floats
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Setting, moves_are_small, replayed, run
+from tests.twins.steps import CountingPurse, LeveragePoints, standard_by_raw_medians
 
 PURE, CONCENTRATED = Setting(), Setting(rho=Fraction(1))
 SETTINGS = {

@@ -12,15 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_steps import (
-    STEEP_ACROSS,
-    STEEP_ALONG,
-    FloatScores,
-    LateScores,
-    LeveragePoints,
-    RoundedPoints,
-    steep_weights_of_triangle,
-)
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
 from dpstats.statistics.regression.families import Poisson
 from dpstats.statistics.regression.link_sums import Counts, CountSizes, LinkProducts, LinkScores, Shares
@@ -47,6 +38,15 @@ from tests.statistics.regression.step_rows import (
     keeps_claims,
     some_sums,
     ugly_rows,
+)
+from tests.twins.steps import (
+    STEEP_ACROSS,
+    STEEP_ALONG,
+    FloatScores,
+    LateScores,
+    LeveragePoints,
+    RoundedPoints,
+    steep_weights_of_triangle,
 )
 
 SEEDS = range(12)

@@ -11,10 +11,19 @@ from fractions import Fraction
 
 import pytest
 
-from dpstats.audit.broken_tests import PrintedScaleTest, other_bin_best_test
-from dpstats.audit.exact import hockey_stick
-from dpstats.audit.ptr_laws import cascade_law
-from dpstats.audit.statistic_laws import (
+from dpstats.engines.arrays import as_column
+from dpstats.foundations.privacy import Neighbors
+from dpstats.mechanisms.distance_tests import BestTest
+from dpstats.mechanisms.pipelines.pipeline import Allocation, Pipeline
+from dpstats.statistics.robust import locations, scales, setting
+from dpstats.statistics.robust.distances import steps_to_sensitive
+from dpstats.statistics.robust.locations import Place
+from dpstats.statistics.robust.log_grid import CELLS, LogGrid
+from dpstats.statistics.robust.ranks import RankedRows
+from dpstats.statistics.robust.scales import EIGHTHS, Range
+from dpstats.statistics.trimmed import Kept, exact_row
+from tests.laws.propose_test_release import cascade_law
+from tests.laws.tested_statistics import (
     HALF,
     bound_law,
     cascade_of_steps_law,
@@ -31,17 +40,8 @@ from dpstats.audit.statistic_laws import (
     stable_law,
     trimmed_mean_law,
 )
-from dpstats.engines.arrays import as_column
-from dpstats.foundations.privacy import Neighbors
-from dpstats.mechanisms.distance_tests import BestTest
-from dpstats.mechanisms.pipelines.pipeline import Allocation, Pipeline
-from dpstats.statistics.robust import locations, scales, setting
-from dpstats.statistics.robust.distances import steps_to_sensitive
-from dpstats.statistics.robust.locations import Place
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.ranks import RankedRows
-from dpstats.statistics.robust.scales import EIGHTHS, Range
-from dpstats.statistics.trimmed import Kept, exact_row
+from tests.privacy_loss.exact import hockey_stick
+from tests.twins.propose_test_release import PrintedScaleTest, other_bin_best_test
 
 Table = tuple[float, ...]
 Family = tuple[Table, range]

@@ -11,10 +11,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_hypotheses import delta_for_each_column, half_noise_law, lead_and_rows_law, share_law
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.hypothesis_laws import counts_law, gap_law
-from dpstats.audit.key_laws import release_chance
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.summaries import Runs
@@ -24,6 +20,10 @@ from dpstats.statistics.sign_tests import raw_sides
 from dpstats.statistics.testing import tables as testing_tables
 from dpstats.statistics.testing.gaps import STEPS, raw_gap_between, raw_gap_to
 from dpstats.testing import seeded
+from tests.laws.hypotheses import counts_law, gap_law
+from tests.laws.keys import release_chance
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.hypotheses import delta_for_each_column, half_noise_law, lead_and_rows_law, share_law
 
 EPSILON = Fraction(7, 10)
 DELTA = Fraction(1, 10**4)

@@ -17,13 +17,13 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.audit.laws import exponential_of_minus
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.clipped import cells
 from dpstats.statistics.universal import limits
 from dpstats.statistics.universal.draw import Piece, RankLoss, draw_piece
 from dpstats.statistics.universal.measure import MIXED
+from tests.laws.mechanisms import exponential_of_minus
 
 Course = list[Any]
 """What each step released, in order."""

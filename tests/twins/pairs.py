@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpstats.audit.pair_laws import JointLaw, Rows, cells_at, joint_law, raw_classes_of
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import Clip
 from dpstats.foundations.units import in_units
 from dpstats.statistics.paired.votes import KENDALL, SPEARMAN
+from tests.laws.pairs import JointLaw, Rows, cells_at, joint_law, raw_classes_of
 
 SHORT_KENDALL = replace(KENDALL, l1_sensitivity=dict.fromkeys(Neighbors, Fraction(1)))
 """Mistake: counts the pairs that a new row brings, n of them over n, and forgets that the old ones' share shrinks."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpstats.audit.laws import (
+from tests.laws.mechanisms import (
     ABOVE,
     BELOW,
     above_threshold_law,

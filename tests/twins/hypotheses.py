@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.audit.hypothesis_laws import counts_law
-from dpstats.audit.statistic_laws import Cuts, noisy_law
 from dpstats.statistics.sign_tests import sign_p_value
 from dpstats.statistics.testing.kolmogorov_law import gap_tail
 from dpstats.statistics.testing.tables import independent
+from tests.laws.hypotheses import counts_law
+from tests.laws.tested_statistics import Cuts, noisy_law
 
 
 def half_noise_law(below: int, above: int, epsilon: Fraction, low: int, high: int) -> dict[Hashable, Fraction]:

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 
-from dpstats.audit.laws import discrete_laplace_law, exponential_of_minus
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest
+from tests.laws.mechanisms import discrete_laplace_law, exponential_of_minus
 
 REFUSED = "no reply"
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from dpstats.audit.histogram_laws import counts_law, joint_law
-from dpstats.audit.key_laws import HIDDEN
-from dpstats.audit.laws import discrete_laplace_law
+from tests.laws.histograms import counts_law, joint_law
+from tests.laws.keys import HIDDEN
+from tests.laws.mechanisms import discrete_laplace_law
 
 
 def half_noise_law(counts: Sequence[int], epsilon: Fraction, low: int, high: int) -> dict[Hashable, Fraction]:

@@ -16,8 +16,6 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpstats.audit.laws import above_threshold_law, exponential_of_minus
-from dpstats.audit.ptr_laws import REFUSED, best_test_law, cascade_law, laplace_test_law, marked
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.rounding import exact_rational
@@ -36,6 +34,8 @@ from dpstats.statistics.robust.scales import EIGHTHS, Range
 from dpstats.statistics.robust.setting import TestedRows
 from dpstats.statistics.trimmed import Kept
 from dpstats.statistics.universal.decimals import Number
+from tests.laws.mechanisms import above_threshold_law, exponential_of_minus
+from tests.laws.propose_test_release import REFUSED, best_test_law, cascade_law, laplace_test_law, marked
 
 Cuts = tuple[Fraction, ...]
 StatisticLaw = dict[Hashable, Fraction]

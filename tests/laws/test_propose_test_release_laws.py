@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.laws import ABOVE, BELOW, discrete_laplace_law
-from dpstats.audit.ptr_laws import REFUSED, best_test_law, cascade_law, laplace_test_law, levels_law, marked
-from dpstats.audit.ptr_laws import tested_release_law as release_law  # under its own name pytest would run it
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest
+from tests.laws.mechanisms import ABOVE, BELOW, discrete_laplace_law
+from tests.laws.propose_test_release import REFUSED, best_test_law, cascade_law, laplace_test_law, levels_law, marked
+from tests.laws.propose_test_release import tested_release_law as release_law  # under its own name pytest would run it
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
 
 TINY = Fraction(1, 2**200)
 LAPLACE = LaplaceTest(Fraction(1, 2), Fraction(1, 100), 1)

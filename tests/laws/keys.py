@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 
-from dpstats.audit.laws import BELOW, discrete_laplace_law, exponential_of_minus
+from tests.laws.mechanisms import BELOW, discrete_laplace_law, exponential_of_minus
 
 HIDDEN = "not released"
 

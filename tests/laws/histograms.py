@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from dpstats.audit.laws import discrete_laplace_law
+from tests.laws.mechanisms import discrete_laplace_law
 
 
 def counts_law(counts: Sequence[int], scale: Fraction, low: int, high: int) -> dict[Hashable, Fraction]:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpstats.audit.rank_laws import rank_law
 from dpstats.statistics.universal.decimals import Number, ordinal_of
 from dpstats.statistics.universal.measure import MIXED
+from tests.laws.ranks import rank_law
 
 
 def law_without_the_half(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 
-from dpstats.audit.laws import discrete_laplace_law
+from tests.laws.mechanisms import discrete_laplace_law
 
 NO_REPLY = "no reply"
 

@@ -12,12 +12,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpstats.audit.laws import discrete_laplace_law, exponential_of_minus
-from dpstats.audit.spherical_laws import Point
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.statistics.aggregation.ranges import STEPS, Range
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
 from dpstats.statistics.testing.noise import difference_tail
+from tests.laws.mechanisms import discrete_laplace_law, exponential_of_minus
+from tests.laws.spherical import Point
 
 
 def bare_half_side(noise: Point, scale: Fraction) -> Fraction:

@@ -12,9 +12,9 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 
-from dpstats.audit.laws import discrete_laplace_law
-from dpstats.audit.statistic_laws import Cuts, noisy_law
 from dpstats.statistics.kolmogorov import GAP_SENSITIVITY, ROWS_SHARE
+from tests.laws.mechanisms import discrete_laplace_law
+from tests.laws.tested_statistics import Cuts, noisy_law
 
 
 def counts_law(counts: Sequence[int], scale: Fraction, low: int, high: int) -> dict[Hashable, Fraction]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 
-from dpstats.audit.key_laws import HIDDEN
-from dpstats.audit.laws import discrete_laplace_law
 from dpstats.mechanisms.thresholding import threshold_for
+from tests.laws.keys import HIDDEN
+from tests.laws.mechanisms import discrete_laplace_law
 
 
 def low_threshold(epsilon: Fraction, delta: Fraction) -> int:

@@ -11,9 +11,21 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.laws import discrete_laplace_law
-from dpstats.audit.ptr_laws import REFUSED
-from dpstats.audit.statistic_laws import (
+from dpstats.engines.arrays import as_column
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.mechanisms.pipelines.together import Cascade
+from dpstats.mechanisms.propose_test_release import Exact, Refused
+from dpstats.statistics import trimmed
+from dpstats.statistics.robust import locations, scales
+from dpstats.statistics.robust.locations import RUNGS, Place
+from dpstats.statistics.robust.log_grid import CELLS, LogGrid
+from dpstats.statistics.robust.scales import Range
+from dpstats.statistics.robust.setting import Setting
+from dpstats.testing import seeded
+from tests.laws.mechanisms import discrete_laplace_law
+from tests.laws.propose_test_release import REFUSED
+from tests.laws.tested_statistics import (
     Cuts,
     bound_law,
     cascade_of_steps_law,
@@ -27,18 +39,6 @@ from dpstats.audit.statistic_laws import (
     stable_law,
     trimmed_mean_law,
 )
-from dpstats.engines.arrays import as_column
-from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.randomness import RandomSource
-from dpstats.mechanisms.pipelines.together import Cascade
-from dpstats.mechanisms.propose_test_release import Exact, Refused
-from dpstats.statistics import trimmed
-from dpstats.statistics.robust import locations, scales
-from dpstats.statistics.robust.locations import RUNGS, Place
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.scales import Range
-from dpstats.statistics.robust.setting import Setting
-from dpstats.testing import seeded
 from tests.mechanisms.conftest import p_value
 
 Law = dict[Hashable, float]

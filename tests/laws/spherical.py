@@ -13,8 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpstats.audit.laws import ABOVE, exponential_of_minus
 from dpstats.foundations.rounding import sqrt_bounds
+from tests.laws.mechanisms import ABOVE, exponential_of_minus
 
 Point = tuple[int, ...]
 Weight = Callable[[Point, Fraction], Fraction]

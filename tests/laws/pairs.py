@@ -13,13 +13,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpstats.audit.statistic_laws import noise_tail
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import Clip
 from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.grid import grid_for
 from dpstats.statistics.paired.products import raw_product_cells
 from dpstats.statistics.paired.votes import Count, RawOrders
+from tests.laws.tested_statistics import noise_tail
 
 Rows = Sequence[tuple[float, float]]
 Cuts = Sequence[Sequence[Fraction]]

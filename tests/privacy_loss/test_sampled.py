@@ -8,10 +8,10 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binom
 
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from tests.privacy_loss.sampled import epsilon_lower_bound
 
 
 def neighbours(scale: Fraction, size: int = 40_000) -> tuple[list[int], list[int]]:

@@ -10,11 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dpstats.audit.laws import exponential_of_minus
 from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.universal.decimals import Number, ordinal_of
 from dpstats.statistics.universal.draw import CLIP, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL, Measure
+from tests.laws.mechanisms import exponential_of_minus
 
 
 def cuts_of(*tables: Iterable[Number], measure: Measure = MIXED) -> list[int]:

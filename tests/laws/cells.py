@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from math import comb, prod
 
-from dpstats.audit.laws import discrete_laplace_law
+from tests.laws.mechanisms import discrete_laplace_law
 
 RowCells = Callable[[int, int, int], list[int]]
 """place, steps, degree -> the cells of one row"""

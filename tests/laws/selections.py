@@ -1,7 +1,4 @@
-"""Exact output laws of selections, from definitions and apart from the code that draws; with the broken twins of both.
-
-Never use anything with "broken" in its name on data. Each docstring names the mistake.
-"""
+"""Exact output laws of selections, from definitions and apart from the code that draws."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 
-from dpstats.audit.laws import exponential_of_minus
 from dpstats.statistics.selection.printed_samples import PrintedDesign
+from tests.laws.mechanisms import exponential_of_minus
 
 NO_REPLY = "no reply"
 Marks = Sequence[Sequence[int]]
@@ -26,11 +23,6 @@ def bounded_set_law(raw_marks: Marks, at_most: int, epsilon: Fraction) -> dict[H
     weights = {chosen: exponential_of_minus(epsilon / 2 * steps_by_trying(raw_marks, chosen)) for chosen in sets}
     total = sum(weights.values(), Fraction(0))
     return {chosen: weight / total for chosen, weight in weights.items()}
-
-
-def broken_set_law(raw_marks: Marks, at_most: int, epsilon: Fraction) -> dict[Hashable, Fraction]:
-    """Mistake: the whole of epsilon in the exponent, as if a changed block moved the steps of all sets the same way."""
-    return bounded_set_law(raw_marks, at_most, 2 * epsilon)
 
 
 def steps_by_trying(raw_marks: Marks, chosen: Sequence[int]) -> int:
@@ -55,8 +47,3 @@ def printed_law(raw_counts: Mapping[str, int], design: PrintedDesign, narrower: 
     needed = math.floor(design.threshold) + 1 - (first - second)
     passes = ratio**needed / (1 + ratio) if needed > 0 else 1 - ratio ** (1 - needed) / (1 + ratio)
     return {mode: passes, NO_REPLY: 1 - passes}
-
-
-def broken_printed_law(raw_counts: Mapping[str, int], design: PrintedDesign) -> dict[Hashable, float]:
-    """Mistake: noise for a lead that moves by m q, as if a row were in so many samples and took votes from the first one only."""
-    return printed_law(raw_counts, design, narrower=4)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.spherical_laws import Point, length, spherical_weight
+from tests.laws.mechanisms import exponential_of_minus
+from tests.laws.spherical import Point, length, spherical_weight
 
 
 def separate_coordinates(noise: Point, scale: Fraction) -> Fraction:

@@ -17,8 +17,6 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.replays import Push, Replay, nats_lost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow
 from dpstats.statistics import winsorized
@@ -26,6 +24,8 @@ from dpstats.statistics.clipped import cells
 from dpstats.statistics.universal import grain, intervals, order, single, tails
 from dpstats.statistics.universal.decimals import LatticeGroup
 from dpstats.statistics.universal.draw import Piece, RankLoss, draw_piece
+from tests.laws.mechanisms import exponential_of_minus
+from tests.replays.limits import Push, Replay, nats_lost
 
 Coins = tuple[NDArray[np.int64], NDArray[np.int64]]
 

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 
-from dpstats.audit.laws import ABOVE, exponential_of_minus, noisy_max_law
-from dpstats.audit.spherical_laws import Point, box
 from dpstats.mechanisms.noisy_max import UNITS
+from tests.laws.mechanisms import ABOVE, exponential_of_minus, noisy_max_law
+from tests.laws.spherical import Point, box
 
 FAILED = "the test failed"
 

@@ -12,7 +12,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.audit.broken_aggregates import unprojected_steps
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Table
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
@@ -22,6 +21,7 @@ from dpstats.statistics.likelihood.block_estimates import votes_of
 from dpstats.statistics.likelihood.bounded_scores import BoundedScores, lengths_of
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.score_steps import ScoreWalk
+from tests.twins.aggregates import unprojected_steps
 
 _LARGEST = 1e9  # whole numbers of which many still fit into 64 bits
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
 
 
 def test_the_largest_log_ratio_looks_both_ways() -> None:
