@@ -16,12 +16,12 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import Exact, Refused
-from dpstats.statistics import trimmed
-from dpstats.statistics.robust import locations, scales
-from dpstats.statistics.robust.locations import RUNGS, Place
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.scales import Range
-from dpstats.statistics.robust.setting import Setting
+from dpstats.statistics.propose_test_release import locations, scales
+from dpstats.statistics.propose_test_release import trimmed_means as trimmed
+from dpstats.statistics.propose_test_release.locations import RUNGS, Place
+from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
+from dpstats.statistics.propose_test_release.scales import Range
+from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.testing import seeded
 from tests.laws.mechanisms import discrete_laplace_law
 from tests.laws.propose_test_release import REFUSED

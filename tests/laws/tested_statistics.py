@@ -26,13 +26,13 @@ from dpstats.mechanisms.grid import grid_for
 from dpstats.mechanisms.ladder import Ladder
 from dpstats.mechanisms.pipelines.pipeline import Allocation
 from dpstats.mechanisms.propose_test_release import Exact
-from dpstats.statistics.robust.distances import steps_to_another_mode, steps_to_jump, steps_to_sensitive_mean
-from dpstats.statistics.robust.locations import LADDER_SHARE, Place
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.ranks import RankedRows, decimal_of, window_request
-from dpstats.statistics.robust.scales import EIGHTHS, Range
-from dpstats.statistics.robust.setting import TestedRows
-from dpstats.statistics.trimmed import Kept
+from dpstats.statistics.propose_test_release.distances import steps_to_another_mode, steps_to_jump, steps_to_sensitive_mean
+from dpstats.statistics.propose_test_release.locations import LADDER_SHARE, Place
+from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
+from dpstats.statistics.propose_test_release.ranks import RankedRows, decimal_of, window_request
+from dpstats.statistics.propose_test_release.scales import EIGHTHS, Range
+from dpstats.statistics.propose_test_release.setting import TestedRows
+from dpstats.statistics.propose_test_release.trimmed_means import Kept
 from dpstats.statistics.universal.decimals import Number
 from tests.laws.mechanisms import above_threshold_law, exponential_of_minus
 from tests.laws.propose_test_release import REFUSED, best_test_law, cascade_law, laplace_test_law, marked

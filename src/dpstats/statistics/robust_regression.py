@@ -33,13 +33,13 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.linear_regression import LINEAR_REGRESSION
+from dpstats.statistics.propose_test_release.answers import TESTED_NOTES, refusal
 from dpstats.statistics.regression.cell_search import StableCell, cells_around, find_stable, shared_box
 from dpstats.statistics.regression.cell_tests import MOST_COEFFICIENTS, SIDE
 from dpstats.statistics.regression.fit import LINEAR, RegressionFit, named
 from dpstats.statistics.regression.least_ratios import minimiser
 from dpstats.statistics.regression.ratios import Floats, Frame, RawRatios, Wholes, raw_ratios
 from dpstats.statistics.regression.vote_frames import draw_frame
-from dpstats.statistics.tested import TESTED_NOTES, refusal
 
 COUNT_SHARE, CENTRES_SHARE, VOTES_SHARE = Fraction(5, 100), Fraction(5, 100), Fraction(25, 100)
 TEST_SHARE = Fraction(25, 100)

@@ -25,13 +25,13 @@ from dpstats.foundations.summaries import Clip, WindowRequest
 from dpstats.mechanisms.propose_test_release import REFUSED
 from dpstats.statistics import short_cut_regression
 from dpstats.statistics.aggregation.votes_column import VotesColumn
+from dpstats.statistics.propose_test_release.locations import Place, location_cascade, printed_width
+from dpstats.statistics.propose_test_release.scales import Range, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.statistics.regression import ballots, blocks
 from dpstats.statistics.regression.ballots import raw_votes_of
 from dpstats.statistics.regression.blocks import EMPTY, fill_blocks, fill_slots, random_order
 from dpstats.statistics.regression.solves import LARGEST, solve_exactly, solve_quickly, solve_systems
-from dpstats.statistics.robust.locations import Place, location_cascade, printed_width
-from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
-from dpstats.statistics.robust.setting import Setting
 from dpstats.statistics.universal.intervals import Bounded
 from dpstats.statistics.universal.losses import NOISE, loss_of_one
 from dpstats.testing import seeded

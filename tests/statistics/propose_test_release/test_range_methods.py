@@ -12,9 +12,9 @@ import dpstats as dp
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
-from dpstats.statistics.robust.scales import Range, fitting_grid, printed_grid, printed_threshold, scale_cascade
-from dpstats.statistics.robust.setting import Setting, take_setting
-from dpstats.statistics.tested_scale import BASE_TWO
+from dpstats.statistics.propose_test_release.range_methods import BASE_TWO
+from dpstats.statistics.propose_test_release.scales import Range, fitting_grid, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.setting import Setting, take_setting
 from dpstats.testing import seeded
 
 METHODS = ["dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"]

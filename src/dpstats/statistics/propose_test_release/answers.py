@@ -12,7 +12,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Refusal, Statistic, method
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.mechanisms.propose_test_release import REASON, Refused
-from dpstats.statistics.robust.setting import Setting
+from dpstats.statistics.propose_test_release.setting import Setting
 
 Run = Callable[[Column, Question, RandomSource], Answer | Refusal]
 

@@ -10,7 +10,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.foundations.registry import ask
-from dpstats.statistics.robust.locations import RUNGS, Place, fitting_bound, needed_steps, printed_width
+from dpstats.statistics.propose_test_release.locations import RUNGS, Place, fitting_bound, needed_steps, printed_width
 from dpstats.testing import seeded
 
 METHODS = ["dwork-lei", "ptr", "ladder", "bin-centre", "stable"]

@@ -4,7 +4,7 @@ Claim      (epsilon, delta)-DP
 Neighbors  ADD_REMOVE or CHANGE_ONE
 Why        Stable release (mechanisms/stability.py) of the mode with its exact distance to another mode: the lead over the second
            most common label, which one row added or removed moves by at most 1; a changed row moves half of it by at most 1
-           (robust/distances.py). Ties go to the smaller label
+           (distances.py). Ties go to the smaller label
 Numerics   Counts are exact. Labels leave as they are; numbers beyond 2**53 as decimals of 15 digits
 No reply   Costs the same as an answer and says only that the test failed
 Source     Dwork & Roth 2014, section 7.3
@@ -20,8 +20,8 @@ from dpstats.foundations.registry import Answer, Question, Reads, Refusal, Stati
 from dpstats.foundations.summaries import Column, label_order
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import distance_for
-from dpstats.statistics.robust.distances import steps_to_another_mode
-from dpstats.statistics.tested import TESTED_NOTES, refusal, tested_method
+from dpstats.statistics.propose_test_release.answers import TESTED_NOTES, refusal, tested_method
+from dpstats.statistics.propose_test_release.distances import steps_to_another_mode
 
 MODE = register(
     Statistic(

@@ -1,8 +1,8 @@
-"""Quantiles with a private test first: the methods of robust/locations.py by name.
+"""Quantiles with a private test first: the methods of locations.py by name.
 
 Claim      (epsilon, delta)-DP; a list of quantiles shares both among them
 Neighbors  ADD_REMOVE or CHANGE_ONE
-Why        robust/locations.py; the scale that "ptr" and "bin-centre" propose from is a universal interquartile range
+Why        locations.py; the scale that "ptr" and "bin-centre" propose from is a universal interquartile range
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dpstats.foundations.registry import Answer, Question, Refusal
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.pipelines.together import Levels
 from dpstats.mechanisms.propose_test_release import REFUSED
-from dpstats.statistics.quantiles import MEDIAN, QUANTILE
-from dpstats.statistics.robust.locations import (
+from dpstats.statistics.propose_test_release.answers import for_each, tested_answer, tested_method
+from dpstats.statistics.propose_test_release.locations import (
     TEST_SHARE,
     Place,
     centre_cascade,
@@ -29,11 +29,11 @@ from dpstats.statistics.robust.locations import (
     quantile_by_ladder,
     quantile_if_stable,
 )
-from dpstats.statistics.robust.proposals import buy_scale
-from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
-from dpstats.statistics.robust.setting import Setting, take_setting
+from dpstats.statistics.propose_test_release.proposals import buy_scale
+from dpstats.statistics.propose_test_release.scales import Range, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.setting import Setting, take_setting
+from dpstats.statistics.quantiles import MEDIAN, QUANTILE
 from dpstats.statistics.scale import LOWER_QUARTILE, UPPER_QUARTILE
-from dpstats.statistics.tested import for_each, tested_answer, tested_method
 
 Locate = Callable[[Place, Setting], Any]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.summaries import OrderWindow, WindowRequest
-from dpstats.statistics.robust.ranks import (
+from dpstats.statistics.propose_test_release.ranks import (
     BEYOND,
     RankedRows,
     decimal_of,

@@ -20,7 +20,7 @@ from dpstats.foundations.registry import Question, ask, find_statistic
 from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, Runs, WindowRequest
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.ladder import Ladder
-from dpstats.statistics.robust.locations import LADDER_SHARE, RUNGS
+from dpstats.statistics.propose_test_release.locations import LADDER_SHARE, RUNGS
 from dpstats.testing import seeded
 from tests.statistics.tables import ugly_columns
 

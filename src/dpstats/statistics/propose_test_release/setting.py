@@ -20,7 +20,7 @@ from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column, OrderWindow, Span
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.pipelines.pipeline import Pipeline, Run
-from dpstats.statistics.robust.ranks import RankedRows, decimal_of, window_request
+from dpstats.statistics.propose_test_release.ranks import RankedRows, decimal_of, window_request
 from dpstats.statistics.universal.decimals import Number
 
 COUNT_SHARE = Fraction(1, 20)

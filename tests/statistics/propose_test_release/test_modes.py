@@ -18,7 +18,7 @@ from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
 from dpstats.mechanisms.distance_tests import BestTest
-from dpstats.statistics.modes import _distance
+from dpstats.statistics.propose_test_release.modes import _distance
 from dpstats.testing import seeded
 
 SEEDS = range(40)

@@ -1,8 +1,8 @@
-"""Interquantile ranges with a private test first: the methods of robust/scales.py by name.
+"""Interquantile ranges with a private test first: the methods of scales.py by name.
 
 Claim      (epsilon, delta)-DP
 Neighbors  ADD_REMOVE or CHANGE_ONE
-Why        robust/scales.py; "quartiles" runs a test of both quantiles after a coarse scale (scales.proof.md, Located)
+Why        scales.py; "quartiles" runs a test of both quantiles after a coarse scale (scales.proof.md, Located)
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.distance_tests import LaplaceTest
 from dpstats.mechanisms.pipelines.together import Levels
 from dpstats.mechanisms.propose_test_release import distance_for
-from dpstats.statistics.robust.locations import Place, fitting_bound, located_range
-from dpstats.statistics.robust.log_grid import LogGrid
-from dpstats.statistics.robust.scales import (
+from dpstats.statistics.propose_test_release.answers import tested_answer, tested_method
+from dpstats.statistics.propose_test_release.locations import Place, fitting_bound, located_range
+from dpstats.statistics.propose_test_release.log_grid import LogGrid
+from dpstats.statistics.propose_test_release.scales import (
     Range,
     centre_cascade,
     fitting_grid,
@@ -28,9 +29,8 @@ from dpstats.statistics.robust.scales import (
     range_by_one_test,
     scale_cascade,
 )
-from dpstats.statistics.robust.setting import take_setting
+from dpstats.statistics.propose_test_release.setting import take_setting
 from dpstats.statistics.scale import INTERQUANTILE_RANGE, IQR, range_of
-from dpstats.statistics.tested import tested_answer, tested_method
 
 BASE_TWO = LogGrid(Fraction(2))
 COARSE_GRID, COARSE_WEIGHT = LogGrid(Fraction(3, 2)), Fraction(1, 2)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from dpstats.foundations.privacy import Neighbors
-from dpstats.statistics.robust.setting import Setting
+from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.many import draw_quantiles
 

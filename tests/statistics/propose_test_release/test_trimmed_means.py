@@ -20,11 +20,11 @@ from dpstats.foundations.registry import ask
 from dpstats.foundations.units import float_of_whole
 from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.grid import LARGEST, grid_for
-from dpstats.statistics.robust.log_grid import CELLS
-from dpstats.statistics.robust.ranks import interquantile_ranks
-from dpstats.statistics.robust.scales import Range, printed_grid, scale_cascade
-from dpstats.statistics.robust.setting import Setting
-from dpstats.statistics.trimmed import Kept, _distance, _widening, exact_row, fewest_rows
+from dpstats.statistics.propose_test_release.log_grid import CELLS
+from dpstats.statistics.propose_test_release.ranks import interquantile_ranks
+from dpstats.statistics.propose_test_release.scales import Range, printed_grid, scale_cascade
+from dpstats.statistics.propose_test_release.setting import Setting
+from dpstats.statistics.propose_test_release.trimmed_means import Kept, _distance, _widening, exact_row, fewest_rows
 from dpstats.testing import seeded
 from tests.laws.tested_statistics import noise_tail
 from tests.statistics.tables import ugly_columns

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.scales import EIGHTHS, printed_grid
+from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
+from dpstats.statistics.propose_test_release.scales import EIGHTHS, printed_grid
 
 BASES = [Fraction(2), Fraction(10), Fraction(3, 2), 1 + Fraction(1, 1024), printed_grid(3).base, printed_grid(10**6).base]
 GRIDS = [LogGrid(base) for base in BASES]

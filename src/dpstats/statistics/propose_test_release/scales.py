@@ -21,10 +21,10 @@ from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.pipelines.pipeline import Step
 from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import Exact, Refused, distance_for, release_if_stable, unchanged
-from dpstats.statistics.robust.distances import steps_to_jump, steps_to_leave_range
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.ranks import RankedRows, interquantile_ranks
-from dpstats.statistics.robust.setting import Setting, TestedRows
+from dpstats.statistics.propose_test_release.distances import steps_to_jump, steps_to_leave_range
+from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
+from dpstats.statistics.propose_test_release.ranks import RankedRows, interquantile_ranks
+from dpstats.statistics.propose_test_release.setting import Setting, TestedRows
 
 HALVES = (0, CELLS // 2)
 """The two discretisations of the papers: bins from whole powers of the base, and from half powers."""

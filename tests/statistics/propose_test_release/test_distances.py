@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import itertools
 from bisect import bisect_right
 from collections import Counter
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpstats.foundations.privacy import Neighbors
-from dpstats.statistics.robust.distances import (
+from dpstats.statistics.propose_test_release.distances import (
     Rows,
     steps_to_another_mode,
     steps_to_jump,
@@ -27,7 +28,7 @@ from dpstats.statistics.robust.distances import (
     steps_to_sensitive_mean,
     steps_to_widen,
 )
-from dpstats.statistics.robust.ranks import BEYOND, interquantile_ranks, quantile_rank
+from dpstats.statistics.propose_test_release.ranks import BEYOND, interquantile_ranks, quantile_rank
 
 Table = tuple[int, ...]
 Flags = NDArray[np.bool_]
@@ -430,3 +431,9 @@ def test_only_rows_within_the_cap_are_read_and_few_of_them(name: str, cap: int) 
     ON_LONG[name](watched, cap)
     assert all(min(abs(rank - given_rank) for given_rank in RANKS) <= cap for rank in read)
     assert len(read) <= 20 * cap + 8
+
+
+def test_the_former_names_of_documented_modules_lead_to_the_same_functions() -> None:
+    former = [importlib.import_module(f"dpstats.statistics.robust.{name}") for name in ("distances", "ranks")]
+    assert former[0].steps_to_leave_range is steps_to_leave_range
+    assert former[1].quantile_rank is quantile_rank

@@ -6,7 +6,7 @@ Why        "universal": read off the Winsorized mean and its two private quantil
            "ptr": the distance to a table where one row can move the mean by more than the proposed bound moves by at most 1
            (steps_to_sensitive_mean). "dwork-lei": one row moves the mean of the kept rows by at most the range around them over
            their number; Algorithm S released that range with noise of a known tail, so that a public multiple of it is wide
-           enough except with a probability that is part of delta (trimmed.proof.md)
+           enough except with a probability that is part of delta (trimmed_means.proof.md)
 Numerics   Every row is rounded by itself to a public power of two far below the bound; sums are exact; noise is drawn on a grid
 No reply   Costs the same as an answer and says only that a test failed
 Source     Dwork & Lei 2009, section 3, which states no claim; errors and corrections: docs/errata.md
@@ -31,13 +31,13 @@ from dpstats.mechanisms.distance_tests import BestTest, noise_quantile
 from dpstats.mechanisms.grid import LARGEST, grid_for
 from dpstats.mechanisms.pipelines.pipeline import Allocation, Run
 from dpstats.mechanisms.propose_test_release import REFUSED, Refused, release_if_stable, release_with_noise
-from dpstats.statistics.robust.distances import steps_to_sensitive_mean
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.proposals import buy_scale
-from dpstats.statistics.robust.ranks import interquantile_ranks
-from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
-from dpstats.statistics.robust.setting import COUNT_SHARE, LEAST_ROWS, Setting, TestedRows, take_setting
-from dpstats.statistics.tested import refusal, tested_answer, tested_method
+from dpstats.statistics.propose_test_release.answers import refusal, tested_answer, tested_method
+from dpstats.statistics.propose_test_release.distances import steps_to_sensitive_mean
+from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
+from dpstats.statistics.propose_test_release.proposals import buy_scale
+from dpstats.statistics.propose_test_release.ranks import interquantile_ranks
+from dpstats.statistics.propose_test_release.scales import Range, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.setting import COUNT_SHARE, LEAST_ROWS, Setting, TestedRows, take_setting
 from dpstats.statistics.universal.decimals import Number
 from dpstats.statistics.winsorized import CUT_CLAIM, CUT_LOSS, checked_trim, winsorize, winsorized_answer
 

@@ -23,10 +23,10 @@ from dpstats.mechanisms.ladder import Ladder
 from dpstats.mechanisms.pipelines.pipeline import Step
 from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import REFUSED, Exact, distance_for, release_if_stable, release_with_noise
-from dpstats.statistics.robust.distances import steps_to_leave_bin, steps_to_sensitive
-from dpstats.statistics.robust.ranks import RankedRows, quantile_rank
-from dpstats.statistics.robust.scales import Range
-from dpstats.statistics.robust.setting import Setting, TestedRows
+from dpstats.statistics.propose_test_release.distances import steps_to_leave_bin, steps_to_sensitive
+from dpstats.statistics.propose_test_release.ranks import RankedRows, quantile_rank
+from dpstats.statistics.propose_test_release.scales import Range
+from dpstats.statistics.propose_test_release.setting import Setting, TestedRows
 
 TEST_SHARE = Fraction(1, 2)
 RUNGS = [Fraction(0), *(Fraction(2) ** power for power in range(-40, 61))]

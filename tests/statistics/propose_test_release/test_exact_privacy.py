@@ -15,13 +15,13 @@ from dpstats.engines.arrays import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.pipelines.pipeline import Allocation, Pipeline
-from dpstats.statistics.robust import locations, scales, setting
-from dpstats.statistics.robust.distances import steps_to_sensitive
-from dpstats.statistics.robust.locations import Place
-from dpstats.statistics.robust.log_grid import CELLS, LogGrid
-from dpstats.statistics.robust.ranks import RankedRows
-from dpstats.statistics.robust.scales import EIGHTHS, Range
-from dpstats.statistics.trimmed import Kept, exact_row
+from dpstats.statistics.propose_test_release import locations, scales, setting
+from dpstats.statistics.propose_test_release.distances import steps_to_sensitive
+from dpstats.statistics.propose_test_release.locations import Place
+from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
+from dpstats.statistics.propose_test_release.ranks import RankedRows
+from dpstats.statistics.propose_test_release.scales import EIGHTHS, Range
+from dpstats.statistics.propose_test_release.trimmed_means import Kept, exact_row
 from tests.laws.propose_test_release import cascade_law
 from tests.laws.tested_statistics import (
     HALF,
