@@ -23,6 +23,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.text_tables import headed_lines
 
 _DESCRIPTION = """\
 Says what to expect of questions before they are asked: how likely a reply is, how wide its interval, how large its error.
@@ -45,8 +46,7 @@ says the smallest epsilon, up to 10, with which the interval reaches no farther 
 
 def describe() -> str:
     """The help text, with the shapes as the list has them."""
-    width = max(map(len, SHAPES))
-    shapes = [f"  {name:<{width}}  {shape.summary}" for name, shape in SHAPES.items()]
+    shapes = headed_lines({name: shape.summary for name, shape in SHAPES.items()})
     return "\n".join([_DESCRIPTION, f"Shapes (where none is named: {', '.join(DEFAULT_SHAPES)}):", *shapes])
 
 

@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Any
 
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.looks import COLORS, as_written
 
 MOST_NAMED = 40
@@ -112,5 +113,4 @@ def _draw_whisker(axes: Any, line: _Line, place: int) -> None:
 
 
 def _short(name: str) -> str:
-    text = value_text(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return shortened(value_text(name), _LONGEST)

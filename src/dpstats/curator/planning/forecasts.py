@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpstats.curator.planning.grids import html_table, text_lines
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import Interval, plain_value
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
 LEVEL = 0.95
 BY_INTERVAL, BY_ERRORS = "interval", "errors"
@@ -110,10 +110,8 @@ class Plan:
 
     def __str__(self) -> str:
         columns = self.columns
-        table = text_lines(list(columns), [[show(row) for show in columns.values()] for row in self.rows], LEFT)
-        return "\n".join(
-            [self.title, *self.in_words(), "", *indented(table), "", *indented(legend_lines(self.shapes)), "", self.small_print]
-        )
+        table = indented(table_lines([list(columns), *([show(row) for show in columns.values()] for row in self.rows)], LEFT))
+        return "\n".join([self.title, *self.in_words(), "", *table, "", *headed_lines(self.shapes), "", self.small_print])
 
     def __repr__(self) -> str:
         return f"Plan({self.title}, {len(self.rows)} lines: print it)"
@@ -206,12 +204,6 @@ def amount_text(value: float | None) -> str:
 def indented(lines: Sequence[str]) -> list[str]:
     """The lines, a little to the right."""
     return [f"  {line}" for line in lines]
-
-
-def legend_lines(shapes: Sequence[tuple[str, str]]) -> list[str]:
-    """What the shapes are."""
-    width = max(len(name) for name, _ in shapes)
-    return [f"{name:<{width}}  {summary}" for name, summary in shapes]
 
 
 def width_note(rows: Sequence[PlanRow]) -> str:
