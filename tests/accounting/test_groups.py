@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.accounting.groups import MOST_NATS, Amount, delta_growth, row_cost, steps_between, unit_cost, unit_loss
+from dpstats.accounting.groups import MOST_NATS, Amount, delta_growth, row_cost, row_epsilon, steps_between, unit_cost, unit_loss
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.mechanisms.thresholding import threshold_for
@@ -176,3 +176,9 @@ def test_a_choice_by_scores_that_move_at_every_step_stays_within_its_loss(row_ep
             for order in (1.01, 1.5, 2.0, 8.0, 30.0):
                 moment = one**order * other ** (1 - order) + (1 - one) ** order * (1 - other) ** (1 - order)
                 assert math.log(moment) / (order - 1) <= order * (steps * row_epsilon) ** 2 / 8 + 1e-12
+
+
+def test_a_changed_row_gets_half_of_epsilon_for_each_of_its_two_steps() -> None:
+    assert row_epsilon(Fraction(3, 7), Neighbors.ADD_REMOVE) == Fraction(3, 7)
+    half = row_epsilon(Fraction(3, 7), Neighbors.CHANGE_ONE)
+    assert unit_cost(half, Fraction(0), steps_between(Neighbors.CHANGE_ONE, 1)) == (Fraction(3, 7), 0)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
@@ -48,7 +49,6 @@ from dpstats.statistics.likelihood.fit import fit_of, revive_fit
 from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
 from dpstats.statistics.likelihood.planned_rows import simulated_rows
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
-from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.regression.purse import purse_for
 from dpstats.statistics.regression.walk import Tools
 
@@ -255,7 +255,7 @@ def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer
 def mle_by_statistics(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The estimate that follows from private means of the sufficient statistics."""
     family: Any = family_of(question)
-    solved = solve_noisy(family, table, row_epsilon(question), rng)
+    solved = solve_noisy(family, table, row_epsilon(question.epsilon, question.neighbors), rng)
     coordinates = Coordinates(family.space)
     theta = coordinates.inside(solved.theta)
     fit = fit_of(family, theta, covariance=solved.covariance, noisy_rows=solved.noisy_rows)

@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpstats.foundations.privacy import Neighbors
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -66,12 +66,7 @@ class Clipped:
 
 def read_clipped(column: Column, question: Question, rng: RandomSource, degree: int = DEGREE, room: float = ROOM) -> Clipped:
     """Spend the whole of a question on the cells of a column."""
-    return clipped_for(column, row_epsilon(question), rng, degree, room)
-
-
-def row_epsilon(question: Question) -> Fraction:
-    """What a question may spend for one row added or removed; a changed row is one of each."""
-    return question.epsilon / 2 if question.neighbors is Neighbors.CHANGE_ONE else question.epsilon
+    return clipped_for(column, row_epsilon(question.epsilon, question.neighbors), rng, degree, room)
 
 
 def clipped_for(column: Column, epsilon: Fraction, rng: RandomSource, degree: int, room: float) -> Clipped:
@@ -152,7 +147,7 @@ def _lost(cut: Cut) -> tuple[float, float]:
 
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:
     """The card's lines on where rows were cut off, and on what is public."""
-    rows = math.ceil(RELIABLE_NATS / row_epsilon(question))
+    rows = math.ceil(RELIABLE_NATS / row_epsilon(question.epsilon, question.neighbors))
     return (
         ("limits", f"rows count as no less than {float(clipped.cut.low):.6g} and no more than {float(clipped.cut.high):.6g}"),
         ("reliable from", f"about {rows:,} rows at this epsilon; a few rows far out, whatever they hold, are cut off"),

@@ -23,6 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.accounting.groups import steps_between
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, random_below
@@ -173,9 +174,9 @@ def propose(
     epsilon, neighbors = question.epsilon, question.neighbors
     left = 1 - CENTRES_SHARE - VOTES_SHARE - test_share
     if neighbors is Neighbors.CHANGE_ONE:
-        public_rows, moves = table.column(0).stored(), 2
+        public_rows = table.column(0).stored()
     else:
-        public_rows, moves = len(raw_matrix) + int(sample_discrete_laplace(1 / (epsilon * COUNT_SHARE), 1, rng)[0]), 1
+        public_rows = len(raw_matrix) + int(sample_discrete_laplace(1 / (epsilon * COUNT_SHARE), 1, rng)[0])
         left -= COUNT_SHARE
     public_rows = max(public_rows, 1)
     frame = draw_frame(
@@ -187,6 +188,7 @@ def propose(
         neighbors=neighbors,
         rng=rng,
     )
+    moves = steps_between(neighbors, 1)
     test = BestTest(epsilon * test_share, question.delta, unstable_at=moves, sensitivity=moves)
     size = len(frame.middles)
     side = room * (distance_for(test, CHANCE) + 1) / public_rows

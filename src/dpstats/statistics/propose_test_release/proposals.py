@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 
-from dpstats.foundations.privacy import Neighbors
+from dpstats.accounting.groups import row_epsilon
 from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.many import draw_quantiles
@@ -35,7 +35,7 @@ def buy_scale(setting: Setting, lower: Fraction) -> tuple[Fraction | None, Setti
     """
     epsilon = setting.epsilon * SCALE_SHARE
     rest = replace(setting, epsilon=setting.epsilon - epsilon)
-    nats = setting.rows * epsilon / (2 if setting.neighbors is Neighbors.CHANGE_ONE else 1)
+    nats = setting.rows * row_epsilon(epsilon, setting.neighbors)
     if nats < _SAFE_NATS:
         return None, rest
     inner = min(max(lower, Fraction(_SAFE_TAIL_NATS / nats)), Fraction(1, 4))

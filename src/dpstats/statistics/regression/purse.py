@@ -17,8 +17,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from dpstats.accounting.concentration import zcdp_within
+from dpstats.accounting.groups import steps_between
 from dpstats.foundations.errors import DpstatsError
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import sqrt_bounds
@@ -138,7 +138,7 @@ class ConcentratedPurse(_Shares):
 
 def purse_for(question: Question, rng: RandomSource) -> Purse:
     """The purse of a question; under CHANGE_ONE a row is removed and one added, which every step must hide."""
-    moves = 2 if question.neighbors is Neighbors.CHANGE_ONE else 1
+    moves = steps_between(question.neighbors, 1)
     if not question.delta:
         return PurePurse(question.epsilon / moves, rng)
     return ConcentratedPurse(zcdp_within(question.epsilon, question.delta) / moves**2, rng)
