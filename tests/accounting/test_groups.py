@@ -181,4 +181,4 @@ def test_a_choice_by_scores_that_move_at_every_step_stays_within_its_loss(row_ep
 def test_a_changed_row_gets_half_of_epsilon_for_each_of_its_two_steps() -> None:
     assert row_epsilon(Fraction(3, 7), Neighbors.ADD_REMOVE) == Fraction(3, 7)
     half = row_epsilon(Fraction(3, 7), Neighbors.CHANGE_ONE)
-    assert unit_cost(half, Fraction(0), steps_between(Neighbors.CHANGE_ONE, 1)) == (Fraction(3, 7), 0)
+    assert unit_cost(half, Fraction(0), steps_between(Neighbors.CHANGE_ONE, 1)) == Amount(Fraction(3, 7), Fraction(0))

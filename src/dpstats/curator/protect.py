@@ -18,6 +18,7 @@ from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
+from dpstats.engines.stores.bounding import bounded
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
@@ -89,7 +90,7 @@ def protect(
     return Session(
         ProtectedTable(
             name=called or UNNAMED,
-            store=store if bound is None else store.bounded(bound),
+            store=store if bound is None else bounded(store, bound),
             schema=schema,
             protection=protection,
             account=account,

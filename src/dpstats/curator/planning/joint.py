@@ -7,17 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpstats.curator.planning.forecasts import (
-    COLUMNS,
-    NOTHING_SPENT,
-    SEARCH_COLUMNS,
-    Found,
-    Plan,
-    PlanRow,
-    indented,
-    percent_text,
-    width_note,
-)
+from dpstats.curator.planning.forecasts import COLUMNS, NOTHING_SPENT, SEARCH_COLUMNS, Plan, indented, width_note
+from dpstats.curator.planning.plan_rows import Found, PlanRow, percent_text
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 

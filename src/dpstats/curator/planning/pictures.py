@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from dpstats.curator.planning.forecasts import Found, Plan, PlanRow
+from dpstats.curator.planning.plan_rows import Found, PlanRow
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.pictures.looks import COLORS, MARKERS, checked_target, figure_for
 
@@ -70,7 +70,46 @@ class Unit(NamedTuple):
     is_relative: bool
 
 
-def plot_plans(path: str | Path, plans: Mapping[str, Plan], height: Height = Height.ERROR) -> None:
+class DrawnPlan(Protocol):
+    """What pictures read of a plan."""
+
+    @property
+    def question(self) -> str:
+        """What was asked."""
+        ...
+
+    @property
+    def rows(self) -> tuple[PlanRow, ...]:
+        """Its lines."""
+        ...
+
+    @property
+    def shapes(self) -> tuple[tuple[str, str], ...]:
+        """The shapes by name, and what they are."""
+        ...
+
+    @property
+    def scale(self) -> str:
+        """What relative half-widths are shares of."""
+        ...
+
+    @property
+    def wanted(self) -> str:
+        """The half-width that was searched for; empty where epsilon was given."""
+        ...
+
+    @property
+    def error_unit(self) -> str:
+        """What errors are counted in."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        ...
+
+
+def plot_plans(path: str | Path, plans: Mapping[str, DrawnPlan], height: Height = Height.ERROR) -> None:
     """Draw plans by their labels into one .svg or .png file: a line for each plan, and for each shape if it has several.
 
     Needs matplotlib: pip install 'dpstats[plots]'.
@@ -86,7 +125,7 @@ def plot_plans(path: str | Path, plans: Mapping[str, Plan], height: Height = Hei
         figure.suptitle(_title(plans), fontsize=9, x=0.01, horizontalalignment="left")
 
 
-def lines_of(plans: Mapping[str, Plan]) -> list[Line]:
+def lines_of(plans: Mapping[str, DrawnPlan]) -> list[Line]:
     """The lines that plans make, without tables of no rows."""
     found: dict[str, tuple[PlanRow, ...]] = {}
     for label, plan in plans.items():
@@ -125,7 +164,7 @@ def _draw_replies(axes: Any, lines: Sequence[Line]) -> None:
     _draw_lines(axes, lines, panel, floor=0.0)
 
 
-def _unit(plans: Iterable[Plan], height: Height) -> Unit:
+def _unit(plans: Iterable[DrawnPlan], height: Height) -> Unit:
     """What the second panel is counted in: shares of a common scale if every plan has them, or the unit of the answers."""
     several = list(plans)
     if height is Height.EPSILON:
@@ -197,7 +236,7 @@ def _share(axes: Any, height: float) -> float:
     return float((height - low) / (high - low))
 
 
-def _title(plans: Mapping[str, Plan]) -> str:
+def _title(plans: Mapping[str, DrawnPlan]) -> str:
     if len(plans) == 1:
         return next(iter(plans.values())).title
     questions = dict.fromkeys(plan.question for plan in plans.values())

@@ -15,8 +15,9 @@ import numpy as np
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.curator.planning.bundles import asked_in, planned_columns, priced, refuse_data, refuse_words_of_ask
-from dpstats.curator.planning.forecasts import Plan, PlanRow
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
+from dpstats.curator.planning.plan_rows import PlanRow
 from dpstats.curator.planning.samples import first_simulated
 from dpstats.curator.planning.searches import AsRow, Search, repriced
 from dpstats.curator.planning.shapes import Shape, checked_shapes, stand_in

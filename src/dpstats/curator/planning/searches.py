@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpstats.curator.planning.forecasts import LEVEL, Found, wilson_bounds
+from dpstats.curator.planning.plan_rows import LEVEL, Found, wilson_bounds
 from dpstats.curator.planning.simulations import Line, Trial, typical_width
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost

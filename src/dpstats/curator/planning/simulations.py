@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpstats.curator.planning.forecasts import BY_ERRORS, BY_INTERVAL, LEVEL, Found, PlanRow, wilson_interval
+from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, LEVEL, Found, PlanRow, wilson_interval
 from dpstats.curator.planning.samples import Sample, drawn_sample
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.widths import covered_share, half_width

@@ -19,7 +19,7 @@ from dpstats.engines.groups.keys import GroupKeys, Key
 from dpstats.engines.passes.columns import is_remote, read_as
 from dpstats.engines.stores.store import Batch, Job, LocalStore, Store, Summary
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.units.contributions import Bound, BoundedBatch
+from dpstats.engines.units.contributions import BoundedBatch
 from dpstats.engines.views import View
 from dpstats.foundations.summaries import Table
 
@@ -172,10 +172,6 @@ class KeyedStore:
         wanted = {*columns, *self.view.needs(self.keys.columns)}
         names = [name for name in self.store.columns if name in wanted]
         return self.store.run(KeyedJob(job, self.view, self.keys, self.number), names)
-
-    def bounded(self, bound: Bound) -> Store:
-        """Refused: units are bounded before rows are put into groups."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
