@@ -53,7 +53,7 @@ class RawStartWalk(ScoreWalk):
 
     def _quantiles(self, place: int, shares: Sequence[Fraction], levels: int, share: Fraction) -> dict[float, float]:
         """Pay for private quantiles, and read off the raw ones."""
-        self.purse.draw_epsilon(share)
+        self.budget.draw_epsilon(share)
         raw_quantiles = np.quantile(self.table.matrix()[:, place], [float(each) for each in shares])
         return dict(zip(map(float, shares), raw_quantiles.tolist(), strict=True))
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpstats.statistics.regression.families import ROOM, Poisson, Pulls, exp_of
-from dpstats.statistics.regression.link_sums import LinkProducts, Outcomes
+from dpstats.statistics.regression.families import ROOM, PoissonOutcomes, Pulls, exp_of
+from dpstats.statistics.regression.link_sums import LinkProducts, OutcomePoints
 from dpstats.statistics.regression.points import Floats
 
 
 @dataclass(frozen=True)
-class UncutPoisson(Poisson):
+class UncutPoisson(PoissonOutcomes):
     """Counts. Mistake: pulls are measured in units of the cut, but not cut off there."""
 
     def of(self, raw_predictors: Floats, raw_outcomes: Floats) -> Pulls:
@@ -29,7 +29,7 @@ class UncutPoisson(Poisson):
 
 
 @dataclass(frozen=True)
-class StretchedOutcomes(Outcomes):
+class StretchedOutcomes(OutcomePoints):
     """The points of rows. Mistake: they are held within the ball first and stretched afterwards, which leads out of it again."""
 
     def of(self, raw_rows: Floats) -> tuple[Pulls, Floats, Floats]:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.summaries import Table
+from dpstats.statistics.regression.budget_split import BudgetSplit
 from dpstats.statistics.regression.points import BALL_BITS, POINT_BITS, Floats, Points
-from dpstats.statistics.regression.purse import Purse
 from dpstats.statistics.regression.standard import Standard
 from dpstats.statistics.regression.sums import Scores
 
@@ -83,40 +83,40 @@ class FloatScores(Scores):
         return _scores_alone(raw_total)
 
 
-class CountingPurse:
-    """A purse. Mistake: the number of rows is handed out as it is."""
+class CountingBudgetSplit:
+    """A budget. Mistake: the number of rows is handed out as it is."""
 
-    def __init__(self, purse: Purse) -> None:
-        self.left = purse.left
-        self._purse = purse
+    def __init__(self, budget: BudgetSplit) -> None:
+        self.left = budget.left
+        self._budget = budget
         self._counted = False
 
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
         """Sums with noise, but for the first one."""
-        noisy_sums, deviation = self._purse.noisy(raw_sums, l2_units, share)
-        self.left = self._purse.left
+        noisy_sums, deviation = self._budget.noisy(raw_sums, l2_units, share)
+        self.left = self._budget.left
         if self._counted:
             return noisy_sums, deviation
         self._counted = True
         return list(raw_sums), deviation
 
     def draw_epsilon(self, share: Fraction) -> Fraction:
-        """As the purse has it, like all below."""
-        epsilon = self._purse.draw_epsilon(share)
-        self.left = self._purse.left
+        """As the budget has it, like all below."""
+        epsilon = self._budget.draw_epsilon(share)
+        self.left = self._budget.left
         return epsilon
 
     def deviation(self, share: Fraction, coordinates: int) -> float:
         """Of noise."""
-        return self._purse.deviation(share, coordinates)
+        return self._budget.deviation(share, coordinates)
 
     def share_for_draw(self, epsilon: float) -> Fraction:
         """For an epsilon."""
-        return self._purse.share_for_draw(epsilon)
+        return self._budget.share_for_draw(epsilon)
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
         """For a deviation."""
-        return self._purse.share_for_deviation(deviation, coordinates)
+        return self._budget.share_for_deviation(deviation, coordinates)
 
 
 def standard_by_raw_medians(table: Table, standard: Standard) -> Standard:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dpstats.cli import exits
 from dpstats.cli.command import Command
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
-from dpstats.curator.ledger.statements import Line, Statement
+from dpstats.curator.ledger.statements import Statement, StatementLine
 from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.results import value_text
 from dpstats.foundations.text_tables import headed_lines, shortened, table_lines
@@ -106,7 +106,7 @@ def _statement_text(statement: Statement) -> str:
     return "\n".join([statement.dataset, *headed_lines(facts), "", *_table(statement.lines, statement)])
 
 
-def _table(lines: Sequence[Line], statement: Statement) -> list[str]:
+def _table(lines: Sequence[StatementLine], statement: Statement) -> list[str]:
     if not lines:
         return ["  no questions yet"]
     keeper = statement.terms.budget.keeper

@@ -23,7 +23,7 @@ from dpstats.engines.formulas.design import Design, read_design
 from dpstats.engines.formulas.new_rows import design_rows
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import check_features
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta
@@ -57,7 +57,7 @@ class FormulaQuestion:
         if self.design.unknown:
             split_price(row_question, len(self.design.unknown))
 
-    def answer(self, store: Store, view: View, row_question: Question, source: RandomSource) -> Release | NoReply:
+    def answer(self, store: Store, view: TableView, row_question: Question, source: RandomSource) -> Release | NoReply:
         """Choose the levels that are not known, and fit; `row_question` has the price of a row for all of it."""
         design, question = self.design, row_question
         notes = []
@@ -76,12 +76,12 @@ class FormulaQuestion:
         if design.categories:
             notes.insert(0, ("levels", f"{design.describe_levels()}; {_LEFT_OUT}"))
         claim = f"{reply.claim}; with the choice of levels, (epsilon, delta)-DP in all" if self.design.unknown else reply.claim
-        return able_to_predict(replace(reply, claim=claim, notes=(*reply.notes, *notes)), design, view)
+        return attach_design(replace(reply, claim=claim, notes=(*reply.notes, *notes)), design, view)
 
     def answer_by_itself(self, store: Store, schema: Mapping[str, ColumnType], source: RandomSource) -> Release | NoReply:
         """The answer outside of a session, where each row is a unit. What goes wrong because of the data is one `NoReply`."""
         try:
-            reply = self.answer(store, View(schema), self.question, source)
+            reply = self.answer(store, TableView(schema), self.question, source)
         except (KeyboardInterrupt, SystemExit, DataTypeError):
             raise
         except BaseException:  # not only Exception: a panic of a library in Rust is none
@@ -174,7 +174,7 @@ def ask_session(
         return relabelled(reply, request, row_question, table.protection)
 
     result = serve(table, request, answer, archived=source.private)
-    return result if design.unknown or not isinstance(result, Release) else able_to_predict(result, design, scope.view)
+    return result if design.unknown or not isinstance(result, Release) else attach_design(result, design, scope.view)
 
 
 def design_on(table: ProtectedTable, scope: Scope, formula: object, levels: Mapping[str, Any] | None) -> Design:
@@ -191,7 +191,7 @@ def fixed_words(table: ProtectedTable, parameters: Mapping[str, Any]) -> dict[st
     return fixed
 
 
-def able_to_predict(release: Release, design: Design, view: View) -> Release:
+def attach_design(release: Release, design: Design, view: TableView) -> Release:
     """A release whose fit predicts from the columns of the formula."""
     if not isinstance(release.value, RegressionFit):
         return release

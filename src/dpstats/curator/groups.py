@@ -17,7 +17,7 @@ from typing import Any
 
 from dpstats.curator.asker import Asker
 from dpstats.curator.desk import ProtectedTable, Request, RowsOf, could_not, relabelled, serve
-from dpstats.curator.formulas import able_to_predict, design_on, fixed_words, priced_formula, statistic_of
+from dpstats.curator.formulas import attach_design, design_on, fixed_words, priced_formula, statistic_of
 from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
@@ -100,7 +100,7 @@ class Groups(Asker):
         if not isinstance(result, GroupedRelease):
             return result
         replies = {
-            key: reply if isinstance(reply, NoReply) else able_to_predict(reply, design, self._scope.view)
+            key: reply if isinstance(reply, NoReply) else attach_design(reply, design, self._scope.view)
             for key, reply in result.items()
         }
         return replace(result, replies=replies)

@@ -22,7 +22,7 @@ from dpstats.engines.stores.bounding import bounded
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 
@@ -99,7 +99,7 @@ def protect(
             source=_fingerprint(table, store),
             allow_seeded=allow_seeded is True,
         ),
-        Scope(schema, View(schema)),
+        Scope(schema, TableView(schema)),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.expressions import condition, parse_expression
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.registry import Question, Reads, Statistic
 
@@ -20,7 +20,7 @@ class Scope:
     """The columns that can be named, and the view of the rows behind them."""
 
     columns: Mapping[str, ColumnType]
-    view: View
+    view: TableView
 
     @property
     def is_narrowed(self) -> bool:

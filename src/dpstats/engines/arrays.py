@@ -19,7 +19,7 @@ from dpstats.engines.kinds import Kind
 from dpstats.engines.typed import TypedRows
 from dpstats.engines.untyped import UntypedRows
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, Runs, WindowRequest
+from dpstats.foundations.summaries import Clip, Column, LabelCounts, NumberRuns, OrderWindow, WindowRequest
 
 SMALL_ROWS = 1 << 14
 """Rows up to which a sorted copy is the fastest way to a single window."""
@@ -109,10 +109,10 @@ class ArrayColumn:
         """The exact sums over all rows of powers of where they lie in a clip, in one pass."""
         return power_sums(self._chunks, clip, degree)
 
-    def tally(self) -> Runs:
+    def tally(self) -> NumberRuns:
         """Every distinct number with its count."""
         runs = tally_sorted(self._sorted())
-        return Runs(runs.values, runs.counts)
+        return NumberRuns(runs.values, runs.counts)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""
@@ -167,7 +167,7 @@ class LabelColumn:
         """Refused: there are no numbers to add."""
         raise _not_opened_for_numbers()
 
-    def tally(self) -> Runs:
+    def tally(self) -> NumberRuns:
         """Refused: there are no numbers to count."""
         raise _not_opened_for_numbers()
 

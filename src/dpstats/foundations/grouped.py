@@ -167,7 +167,7 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         return [*lines, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
 
 
-class _Part(NamedTuple):
+class _ShownValue(NamedTuple):
     """What stands in one line: a value, or one of those that it names, with its interval."""
 
     name: str | None
@@ -179,15 +179,15 @@ class _Part(NamedTuple):
         return dict(reply.card().lines)["value"] if self.name is None else f"{self.value:.6g}"
 
 
-def _parts(reply: Release | NoReply) -> list[_Part]:
+def _parts(reply: Release | NoReply) -> list[_ShownValue]:
     """The lines of a reply: one, or where its value names several numbers, as a regression does, one for each of them."""
     if isinstance(reply, NoReply):
-        return [_Part(None, None, None)]
+        return [_ShownValue(None, None, None)]
     if not hasattr(reply.value, "named_values"):
-        return [_Part(None, reply.value, reply.interval)]
+        return [_ShownValue(None, reply.value, reply.interval)]
     values = reply.value.named_values()
     intervals = reply.intervals if len(reply.intervals) == len(values) else [None] * len(values)
-    return [_Part(name, value, interval) for (name, value), interval in zip(values, intervals, strict=True)]
+    return [_ShownValue(name, value, interval) for (name, value), interval in zip(values, intervals, strict=True)]
 
 
 def _html_cells(tag: str, cells: Sequence[str], columns: int = 1) -> list[str]:

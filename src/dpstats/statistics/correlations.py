@@ -30,7 +30,7 @@ from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR
 from dpstats.statistics.paired.agreement import kendall_of, spearman_of
 from dpstats.statistics.paired.associations import Association
 from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
-from dpstats.statistics.paired.moments import Moments, moments_of
+from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
 from dpstats.statistics.paired.votes import KENDALL, SPEARMAN, release_votes
 from dpstats.statistics.universal.limits import MIDDLE, ROWS_SHARE, draw_limits
@@ -84,7 +84,7 @@ class Paired:
 
     cuts: tuple[Cut, Cut]
     frames: tuple[Frame, Frame]
-    moments: Moments
+    moments: SecondMoments
 
     @property
     def unit(self) -> float:

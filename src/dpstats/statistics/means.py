@@ -22,7 +22,7 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.statistics.cards import public_line
-from dpstats.statistics.clipped.cells import Cells, release_cells, weights_of
+from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, spread_of
 from dpstats.statistics.universal.limits import ROWS_SHARE, draw_limits, largest_loss, thin_rows
@@ -49,7 +49,7 @@ class Clipped:
     """Noisy cells of a column whose rows were cut off at private limits."""
 
     cut: Cut
-    cells: Cells | None
+    cells: NoisyCells | None
     """None where all rows but a few have the same value, which is the middle of the cut."""
     frame: Frame
     noisy_rows: int

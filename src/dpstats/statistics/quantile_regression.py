@@ -53,14 +53,14 @@ QUANTILE_REGRESSION = register(
 @method(QUANTILE_REGRESSION, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
 def quantile_steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """A smoothed quantile regression with bounded points, by noisy steps."""
-    tools, quantile = tools_for(table, question, rng), question.arguments["quantile"]
-    with tools.progress:
-        arrival = take_steps(
-            tools,
+    context, quantile = tools_for(table, question, rng), question.arguments["quantile"]
+    with context.progress:
+        estimate = take_steps(
+            context,
             len(question.columns) - 1,
             intercept=question.arguments["intercept"],
             interval=question.interval is not None,
             quantile=quantile,
         )
     least_rows = OUTER_ROWS / float(question.epsilon * min(quantile, 1 - quantile))
-    return answer_of(arrival, f"{QUANTILE} {float(quantile):g}", question, least_rows=least_rows)
+    return answer_of(estimate, f"{QUANTILE} {float(quantile):g}", question, least_rows=least_rows)

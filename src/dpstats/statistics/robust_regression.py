@@ -39,7 +39,7 @@ from dpstats.statistics.regression.cell_search import StableCell, cells_around, 
 from dpstats.statistics.regression.cell_tests import MOST_COEFFICIENTS, SIDE
 from dpstats.statistics.regression.fit import LINEAR, RegressionFit, named
 from dpstats.statistics.regression.least_ratios import minimiser
-from dpstats.statistics.regression.ratios import Floats, Frame, RawRatios, Wholes, raw_ratios
+from dpstats.statistics.regression.ratios import CoefficientFrame, Floats, RawRatios, Wholes, raw_ratios
 from dpstats.statistics.regression.vote_frames import draw_frame
 
 COUNT_SHARE, CENTRES_SHARE, VOTES_SHARE = Fraction(5, 100), Fraction(5, 100), Fraction(25, 100)
@@ -62,7 +62,7 @@ CHANCE = 0.95
 class Proposal:
     """What is public before the test: the frame, the cells' side in scales of it, and the test."""
 
-    frame: Frame
+    frame: CoefficientFrame
     public_rows: int
     side: float
     test: BestTest

@@ -17,7 +17,7 @@ import dpstats as dp
 import dpstats.statistics
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.registry import Question, ask, find_statistic
-from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, Runs, WindowRequest
+from dpstats.foundations.summaries import Clip, Column, LabelCounts, NumberRuns, OrderWindow, WindowRequest
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.ladder import Ladder
 from dpstats.statistics.propose_test_release.locations import LADDER_SHARE, RUNGS
@@ -176,7 +176,7 @@ class RecordingColumn:
         self.others.append("power_sums")
         return self._column.power_sums(clip, degree)
 
-    def tally(self) -> Runs:
+    def tally(self) -> NumberRuns:
         self.others.append("tally")
         return self._column.tally()
 

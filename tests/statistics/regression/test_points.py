@@ -19,8 +19,8 @@ from dpstats.statistics.regression.points import (
     STEEPEST,
     TURN_BITS,
     Floats,
-    Line,
     Points,
+    WholeLine,
     line_of,
     whole_turn,
 )
@@ -151,7 +151,7 @@ def test_a_line_has_small_whole_steps_and_gives_finite_numbers_whatever_the_coef
 
 
 def test_the_longest_line_at_the_farthest_row_is_exact() -> None:
-    line = Line(tuple([2**24 - 1] * MOST_COORDINATES), -30)
+    line = WholeLine(tuple([2**24 - 1] * MOST_COORDINATES), -30)
     raw_points = np.full((1, MOST_COORDINATES), FARTHEST - 1)
     assert Fraction(float(line.at(raw_points)[0])) == Fraction(MOST_COORDINATES * (2**24 - 1) * (2**23 - 1), 2**30)
 

@@ -13,7 +13,7 @@ import pytest
 import dpstats as dp
 from dpstats.engines.arrays import as_column
 from dpstats.foundations.registry import find_statistic
-from dpstats.foundations.summaries import Runs
+from dpstats.foundations.summaries import NumberRuns
 from dpstats.mechanisms.thresholding import noise_scale, threshold_for
 from dpstats.statistics import chi_square, kolmogorov, median_tests, sign_tests, t_tests
 from dpstats.statistics.sign_tests import raw_sides
@@ -32,9 +32,9 @@ CUTS = tuple(Fraction(cut, 8) for cut in range(-8, 32))
 SHARE_CUTS = tuple(Fraction(cut, 16) for cut in range(-48, 64, 4))
 
 
-def runs(values: list[Any]) -> Runs:
+def runs(values: list[Any]) -> NumberRuns:
     counted = sorted(Counter(values).items())
-    return Runs(np.array([v for v, _ in counted], dtype=np.int64), np.array([c for _, c in counted], dtype=np.int64))
+    return NumberRuns(np.array([v for v, _ in counted], dtype=np.int64), np.array([c for _, c in counted], dtype=np.int64))
 
 
 def sides(rows: list[float]) -> tuple[int, int]:

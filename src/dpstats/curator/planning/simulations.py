@@ -45,7 +45,7 @@ class Typical(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class SimulatedLine:
     """A shape and a size, with what is needed to judge answers on them."""
 
     shape: Shape
@@ -99,7 +99,12 @@ class Line:
 
 
 def row_of(
-    line: Line, question: Question, cost: PrivacyCost, noisy: Sequence[Trial], bare: Sequence[Trial], found: Found = Found.ASKED
+    line: SimulatedLine,
+    question: Question,
+    cost: PrivacyCost,
+    noisy: Sequence[Trial],
+    bare: Sequence[Trial],
+    found: Found = Found.ASKED,
 ) -> PlanRow:
     """One line of a plan; `cost` is what the asker pays."""
     repeats = len(noisy)

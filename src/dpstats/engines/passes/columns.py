@@ -37,12 +37,12 @@ from dpstats.engines.passes.collectors import (
     StoredCount,
     SumBetween,
 )
-from dpstats.engines.passes.scans import ColumnRun, Run
+from dpstats.engines.passes.scans import ColumnRun, RowPass
 from dpstats.engines.stores.store import Store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.registry import Reads
 from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, WindowRequest
-from dpstats.foundations.summaries import Runs as NumberRuns
+from dpstats.foundations.summaries import NumberRuns as NumberRuns
 from dpstats.foundations.units import exponent_of
 
 SLACKS = (5.0, 20.0)
@@ -57,7 +57,7 @@ _KINDS = {ColumnType.TEXT: Kind.TEXT, ColumnType.MOMENT: Kind.DATE, ColumnType.O
 class PassColumn:
     """A column of numbers that is read by passes; nothing is read before it is asked for."""
 
-    def __init__(self, run: Run, room: Room = STREAMED, dtype: np.dtype[Any] | None = None) -> None:
+    def __init__(self, run: RowPass, room: Room = STREAMED, dtype: np.dtype[Any] | None = None) -> None:
         """`dtype` is the number type where there is no row, and no store, to tell it."""
         self._run = run
         self._room = room
@@ -199,7 +199,7 @@ class PassColumn:
 class PassRows:
     """Rows of any type, for their number and their labels, read by passes."""
 
-    def __init__(self, run: Run, kind: ColumnType) -> None:
+    def __init__(self, run: RowPass, kind: ColumnType) -> None:
         self._run = run
         self._kind = kind
         self._raw_stored: int | None = None
@@ -237,7 +237,7 @@ class PassRows:
         return self._raw_count
 
 
-def open_column(store: Store, view: View, name: str, numeric: bool) -> Column:
+def open_column(store: Store, view: TableView, name: str, numeric: bool) -> Column:
     """A column of a store, as a view has it; nothing is read before it is asked for.
 
     With `numeric` it must be of numbers, or undeclared: then cells that are no numbers are missing.
@@ -247,12 +247,12 @@ def open_column(store: Store, view: View, name: str, numeric: bool) -> Column:
     return column_by(ColumnRun(store, view, name, kind), kind, room_for(store), numeric=numeric)
 
 
-def column_by(run: Run, kind: ColumnType, room: Room, *, numeric: bool) -> Column:
+def column_by(run: RowPass, kind: ColumnType, room: Room, *, numeric: bool) -> Column:
     """The column that passes give."""
     return PassColumn(run, room, _EMPTY_TYPES.get(kind)) if numeric else LabelColumn(PassRows(run, kind))
 
 
-def read_as(view: View, name: str, *, numeric: bool) -> ColumnType:
+def read_as(view: TableView, name: str, *, numeric: bool) -> ColumnType:
     """The type that a column is read as, for its numbers or for its labels; an error where it has no numbers."""
     declared = view.type_of(name)
     if not numeric:
@@ -262,7 +262,7 @@ def read_as(view: View, name: str, *, numeric: bool) -> ColumnType:
     return declared if declared.is_numeric else ColumnType.NUMBER
 
 
-def reads_numbers(view: View, name: str, reads: Reads) -> bool:
+def reads_numbers(view: TableView, name: str, reads: Reads) -> bool:
     """Whether a statistic that reads a column so reads numbers; where it takes either, an undeclared column has labels."""
     return view.type_of(name).is_numeric if reads is Reads.EITHER else reads is Reads.NUMBERS
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import Numbers
 from dpstats.engines.stores.store import Batch
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
 
 R = TypeVar("R", bound="RowCollector")
@@ -122,7 +122,7 @@ class RowTotals:
 class RowScan(Generic[R]):
     """A job: one collector, and the columns of numbers in which the rows of a view are complete."""
 
-    view: View
+    view: TableView
     collector: R
 
     def scan(self, batches: Iterable[Batch]) -> R:

@@ -13,7 +13,7 @@ from dpstats.engines.kinds import Kind, no_feature, no_outcome, not_numbers
 from dpstats.engines.reading import native_column
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.registry import Reads
 from dpstats.foundations.summaries import Column, Table
@@ -57,7 +57,7 @@ def as_table(columns: Sequence[GivenColumn]) -> Table:
     names = [str(place) for place in range(len(columns))]
     schema = {name: column.type for name, column in zip(names, columns, strict=True)}
     store = GivenStore({name: column.raw_values for name, column in zip(names, columns, strict=True)}, schema)
-    return StoreTable(store, View(schema), names, [column.numeric for column in columns])
+    return StoreTable(store, TableView(schema), names, [column.numeric for column in columns])
 
 
 class GivenStore(LocalStore):

@@ -28,7 +28,7 @@ from dpstats.foundations.registry import Question, Refusal, ask
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.mechanisms.propose_test_release import REASON
-from dpstats.statistics.aggregation.bounded_means import Cut, release_means
+from dpstats.statistics.aggregation.bounded_means import VoteCut, release_means
 from dpstats.statistics.aggregation.centred_means import fewest_blocks, release_centred
 from dpstats.statistics.aggregation.given_aggregates import GivenAggregate, aggregate_with, try_aggregate
 from dpstats.statistics.aggregation.ranges import Range, checked_ranges
@@ -192,7 +192,7 @@ def aggregate_numbers(
             raw_votes = np.where(np.isnan(raw_votes), how.defaults, raw_votes)
         return Aggregated(*release_centred(raw_votes, rest, level, rng), _notes(how, blocks))
     if how.ranges is not None:
-        cut = Cut(how.trim or Fraction(0), how.name == WINSORIZED)
+        cut = VoteCut(how.trim or Fraction(0), how.name == WINSORIZED)
         defaults = how.defaults or (None,) * coordinates
         values, intervals = release_means(raw_votes, how.ranges, cut, defaults, rest, level, rng)
         return Aggregated(values, _widened(intervals, how.ranges, turnout.missing), _notes(how, blocks))

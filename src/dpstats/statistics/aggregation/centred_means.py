@@ -20,7 +20,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
-from dpstats.statistics.aggregation.bounded_means import Cut, release_means
+from dpstats.statistics.aggregation.bounded_means import VoteCut, release_means
 from dpstats.statistics.aggregation.ranges import LARGEST, Range
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.aggregation.votes_column import VotesColumn
@@ -48,7 +48,7 @@ def release_centred(
     blocks, coordinates = raw_votes.shape
     share = centre_share(blocks, coordinates, epsilon)
     ranges = tuple(_range(raw_votes[:, place], epsilon * share / coordinates, rng) for place in range(coordinates))
-    return release_means(raw_votes, ranges, Cut(), (None,) * coordinates, epsilon * (1 - share), level, rng)
+    return release_means(raw_votes, ranges, VoteCut(), (None,) * coordinates, epsilon * (1 - share), level, rng)
 
 
 def centre_share(blocks: int, coordinates: int, epsilon: Fraction) -> Fraction:

@@ -21,7 +21,7 @@ class ReplyForm(Protocol[Reply_co]):
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumbersForm:
     """Finite numbers, as many as were said beforehand.
 
     A list, tuple, array or Series of exactly so many; where it is one, also the number itself. Truths count as 0 and 1, fractions
@@ -43,7 +43,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Label:
+class LabelForm:
     """A number, a text, or several of these; equal labels have one form, so that votes for them can be counted.
 
     Whole numbers are ints, whatever they came as: 1, 1.0, True and numpy's 1 are the label 1. Lists, tuples, arrays and Series

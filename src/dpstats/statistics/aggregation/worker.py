@@ -55,7 +55,7 @@ _TICK = 0.05  # seconds between two looks at whether a child lives whose own chi
 _LISTS = ("tolist", "to_list", "to_pylist", "as_py")
 
 
-def spoken(raw_value: Any) -> bytes:
+def to_json(raw_value: Any) -> bytes:
     """What a function returned, as JSON; raises where that is neither a number, a text, nor a list or a set of such."""
     said = json.dumps(_plain(raw_value)).encode("ascii")
     if len(said) > LONGEST:
@@ -216,7 +216,7 @@ def _be_a_child(function: Callable[..., Any], size: int, inlet: int, saying: int
         _write(saying, _HAS_READ)
         _limit_memory(memory)
         _reseed()
-        said = spoken(_called(function, raw_pickled))
+        said = to_json(_called(function, raw_pickled))
         _write(saying, REPLY.pack(len(said)) + said)
     finally:
         os._exit(0)
@@ -231,7 +231,7 @@ def _is_answered_here(functions: Sequence[Callable[..., Any]], inlet: int, outle
     raw_pickled = _read(inlet, size)
     _reseed()
     try:
-        said = spoken(_called(functions[place], raw_pickled))
+        said = to_json(_called(functions[place], raw_pickled))
         _write(outlet, REPLY.pack(len(said)) + said)
     except BaseException:
         _write(outlet, REPLY.pack(NO_ANSWER))

@@ -38,7 +38,7 @@ _ROOM = 5
 
 
 @dataclass(frozen=True)
-class Range:
+class TestedRange:
     """An interquantile range as a statistic of tested rows."""
 
     lower: Fraction
@@ -70,7 +70,7 @@ class Range:
         return steps_to_leave_range(rows.raw.at, *self.ranks(rows.raw), least, beyond, rows.cap)
 
 
-def scale_cascade(measured: Range, grid: LogGrid, least_threshold: int = 0) -> Cascade:
+def scale_cascade(measured: TestedRange, grid: LogGrid, least_threshold: int = 0) -> Cascade:
     """Algorithms S and 12: a test for each of two discretisations; the first that passes releases range * base**noise."""
 
     def value(rows: TestedRows, _: Fraction) -> object:
@@ -92,7 +92,7 @@ def scale_cascade(measured: Range, grid: LogGrid, least_threshold: int = 0) -> C
     )
 
 
-def centre_cascade(measured: Range, grid: LogGrid, weight: Fraction = Fraction(1)) -> Cascade:
+def centre_cascade(measured: TestedRange, grid: LogGrid, weight: Fraction = Fraction(1)) -> Cascade:
     """The noiseless release: where every neighbour is in the same bin, the bin's centre says nothing about one row."""
 
     def centre(shift: int) -> Callable[[TestedRows, Fraction], Exact]:
@@ -116,7 +116,7 @@ def centre_cascade(measured: Range, grid: LogGrid, weight: Fraction = Fraction(1
     )
 
 
-def range_by_one_test(measured: Range, grid: LogGrid, setting: Setting) -> float | Refused:
+def range_by_one_test(measured: TestedRange, grid: LogGrid, setting: Setting) -> float | Refused:
     """One test of the largest of eight distances, which moves by at most 1 as each of them does, and one noisy release."""
     test = BestTest(setting.epsilon * TEST_SHARE, setting.delta, unstable_at=1)
     rows = setting.ranked((measured.lower, measured.upper), test.cap)
@@ -125,7 +125,7 @@ def range_by_one_test(measured: Range, grid: LogGrid, setting: Setting) -> float
     return _released(cell, raw_distance, CELLS, grid, test, setting)
 
 
-def range_by_jumps(measured: Range, grid: LogGrid, setting: Setting) -> float | Refused:
+def range_by_jumps(measured: TestedRange, grid: LogGrid, setting: Setting) -> float | Refused:
     """One test of the distance to a table where a single row can move the range by more than the grid's base.
 
     Cells may then differ by a bin and the one cell that rounding adds.

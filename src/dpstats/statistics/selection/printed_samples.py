@@ -36,7 +36,7 @@ from dpstats.mechanisms.coins import uniform_indices
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.propose_test_release import REASON
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate
-from dpstats.statistics.aggregation.replies import Label, LabelReply
+from dpstats.statistics.aggregation.replies import LabelForm, LabelReply
 
 METHOD = "A_samp, as printed"
 CLAIM = "(epsilon, delta)-DP, may refuse: the most frequent reply of random samples, without noise, if its lead passes a test"
@@ -168,7 +168,7 @@ def _raw_replies(
             if samples_of_rows.max() > design.most_samples:
                 return None
             pieces = MadePieces(len(samples), lambda place, drawn=samples: take(drawn[place]))  # type: ignore[misc]
-            raw_replies += evaluate([function], pieces, Label(), seconds=seconds, workers=workers, progress=progress)
+            raw_replies += evaluate([function], pieces, LabelForm(), seconds=seconds, workers=workers, progress=progress)
     return raw_replies
 
 

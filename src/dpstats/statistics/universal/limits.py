@@ -142,7 +142,7 @@ class _Line:
         return window.raw_below, raw_marks
 
 
-class _Part:
+class _LinePart:
     """A stretch of the line between two decimals, with the rows in it: those of rank raw_first + 1 to raw_last."""
 
     def __init__(self, line: _Line, bounds: tuple[int, int], raw_ranks: tuple[int, int]) -> None:
@@ -192,11 +192,11 @@ def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
     rows_epsilon = epsilon * ROWS_SHARE
     noisy_rows = max(1, _noisy_count(raw_rows, rows_epsilon, rng))
     middle_epsilon, side_epsilon = (epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SIDE))
-    middle = _Part(line, (0, TOTAL), (0, raw_rows)).median(middle_epsilon, CLIP)
+    middle = _LinePart(line, (0, TOTAL), (0, raw_rows)).median(middle_epsilon, CLIP)
     start, width = MIXED.span(middle)
     raw_below, raw_up_to = _ranks_at(column, middle)
-    below = _Part(line, (0, start), (0, raw_below))
-    above = _Part(line, (start + width, TOTAL), (raw_up_to, raw_rows))
+    below = _LinePart(line, (0, start), (0, raw_below))
+    above = _LinePart(line, (start + width, TOTAL), (raw_up_to, raw_rows))
     looks = [_Look(part, upward, epsilon, side_epsilon) for part, upward in ((below, False), (above, True))]
     likely = Fraction(0)
     for look in sorted(looks, key=lambda look: -look.noisy_rows):  # the scale of one side makes that of the other one likely
@@ -208,7 +208,7 @@ def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
 class _Look:
     """The steps that are taken on one side of the middle."""
 
-    def __init__(self, part: _Part, upward: bool, epsilon: Fraction, side_epsilon: Fraction) -> None:
+    def __init__(self, part: _LinePart, upward: bool, epsilon: Fraction, side_epsilon: Fraction) -> None:
         self._part = part
         self._upward = upward
         self._epsilon = epsilon

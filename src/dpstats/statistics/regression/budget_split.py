@@ -1,7 +1,8 @@
-"""The purse of a regression: what its steps may spend, share by share, and the noise that a share buys.
+"""The budget of a regression: what its steps may spend, share by share, and the noise that a share buys.
 
-Claim      All that is bought from one purse is together epsilon-DP (`PurePurse`) or (epsilon, delta)-DP (`ConcentratedPurse`),
-           for one row added or removed, if the sums that are handed in move by no more than they are said to
+Claim      All that is bought from one budget is together epsilon-DP (`PureBudgetSplit`) or (epsilon, delta)-DP
+           (`ConcentratedBudgetSplit`), for one row added or removed, if the sums that are handed in move by no more than they
+           are said to
 Why        Shares add up to at most 1, and a step may be chosen by what earlier steps released: epsilons add up, and so do the
            rhos of zero-concentrated privacy. A pure share buys spherical Laplace noise, or a draw of the exponential
            mechanism; a concentrated one discrete Gaussian noise, or a draw at the epsilon with epsilon**2 / 8 = rho
@@ -29,7 +30,7 @@ FINEST = 10**6
 """Shares are whole multiples of one part in so many."""
 
 
-class Purse(Protocol):
+class BudgetSplit(Protocol):
     """What is left to spend, in shares of the whole."""
 
     left: Fraction
@@ -73,7 +74,7 @@ class _Shares:
         self.left -= share
 
 
-class PurePurse(_Shares):
+class PureBudgetSplit(_Shares):
     """An epsilon to spend, without delta."""
 
     def __init__(self, epsilon: Fraction, rng: RandomSource) -> None:
@@ -104,7 +105,7 @@ class PurePurse(_Shares):
         return part(self.deviation(Fraction(1), coordinates) / deviation)
 
 
-class ConcentratedPurse(_Shares):
+class ConcentratedBudgetSplit(_Shares):
     """A rho to spend."""
 
     def __init__(self, rho: Fraction, rng: RandomSource) -> None:
@@ -136,12 +137,12 @@ class ConcentratedPurse(_Shares):
         return part(1 / (2 * float(self._rho) * deviation**2))
 
 
-def purse_for(question: Question, rng: RandomSource) -> Purse:
-    """The purse of a question; under CHANGE_ONE a row is removed and one added, which every step must hide."""
+def budget_split_for(question: Question, rng: RandomSource) -> BudgetSplit:
+    """The budget of a question; under CHANGE_ONE a row is removed and one added, which every step must hide."""
     moves = steps_between(question.neighbors, 1)
     if not question.delta:
-        return PurePurse(question.epsilon / moves, rng)
-    return ConcentratedPurse(zcdp_within(question.epsilon, question.delta) / moves**2, rng)
+        return PureBudgetSplit(question.epsilon / moves, rng)
+    return ConcentratedBudgetSplit(zcdp_within(question.epsilon, question.delta) / moves**2, rng)
 
 
 def _sums(raw_sums: Sequence[int], noise: Sequence[int]) -> list[int]:
