@@ -18,9 +18,9 @@ from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import Exact, Refused
 from dpstats.statistics.propose_test_release import locations, scales
 from dpstats.statistics.propose_test_release import trimmed_means as trimmed
-from dpstats.statistics.propose_test_release.locations import RUNGS, TestedQuantile
+from dpstats.statistics.propose_test_release.locations import RUNGS, QuantileStatistic
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
-from dpstats.statistics.propose_test_release.scales import TestedRange
+from dpstats.statistics.propose_test_release.scales import RangeStatistic
 from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.testing import seeded
 from tests.laws.mechanisms import discrete_laplace_law
@@ -46,7 +46,7 @@ DRAWS = 600
 EPSILON, DELTA = Fraction(3), Fraction(1, 10)
 CAP = 60
 QUARTILES = (Fraction(1, 4), Fraction(3, 4))
-IQR, MEDIAN = TestedRange(*QUARTILES), TestedQuantile(Fraction(1, 2))
+IQR, MEDIAN = RangeStatistic(*QUARTILES), QuantileStatistic(Fraction(1, 2))
 CELL_CUTS = tuple(Fraction(place * CELLS, 2) for place in range(-3, 9))
 NUMBER_CUTS = tuple(Fraction(place, 2) for place in range(-6, 20))
 TABLES = {

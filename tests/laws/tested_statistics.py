@@ -27,10 +27,10 @@ from dpstats.mechanisms.ladder import Ladder
 from dpstats.mechanisms.pipelines.pipeline import Allocation
 from dpstats.mechanisms.propose_test_release import Exact
 from dpstats.statistics.propose_test_release.distances import steps_to_another_mode, steps_to_jump, steps_to_sensitive_mean
-from dpstats.statistics.propose_test_release.locations import LADDER_SHARE, TestedQuantile
+from dpstats.statistics.propose_test_release.locations import LADDER_SHARE, QuantileStatistic
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
 from dpstats.statistics.propose_test_release.ranks import RankedRows, decimal_of, window_request
-from dpstats.statistics.propose_test_release.scales import EIGHTHS, TestedRange
+from dpstats.statistics.propose_test_release.scales import EIGHTHS, RangeStatistic
 from dpstats.statistics.propose_test_release.setting import TestedRows
 from dpstats.statistics.propose_test_release.trimmed_means import Kept
 from dpstats.statistics.universal.decimals import Number
@@ -98,7 +98,7 @@ def cascade_of_steps_law(allocation: Allocation, rows: TestedRows, proposal: obj
 
 
 def range_one_test_law(
-    measured: TestedRange, grid: LogGrid, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
+    measured: RangeStatistic, grid: LogGrid, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
 ) -> StatisticLaw:
     """The range by one test of the largest of eight distances."""
     distance = max(measured.bin_distance(rows, grid, shift) for shift in EIGHTHS)
@@ -107,7 +107,7 @@ def range_one_test_law(
 
 
 def range_jumps_law(
-    measured: TestedRange, grid: LogGrid, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
+    measured: RangeStatistic, grid: LogGrid, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
 ) -> StatisticLaw:
     """The range by one test of the distance to a jump."""
     ranks = measured.ranks(rows.raw)
@@ -116,14 +116,14 @@ def range_jumps_law(
     return one_test_law(test, distance, cell_or_zero(measured, grid, rows), Fraction(CELLS + 1), epsilon * HALF, cuts)
 
 
-def cell_or_zero(measured: TestedRange, grid: LogGrid, rows: TestedRows) -> Hashable:
+def cell_or_zero(measured: RangeStatistic, grid: LogGrid, rows: TestedRows) -> Hashable:
     """What a range releases: its cell with noise, or 0 as it is."""
     cell = measured.raw_cell(rows.raw, grid)
     return Exact(0.0) if cell is None else cell
 
 
 def bound_law(
-    place: TestedQuantile, bound: Fraction, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
+    place: QuantileStatistic, bound: Fraction, rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
 ) -> StatisticLaw:
     """A quantile by one test of the distance to a table whose local sensitivity exceeds the bound."""
     test = BestTest(epsilon * HALF, delta)
@@ -131,14 +131,14 @@ def bound_law(
     return one_test_law(test, distance, place.raw_value(rows.raw), bound, epsilon * HALF, cuts)
 
 
-def stable_law(place: TestedQuantile, rows: TestedRows, epsilon: Fraction, delta: Fraction) -> StatisticLaw:
+def stable_law(place: QuantileStatistic, rows: TestedRows, epsilon: Fraction, delta: Fraction) -> StatisticLaw:
     """A quantile as it is, if no row can move it."""
     distance = place.distance_to_sensitive(rows, Fraction(0))
     return one_test_law(BestTest(epsilon, delta), distance, place.raw_value(rows.raw), Fraction(0), epsilon, ())
 
 
 def ladder_law(
-    place: TestedQuantile, rungs: Sequence[Fraction], rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
+    place: QuantileStatistic, rungs: Sequence[Fraction], rows: TestedRows, epsilon: Fraction, delta: Fraction, cuts: Cuts
 ) -> StatisticLaw:
     """A quantile by a ladder of bounds; which rung was taken is part of every outcome."""
     ladder = _ladder(epsilon * LADDER_SHARE, delta, len(rungs))

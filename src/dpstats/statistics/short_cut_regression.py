@@ -32,7 +32,7 @@ from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.linear_regression import LINEAR_REGRESSION
 from dpstats.statistics.propose_test_release.answers import for_each
-from dpstats.statistics.propose_test_release.locations import TestedQuantile
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic
 from dpstats.statistics.propose_test_release.quantile_methods import locate_dwork_lei
 from dpstats.statistics.propose_test_release.setting import LEAST_ROWS, Setting
 from dpstats.statistics.regression.ballots import ROWS_SHARE, VOTES_SHARE, Ballot, hold_ballot
@@ -131,7 +131,7 @@ def dwork_lei_regression(table: Table, question: Question, rng: RandomSource) ->
 
     def locate(place: int) -> float | Refused:
         setting = Setting(ballot.full_column(place), rows, epsilon, delta, Neighbors.CHANGE_ONE, rng)
-        found: float | Refused = locate_dwork_lei(TestedQuantile(HALF), setting)
+        found: float | Refused = locate_dwork_lei(QuantileStatistic(HALF), setting)
         return found
 
     outcome = for_each(tuple(range(size)), locate)

@@ -17,10 +17,10 @@ from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.pipelines.pipeline import Allocation, Pipeline
 from dpstats.statistics.propose_test_release import locations, scales, setting
 from dpstats.statistics.propose_test_release.distances import steps_to_sensitive
-from dpstats.statistics.propose_test_release.locations import TestedQuantile
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
 from dpstats.statistics.propose_test_release.ranks import RankedRows
-from dpstats.statistics.propose_test_release.scales import EIGHTHS, TestedRange
+from dpstats.statistics.propose_test_release.scales import EIGHTHS, RangeStatistic
 from dpstats.statistics.propose_test_release.trimmed_means import Kept, exact_row
 from tests.laws.propose_test_release import cascade_law
 from tests.laws.tested_statistics import (
@@ -137,7 +137,7 @@ def by_steps(pipeline: Pipeline, quantiles: tuple[Fraction, ...], cuts: tuple[Fr
     return law
 
 
-def range_laws(measured: TestedRange, grid: LogGrid) -> dict[str, LawOf]:
+def range_laws(measured: RangeStatistic, grid: LogGrid) -> dict[str, LawOf]:
     ends = (measured.lower, measured.upper)
     return {
         "scale cascade": by_steps(scales.scale_cascade(measured, grid), ends, CELL_CUTS),
@@ -147,7 +147,7 @@ def range_laws(measured: TestedRange, grid: LogGrid) -> dict[str, LawOf]:
     }
 
 
-def place_laws(place: TestedQuantile, width: Fraction) -> dict[str, LawOf]:
+def place_laws(place: QuantileStatistic, width: Fraction) -> dict[str, LawOf]:
     at = (place.quantile,)
     rungs = [Fraction(0), width, 4 * width]
     return {
@@ -170,14 +170,14 @@ def mode_law_under(neighbors: Neighbors) -> LawOf:
 
 
 CASES: dict[str, LawOf] = {
-    **{f"quartiles by {name}": law for name, law in range_laws(TestedRange(*QUARTILES), BASE_TWO).items()},
-    **{f"deciles by {name}": law for name, law in range_laws(TestedRange(*OUTER), FINE).items()},
-    **{f"median by {name}": law for name, law in place_laws(TestedQuantile(Fraction(1, 2)), Fraction(3, 2)).items()},
-    **{f"upper decile by {name}": law for name, law in place_laws(TestedQuantile(Fraction(9, 10)), Fraction(1)).items()},
-    "quartiles by both ends": by_steps(locations.located_range(TestedRange(*QUARTILES), lambda _: 1), QUARTILES, NUMBER_CUTS),
-    "deciles by both ends": by_steps(locations.located_range(TestedRange(*OUTER), lambda _: 1), OUTER, NUMBER_CUTS),
-    "odd pair by both ends": by_steps(locations.located_range(TestedRange(*ODD), lambda _: 1), ODD, NUMBER_CUTS),
-    "odd pair by jumps": range_laws(TestedRange(*ODD), BASE_TWO)["jumps"],
+    **{f"quartiles by {name}": law for name, law in range_laws(RangeStatistic(*QUARTILES), BASE_TWO).items()},
+    **{f"deciles by {name}": law for name, law in range_laws(RangeStatistic(*OUTER), FINE).items()},
+    **{f"median by {name}": law for name, law in place_laws(QuantileStatistic(Fraction(1, 2)), Fraction(3, 2)).items()},
+    **{f"upper decile by {name}": law for name, law in place_laws(QuantileStatistic(Fraction(9, 10)), Fraction(1)).items()},
+    "quartiles by both ends": by_steps(locations.located_range(RangeStatistic(*QUARTILES), lambda _: 1), QUARTILES, NUMBER_CUTS),
+    "deciles by both ends": by_steps(locations.located_range(RangeStatistic(*OUTER), lambda _: 1), OUTER, NUMBER_CUTS),
+    "odd pair by both ends": by_steps(locations.located_range(RangeStatistic(*ODD), lambda _: 1), ODD, NUMBER_CUTS),
+    "odd pair by jumps": range_laws(RangeStatistic(*ODD), BASE_TWO)["jumps"],
     "mean of the middle half": mean_law(Fraction(1, 4), Fraction(3, 4)),
     "mean of the middle eight tenths": mean_law(Fraction(1, 10), Fraction(1, 2)),
     "mode": mode_law_under(Neighbors.CHANGE_ONE),
@@ -213,7 +213,7 @@ def test_no_pair_of_neighbours_among_larger_tables_needs_more_than_delta(name: s
 @pytest.mark.long
 @pytest.mark.parametrize("pair", [(6, 10), (5, 15), (1, 19), (0, 20), (10, 14)])
 def test_no_range_of_any_pair_of_quantiles_needs_more_than_delta(pair: tuple[int, int]) -> None:
-    measured = TestedRange(Fraction(pair[0], 20), Fraction(pair[1], 20))
+    measured = RangeStatistic(Fraction(pair[0], 20), Fraction(pair[1], 20))
     laws = [law for grid in (BASE_TWO, FINE) for law in range_laws(measured, grid).values()]
     for law, family, (epsilon, delta) in itertools.product(
         laws, [((0.0, 1.0, 3.0, 4.5), range(8)), ((0.0, 2.0), range(13))], CLAIMS
@@ -225,7 +225,7 @@ def test_no_range_of_any_pair_of_quantiles_needs_more_than_delta(pair: tuple[int
 
 
 @dataclass(frozen=True)
-class FloorRange(TestedRange):
+class FloorRange(RangeStatistic):
     """Mistake: the ranks floor(n/4) and n - floor(n/4), of which a row added can move the low one alone."""
 
     def ranks(self, rows: RankedRows) -> tuple[int, int]:
@@ -241,11 +241,11 @@ def refuted(law_of: LawOf, family: Family, neighbors: Neighbors) -> bool:
 def test_floors_as_ranks_are_refuted_where_rows_are_added() -> None:
     family = ((0.0, 1.0, 2.0, 3.0), range(11, 13))
     assert refuted(range_laws(FloorRange(*QUARTILES), BASE_TWO)["jumps"], family, Neighbors.ADD_REMOVE)
-    assert not refuted(range_laws(TestedRange(*QUARTILES), BASE_TWO)["jumps"], family, Neighbors.ADD_REMOVE)
+    assert not refuted(range_laws(RangeStatistic(*QUARTILES), BASE_TWO)["jumps"], family, Neighbors.ADD_REMOVE)
 
 
 def test_a_distance_to_another_bin_under_the_chances_for_one_to_instability_is_refuted() -> None:
-    measured = TestedRange(*QUARTILES)
+    measured = RangeStatistic(*QUARTILES)
 
     def law(table: Table, epsilon: Fraction, delta: Fraction) -> Mapping[Hashable, Fraction]:
         rows = ranked(table, QUARTILES)
@@ -258,7 +258,7 @@ def test_a_distance_to_another_bin_under_the_chances_for_one_to_instability_is_r
 
 
 def test_noise_for_half_the_bound_is_refuted() -> None:
-    place, bound = TestedQuantile(Fraction(1, 2)), Fraction(1)
+    place, bound = QuantileStatistic(Fraction(1, 2)), Fraction(1)
 
     def law(table: Table, epsilon: Fraction, delta: Fraction) -> Mapping[Hashable, Fraction]:
         rows = ranked(table, (place.quantile,))
@@ -290,7 +290,7 @@ def test_a_mode_tested_by_its_whole_lead_is_refuted_where_rows_are_changed() -> 
 
 def test_the_printed_threshold_of_algorithm_12_is_refuted() -> None:
     """Dwork & Roth 2014: at epsilon = .1 the range 0 leaves with probability .23 from a table whose neighbour never says 0."""
-    measured, step_epsilon, delta = TestedRange(*QUARTILES), Fraction(1, 10), Fraction(1, 10**6)
+    measured, step_epsilon, delta = RangeStatistic(*QUARTILES), Fraction(1, 10), Fraction(1, 10**6)
     laws = []
     for table in ((0.0,) * 6 + (1.0,) * 2, (0.0,) * 5 + (1.0,) * 3):
         rows = ranked(table, QUARTILES)

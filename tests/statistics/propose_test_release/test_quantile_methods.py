@@ -10,7 +10,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.foundations.registry import ask
-from dpstats.statistics.propose_test_release.locations import RUNGS, TestedQuantile, fitting_bound, needed_steps, printed_width
+from dpstats.statistics.propose_test_release.locations import RUNGS, QuantileStatistic, fitting_bound, needed_steps, printed_width
 from dpstats.testing import seeded
 
 METHODS = ["dwork-lei", "ptr", "ladder", "bin-centre", "stable"]
@@ -152,8 +152,8 @@ def test_a_proposed_bound_grows_towards_the_ends_and_shrinks_with_the_rows() -> 
     assert needed_steps(Fraction(1, 4), Fraction(1, 10**6), 0) > needed > 20
     scale = Fraction(3)
     median, outer = (
-        fitting_bound(TestedQuantile(quantile), scale, needed, 10_000) for quantile in (Fraction(1, 2), Fraction(9, 10))
+        fitting_bound(QuantileStatistic(quantile), scale, needed, 10_000) for quantile in (Fraction(1, 2), Fraction(9, 10))
     )
     assert outer > 2 * median
-    assert fitting_bound(TestedQuantile(Fraction(1, 2)), scale, needed, 100_000) * 10 == median
-    assert fitting_bound(TestedQuantile(Fraction(1, 2)), Fraction(0), needed, 10_000) == 0
+    assert fitting_bound(QuantileStatistic(Fraction(1, 2)), scale, needed, 100_000) * 10 == median
+    assert fitting_bound(QuantileStatistic(Fraction(1, 2)), Fraction(0), needed, 10_000) == 0

@@ -14,7 +14,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
 from dpstats.statistics.propose_test_release.range_methods import BASE_TWO
 from dpstats.statistics.propose_test_release.scales import (
-    TestedRange,
+    RangeStatistic,
     fitting_grid,
     printed_grid,
     printed_threshold,
@@ -42,7 +42,7 @@ def ranges(data: object, method: str, **options: Any) -> list[float | None]:
 
 
 def test_algorithm_s_costs_three_by_the_printed_theorem_and_two_by_the_sharper_rule() -> None:
-    prices = scale_cascade(TestedRange(Fraction(1, 4), Fraction(3, 4)), BASE_TWO).prices(Fraction(1), Fraction(1, 10))
+    prices = scale_cascade(RangeStatistic(Fraction(1, 4), Fraction(3, 4)), BASE_TWO).prices(Fraction(1), Fraction(1, 10))
     assert (prices.printed.epsilon, prices.printed.delta) == (Fraction(3), Fraction(1, 5))
     assert (prices.sharp.epsilon, prices.sharp.delta) == (Fraction(2), 1 - Fraction(9, 10) ** 2)
 

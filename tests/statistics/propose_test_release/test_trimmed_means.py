@@ -22,7 +22,7 @@ from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.grid import LARGEST, grid_for
 from dpstats.statistics.propose_test_release.log_grid import CELLS
 from dpstats.statistics.propose_test_release.ranks import interquantile_ranks
-from dpstats.statistics.propose_test_release.scales import TestedRange, printed_grid, scale_cascade
+from dpstats.statistics.propose_test_release.scales import RangeStatistic, printed_grid, scale_cascade
 from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.statistics.propose_test_release.trimmed_means import Kept, _distance, _widening, exact_row, fewest_rows
 from dpstats.testing import seeded
@@ -114,7 +114,7 @@ def test_one_row_moves_the_distance_by_at_most_1(relation: Neighbors) -> None:
 @pytest.mark.parametrize("trim", [Fraction(1, 10), Fraction(1, 4), Fraction(3, 10)])
 def test_one_row_moves_the_mean_by_at_most_the_range_around_the_kept_rows_over_their_number(trim: Fraction) -> None:
     """The lemma of the printed route, on every small table: the range is that of either table, the number the smaller one."""
-    kept, measured = Kept(trim, 1), TestedRange(trim, 1 - trim)
+    kept, measured = Kept(trim, 1), RangeStatistic(trim, 1 - trim)
     tight = 0
     for size in range(2, 9):
         for table in itertools.combinations_with_replacement((0, 1, 5), size):
@@ -128,7 +128,7 @@ def test_one_row_moves_the_mean_by_at_most_the_range_around_the_kept_rows_over_t
     assert tight > 0
 
 
-def range_by_hand(rows: Sequence[float], measured: TestedRange) -> Fraction:
+def range_by_hand(rows: Sequence[float], measured: RangeStatistic) -> Fraction:
     low, high = interquantile_ranks(measured.lower, measured.upper, len(rows))
     ordered = sorted(rows)
     return exact_row(ordered[high - 1]) - exact_row(ordered[low - 1])
@@ -178,7 +178,7 @@ def test_a_wider_range_covers_the_true_one_except_with_the_stated_probability() 
     """The release's noise falls below -t with probability delta at most, for the t that the widening allows for."""
     for rows, delta in ((100, Fraction(1, 1000)), (10_000, Fraction(1, 10**7))):
         grid = printed_grid(rows)
-        allocation = scale_cascade(TestedRange(Fraction(1, 10), Fraction(9, 10)), grid).allocate(
+        allocation = scale_cascade(RangeStatistic(Fraction(1, 10), Fraction(9, 10)), grid).allocate(
             epsilon=Fraction(1, 2), delta=delta
         )
         epsilon = allocation.budget(next(allocation.pipeline.steps())).release_epsilon

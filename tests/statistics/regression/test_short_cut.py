@@ -25,8 +25,8 @@ from dpstats.foundations.summaries import Clip, WindowRequest
 from dpstats.mechanisms.propose_test_release import REFUSED
 from dpstats.statistics import short_cut_regression
 from dpstats.statistics.aggregation.votes_column import VotesColumn
-from dpstats.statistics.propose_test_release.locations import TestedQuantile, location_cascade, printed_width
-from dpstats.statistics.propose_test_release.scales import TestedRange, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic, location_cascade, printed_width
+from dpstats.statistics.propose_test_release.scales import RangeStatistic, printed_grid, printed_threshold, scale_cascade
 from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.statistics.regression import ballots, blocks
 from dpstats.statistics.regression.ballots import raw_votes_of
@@ -335,7 +335,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Fraction, Fraction]]:
     def bounded(*given: Any) -> Bounded:
         return Bounded.around(median(*given), None, None)
 
-    def locate(place: TestedQuantile, setting: Setting) -> float:
+    def locate(place: QuantileStatistic, setting: Setting) -> float:
         record.append((setting.epsilon, setting.delta))
         return 0.0
 
@@ -363,10 +363,10 @@ def test_the_parts_of_epsilon_and_delta_add_up(
 
 
 def test_algorithm_m_costs_four_units_for_each_coefficient() -> None:
-    quartiles = TestedRange(Fraction(1, 4), Fraction(3, 4))
+    quartiles = RangeStatistic(Fraction(1, 4), Fraction(3, 4))
     levels = dp.mechanisms.pipelines.together.Levels(
         scale_cascade(quartiles, printed_grid(5000), printed_threshold(5000)),
-        location_cascade(TestedQuantile(Fraction(1, 2)), lambda scale: printed_width(scale, 5000)),
+        location_cascade(QuantileStatistic(Fraction(1, 2)), lambda scale: printed_width(scale, 5000)),
     )
     allocation = levels.allocate(epsilon=Fraction(4), delta=Fraction(1, 1000))
     assert [allocation.budget(step).test_epsilon for step in levels.steps()] == [1, 1, 1, 1]

@@ -25,7 +25,7 @@ from dpstats.mechanisms.pipelines.together import Cascade
 from dpstats.mechanisms.propose_test_release import REFUSED, Exact, distance_for, release_if_stable, release_with_noise
 from dpstats.statistics.propose_test_release.distances import steps_to_leave_bin, steps_to_sensitive
 from dpstats.statistics.propose_test_release.ranks import RankedRows, quantile_rank
-from dpstats.statistics.propose_test_release.scales import TestedRange
+from dpstats.statistics.propose_test_release.scales import RangeStatistic
 from dpstats.statistics.propose_test_release.setting import Setting, TestedRows
 
 TEST_SHARE = Fraction(1, 2)
@@ -33,11 +33,11 @@ RUNGS = [Fraction(0), *(Fraction(2) ** power for power in range(-40, 61))]
 """The ladder's bounds: none at all, and every power of two that a table may be measured in."""
 LADDER_SHARE = Fraction(3, 5)
 _ROOM = 4
-"""Proposals allow for rows so many ranges / n apart at the median; at the median of a normal table they are 1.9."""
+"""Proposals allow for rows that are _ROOM ranges / n apart at the median; at the median of a normal table they are 1.9."""
 
 
 @dataclass(frozen=True)
-class TestedQuantile:
+class QuantileStatistic:
     """A quantile as a statistic of tested rows."""
 
     quantile: Fraction
@@ -75,7 +75,7 @@ class TestedQuantile:
         return steps_to_sensitive(rows.raw.at, rank, rank, rows.raw.floor_units(bound), rows.cap)
 
 
-def location_cascade(place: TestedQuantile, propose: Callable[[Any], object], name: str = "location") -> Cascade:
+def location_cascade(place: QuantileStatistic, propose: Callable[[Any], object], name: str = "location") -> Cascade:
     """The second level of Algorithm M: bins as wide as the proposal; the first test that passes releases with noise for it."""
 
     def value(rows: TestedRows, _: Fraction) -> Fraction:
@@ -92,7 +92,7 @@ def location_cascade(place: TestedQuantile, propose: Callable[[Any], object], na
     )
 
 
-def located_range(measured: TestedRange, propose: Callable[[Any], object]) -> Step:
+def located_range(measured: RangeStatistic, propose: Callable[[Any], object]) -> Step:
     """A range whose two ends are tested together: the distance to a table where either is more sensitive than the proposal.
 
     One row moves both ends in the same direction, or one of them, so the range moves by no more than either end may.
@@ -114,7 +114,7 @@ def _not_negative(noisy_range: Fraction | float) -> float:
     return max(0.0, nearest_float(noisy_range))
 
 
-def centre_cascade(place: TestedQuantile, width: Fraction) -> Cascade:
+def centre_cascade(place: QuantileStatistic, width: Fraction) -> Cascade:
     """The noiseless release of a bin's centre, from one of two discretisations; of the value itself where bins are points."""
 
     def centre(shift: Fraction) -> Callable[[TestedRows, Fraction], Exact]:
@@ -139,7 +139,7 @@ def centre_cascade(place: TestedQuantile, width: Fraction) -> Cascade:
     )
 
 
-def quantile_by_bound(place: TestedQuantile, bound: Fraction, setting: Setting) -> Any:
+def quantile_by_bound(place: QuantileStatistic, bound: Fraction, setting: Setting) -> Any:
     """One test of the distance to a table whose local sensitivity exceeds `bound`, and a release with noise for it."""
     test = BestTest(setting.epsilon * TEST_SHARE, setting.delta)
     rows = setting.ranked((place.quantile,), test.cap)
@@ -149,7 +149,7 @@ def quantile_by_bound(place: TestedQuantile, bound: Fraction, setting: Setting) 
     )
 
 
-def quantile_by_ladder(place: TestedQuantile, setting: Setting) -> Any:
+def quantile_by_ladder(place: QuantileStatistic, setting: Setting) -> Any:
     """The first bound of the ladder that is safe, and a release with noise for it: nothing is assumed of the table."""
     ladder = Ladder(setting.epsilon * LADDER_SHARE, setting.delta, len(RUNGS))
     rows = setting.ranked((place.quantile,), ladder.cap)
@@ -160,7 +160,7 @@ def quantile_by_ladder(place: TestedQuantile, setting: Setting) -> Any:
     return release_with_noise(place.raw_value(rows.raw), RUNGS[rung], release_epsilon, setting.rng, float)
 
 
-def quantile_if_stable(place: TestedQuantile, setting: Setting) -> Any:
+def quantile_if_stable(place: QuantileStatistic, setting: Setting) -> Any:
     """A_dist: the quantile itself, if the table is far from every one with a neighbour that has another quantile."""
     test = BestTest(setting.epsilon, setting.delta)
     rows = setting.ranked((place.quantile,), test.cap)
@@ -175,7 +175,7 @@ def printed_width(scale: float, rows: int) -> Fraction:
     return exact_rational(scale * rows ** (-1 / 3), "the width")
 
 
-def fitting_bound(place: TestedQuantile, scale: Fraction | float, needed: int, rows: int) -> Fraction:
+def fitting_bound(place: QuantileStatistic, scale: Fraction | float, needed: int, rows: int) -> Fraction:
     """A bound that ordinary tables of this scale keep at `needed` steps; rows thin out towards the ends of a table."""
     outward = 1 / (4 * place.quantile * (1 - place.quantile)) if 0 < place.quantile < 1 else Fraction(rows)
     return Fraction(scale) * _ROOM * outward * Fraction(needed + 1, rows)

@@ -19,7 +19,7 @@ from dpstats.mechanisms.propose_test_release import REFUSED
 from dpstats.statistics.propose_test_release.answers import for_each, tested_answer, tested_method
 from dpstats.statistics.propose_test_release.locations import (
     TEST_SHARE,
-    TestedQuantile,
+    QuantileStatistic,
     centre_cascade,
     fitting_bound,
     location_cascade,
@@ -30,12 +30,12 @@ from dpstats.statistics.propose_test_release.locations import (
     quantile_if_stable,
 )
 from dpstats.statistics.propose_test_release.proposals import buy_scale
-from dpstats.statistics.propose_test_release.scales import TestedRange, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.scales import RangeStatistic, printed_grid, printed_threshold, scale_cascade
 from dpstats.statistics.propose_test_release.setting import Setting, take_setting
 from dpstats.statistics.quantiles import MEDIAN, QUANTILE
 from dpstats.statistics.scale import LOWER_QUARTILE, UPPER_QUARTILE
 
-Locate = Callable[[TestedQuantile, Setting], Any]
+Locate = Callable[[QuantileStatistic, Setting], Any]
 
 
 def _register(name: str, locate: Locate, what: str, *, counted: bool) -> None:
@@ -48,15 +48,15 @@ def _register(name: str, locate: Locate, what: str, *, counted: bool) -> None:
         setting = take_setting(column, question, rng, counted=counted, parts=len(several))
 
         def one(quantile: Fraction) -> Any:
-            return locate(TestedQuantile(quantile), setting)
+            return locate(QuantileStatistic(quantile), setting)
 
         outcome = for_each(several, one) if isinstance(wanted, tuple) else one(wanted)
         return tested_answer(outcome, question, setting)
 
 
-def locate_dwork_lei(place: TestedQuantile, setting: Setting) -> Any:
+def locate_dwork_lei(place: QuantileStatistic, setting: Setting) -> Any:
     """Algorithm M: the scale by Algorithm S, then bins of scale * n**(-1/3), tested under two discretisations."""
-    quartiles = TestedRange(LOWER_QUARTILE, UPPER_QUARTILE)
+    quartiles = RangeStatistic(LOWER_QUARTILE, UPPER_QUARTILE)
     pipeline = Levels(
         scale_cascade(quartiles, printed_grid(setting.rows), printed_threshold(setting.rows)),
         location_cascade(place, lambda scale: printed_width(scale, setting.rows)),
@@ -64,7 +64,7 @@ def locate_dwork_lei(place: TestedQuantile, setting: Setting) -> Any:
     return setting.run(pipeline, (LOWER_QUARTILE, place.quantile, UPPER_QUARTILE))
 
 
-def locate_ptr(place: TestedQuantile, setting: Setting) -> Any:
+def locate_ptr(place: QuantileStatistic, setting: Setting) -> Any:
     """One test of the distance to a table whose local sensitivity exceeds a bound that is proposed from a private scale."""
     scale, rest = buy_scale(setting, LOWER_QUARTILE)
     if scale is None:
@@ -73,7 +73,7 @@ def locate_ptr(place: TestedQuantile, setting: Setting) -> Any:
     return quantile_by_bound(place, fitting_bound(place, scale, needed, rest.rows), rest)
 
 
-def locate_bin_centre(place: TestedQuantile, setting: Setting) -> Any:
+def locate_bin_centre(place: QuantileStatistic, setting: Setting) -> Any:
     """The centre of a bin without noise; bins are proposed from a private scale."""
     scale, rest = buy_scale(setting, LOWER_QUARTILE)
     if scale is None:

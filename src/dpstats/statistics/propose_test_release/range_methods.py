@@ -17,10 +17,10 @@ from dpstats.mechanisms.distance_tests import LaplaceTest
 from dpstats.mechanisms.pipelines.together import Levels
 from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.propose_test_release.answers import tested_answer, tested_method
-from dpstats.statistics.propose_test_release.locations import TestedQuantile, fitting_bound, located_range
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic, fitting_bound, located_range
 from dpstats.statistics.propose_test_release.log_grid import LogGrid
 from dpstats.statistics.propose_test_release.scales import (
-    TestedRange,
+    RangeStatistic,
     centre_cascade,
     fitting_grid,
     printed_grid,
@@ -46,7 +46,7 @@ def _base_note(grid: LogGrid) -> tuple[str, str]:
 def range_dwork_lei(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """Algorithm S: base 1 + 1 / ln n, two discretisations, and a threshold not below the printed (ln n)**2 + 1."""
     setting = take_setting(column, question, rng, counted=True)
-    measured, grid = TestedRange(*range_of(question)), printed_grid(setting.rows)
+    measured, grid = RangeStatistic(*range_of(question)), printed_grid(setting.rows)
     pipeline = scale_cascade(measured, grid, printed_threshold(setting.rows))
     return tested_answer(setting.run(pipeline, range_of(question)), question, setting, _base_note(grid))
 
@@ -55,7 +55,7 @@ def range_dwork_lei(column: Column, question: Question, rng: RandomSource) -> An
 def range_dwork_roth(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """Algorithm 12 with its threshold corrected: base 2, two discretisations."""
     setting = take_setting(column, question, rng, counted=False)
-    measured = TestedRange(*range_of(question))
+    measured = RangeStatistic(*range_of(question))
     outcome = setting.run(scale_cascade(measured, BASE_TWO), range_of(question))
     return tested_answer(outcome, question, setting, _base_note(BASE_TWO))
 
@@ -65,7 +65,7 @@ def range_one_test(column: Column, question: Question, rng: RandomSource) -> Ans
     """One test of the largest distance over eight discretisations, with bins as fine as the number of rows allows."""
     setting = take_setting(column, question, rng, counted=True)
     grid = fitting_grid(setting, bins_apart=2, test_share=Fraction(1, 2))
-    outcome = range_by_one_test(TestedRange(*range_of(question)), grid, setting)
+    outcome = range_by_one_test(RangeStatistic(*range_of(question)), grid, setting)
     return tested_answer(outcome, question, setting, _base_note(grid))
 
 
@@ -73,7 +73,7 @@ def range_one_test(column: Column, question: Question, rng: RandomSource) -> Ans
 def range_bin_centre(column: Column, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The centre of the range's bin, without noise, with bins as fine as the number of rows allows."""
     setting = take_setting(column, question, rng, counted=True)
-    measured, grid = TestedRange(*range_of(question)), fitting_grid(setting, bins_apart=4, test_share=Fraction(1, 2))
+    measured, grid = RangeStatistic(*range_of(question)), fitting_grid(setting, bins_apart=4, test_share=Fraction(1, 2))
     outcome = setting.run(centre_cascade(measured, grid), range_of(question))
     return tested_answer(outcome, question, setting, _base_note(grid))
 
@@ -83,7 +83,7 @@ def range_ptr(column: Column, question: Question, rng: RandomSource) -> Answer |
     """One test of the distance to a table where a row can move the range by more than a proposed factor; no bins."""
     setting = take_setting(column, question, rng, counted=True)
     grid = fitting_grid(setting, bins_apart=1, test_share=Fraction(1, 2))
-    outcome = range_by_jumps(TestedRange(*range_of(question)), grid, setting)
+    outcome = range_by_jumps(RangeStatistic(*range_of(question)), grid, setting)
     return tested_answer(outcome, question, setting, ("proposed factor", decimal_text(grid.base)))
 
 
@@ -95,8 +95,10 @@ def range_quartiles(column: Column, question: Question, rng: RandomSource) -> An
     needed = distance_for(LaplaceTest(setting.epsilon / 3, setting.delta / 3), 0.95)
 
     def propose(scale: float) -> Fraction:
-        return COARSE * max(fitting_bound(TestedQuantile(quantile), scale, needed, setting.rows) for quantile in (lower, upper))
+        return COARSE * max(
+            fitting_bound(QuantileStatistic(quantile), scale, needed, setting.rows) for quantile in (lower, upper)
+        )
 
-    measured = TestedRange(lower, upper)
+    measured = RangeStatistic(lower, upper)
     pipeline = Levels(centre_cascade(measured, COARSE_GRID, COARSE_WEIGHT), located_range(measured, propose))
     return tested_answer(setting.run(pipeline, (lower, upper)), question, setting)

@@ -38,7 +38,7 @@ _ROOM = 5
 
 
 @dataclass(frozen=True)
-class TestedRange:
+class RangeStatistic:
     """An interquantile range as a statistic of tested rows."""
 
     lower: Fraction
@@ -70,7 +70,7 @@ class TestedRange:
         return steps_to_leave_range(rows.raw.at, *self.ranks(rows.raw), least, beyond, rows.cap)
 
 
-def scale_cascade(measured: TestedRange, grid: LogGrid, least_threshold: int = 0) -> Cascade:
+def scale_cascade(measured: RangeStatistic, grid: LogGrid, least_threshold: int = 0) -> Cascade:
     """Algorithms S and 12: a test for each of two discretisations; the first that passes releases range * base**noise."""
 
     def value(rows: TestedRows, _: Fraction) -> object:
@@ -92,7 +92,7 @@ def scale_cascade(measured: TestedRange, grid: LogGrid, least_threshold: int = 0
     )
 
 
-def centre_cascade(measured: TestedRange, grid: LogGrid, weight: Fraction = Fraction(1)) -> Cascade:
+def centre_cascade(measured: RangeStatistic, grid: LogGrid, weight: Fraction = Fraction(1)) -> Cascade:
     """The noiseless release: where every neighbour is in the same bin, the bin's centre says nothing about one row."""
 
     def centre(shift: int) -> Callable[[TestedRows, Fraction], Exact]:
@@ -116,7 +116,7 @@ def centre_cascade(measured: TestedRange, grid: LogGrid, weight: Fraction = Frac
     )
 
 
-def range_by_one_test(measured: TestedRange, grid: LogGrid, setting: Setting) -> float | Refused:
+def range_by_one_test(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> float | Refused:
     """One test of the largest of eight distances, which moves by at most 1 as each of them does, and one noisy release."""
     test = BestTest(setting.epsilon * TEST_SHARE, setting.delta, unstable_at=1)
     rows = setting.ranked((measured.lower, measured.upper), test.cap)
@@ -125,7 +125,7 @@ def range_by_one_test(measured: TestedRange, grid: LogGrid, setting: Setting) ->
     return _released(cell, raw_distance, CELLS, grid, test, setting)
 
 
-def range_by_jumps(measured: TestedRange, grid: LogGrid, setting: Setting) -> float | Refused:
+def range_by_jumps(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> float | Refused:
     """One test of the distance to a table where a single row can move the range by more than the grid's base.
 
     Cells may then differ by a bin and the one cell that rounding adds.
@@ -149,7 +149,7 @@ def printed_threshold(rows: int) -> int:
 
 
 def fitting_grid(setting: Setting, bins_apart: int, test_share: Fraction) -> LogGrid:
-    """The finest base at which a test nearly always passes on ordinary tables of so many rows, for a public number of rows.
+    """The finest base at which a test nearly always passes on ordinary tables with the setting's public number of rows.
 
     `bins_apart` is the part of a bin, as 1 / bins_apart, that separates a range from the nearest edge at worst.
     """

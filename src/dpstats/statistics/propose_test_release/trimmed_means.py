@@ -36,7 +36,7 @@ from dpstats.statistics.propose_test_release.distances import steps_to_sensitive
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
 from dpstats.statistics.propose_test_release.proposals import buy_scale
 from dpstats.statistics.propose_test_release.ranks import interquantile_ranks
-from dpstats.statistics.propose_test_release.scales import TestedRange, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.scales import RangeStatistic, printed_grid, printed_threshold, scale_cascade
 from dpstats.statistics.propose_test_release.setting import COUNT_SHARE, LEAST_ROWS, Setting, TestedRows, take_setting
 from dpstats.statistics.universal.decimals import Number
 from dpstats.statistics.winsorized import CUT_CLAIM, CUT_LOSS, checked_trim, winsorize, winsorized_answer
@@ -169,7 +169,7 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     rest = setting.epsilon - count_epsilon
     release_epsilon = rest * RELEASE_SHARE
 
-    measured, grid = TestedRange(trim, 1 - trim), printed_grid(noisy_rows)
+    measured, grid = RangeStatistic(trim, 1 - trim), printed_grid(noisy_rows)
     pipeline = scale_cascade(measured, grid, printed_threshold(noisy_rows))
     allocation = pipeline.allocate(epsilon=rest - release_epsilon, delta=part)
     cap = max(allocation.test(step).cap for step in pipeline.steps())
