@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> list[ParsedQuestion]:
-    """The questions, with a word for each column that they leave out, and so many features in place of one."""
+    """The questions, with a word for each column that they leave out, and `features` features in place of one."""
     for question in parsed:
         if question.statistic == FORMULA:
             raise InvalidParameterError(
@@ -114,7 +114,7 @@ def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> lis
 
 
 def _of_several(question: ParsedQuestion, features: int) -> ParsedQuestion:
-    """The question about so many columns, an outcome apart, in place of one."""
+    """The question about `features` columns, an outcome apart, in place of one."""
     statistic = asked_statistic(question)
     names = planned_columns(statistic.name, features)[: -1 if statistic.has_outcome else None]
     if comes_first(question, statistic):

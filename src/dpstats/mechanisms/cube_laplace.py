@@ -73,7 +73,7 @@ def linf_units(sensitivity: Fraction, grid: Grid) -> Fraction:
 
 
 def cube_spread(coordinates: int) -> tuple[float, float]:
-    """The variance of one of so many coordinates, in squared scales, and its excess kurtosis; both for wide noise."""
+    """The variance of one of `coordinates` coordinates, in squared scales, and its excess kurtosis; both for wide noise."""
     variance = (coordinates + 1) * (coordinates + 2) / 3
     return variance, 3 / 5 * (coordinates + 3) * (coordinates + 4) / variance - 3
 

@@ -65,7 +65,7 @@ class Grid:
         return self._limit if is_plus_infinity(raw) else -self._limit
 
     def number(self, units: int) -> int | float:
-        """What is released for so many units: an int on the whole numbers, otherwise the nearest float."""
+        """What is released for a number of units: an int on the whole numbers, otherwise the nearest float."""
         if self.integers:
             return units
         return self.within(units) * self.spacing.numerator / self.spacing.denominator

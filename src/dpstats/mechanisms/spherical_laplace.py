@@ -37,7 +37,7 @@ CLAIM = "epsilon-DP if the value, after the policy below, moves by at most l2_se
 
 MOST_COORDINATES = 1024
 SLACK = 2.0**-28
-_LONGEST = 4096.0  # lengths beyond so many scales are settled exactly: there SLACK need not exceed the error of floats
+_LONGEST = 4096.0  # lengths beyond this many scales are settled exactly: there SLACK need not exceed the error of floats
 _FLOATS_FROM, _FLOATS_TO = Fraction(1, 1 << 100), Fraction(1 << 100)  # scales that floats hold with room to spare
 _ROOT_BITS = 30
 _UNIT_BITS = 40

@@ -3,9 +3,9 @@
 Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon or a
            quarter of rho
-Why        All steps are bought from one budget (regression/budget.py, regression/steps.py)
+Why        All steps are bought from one budget (regression/budget_split.py, regression/steps.py)
 Numerics   Exact from the rows to the noisy sums; floats after that
-No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     steps.proof.md
 """
 

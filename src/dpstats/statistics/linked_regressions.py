@@ -2,9 +2,9 @@
 
 Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
-Why        All steps are bought from one budget (regression/budget.py, regression/links.py)
+Why        All steps are bought from one budget (regression/budget_split.py, regression/links.py)
 Numerics   Exact from the rows to the noisy sums; floats after that
-No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     links.proof.md
 """
 

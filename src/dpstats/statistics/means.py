@@ -37,7 +37,7 @@ MEAN_DEGREE, SUM_DEGREE = 2, 1
 """A mean needs the rows' squares for its interval, a sum nothing but the rows; a higher degree costs both more noise."""
 LARGEST = sys.float_info.max
 MOST_LOST = 2.0
-"""An interval is lengthened for rows beyond the clip by at most so many times its half."""
+"""An interval is lengthened for rows beyond the clip by at most this many times its half."""
 RELIABLE_NATS = 200
 
 MEAN = register(Statistic("mean", "The mean of the rows", returns="a float"))

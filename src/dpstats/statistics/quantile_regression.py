@@ -4,7 +4,7 @@ Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
 Why        As linear regression; the last steps follow the score of a smoothed check function, which no row moves by much
 Numerics   Exact from the rows to the noisy sums; floats after that
-No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     links.proof.md, steps.proof.md; Koenker & Bassett 1978
 """
 

@@ -35,7 +35,7 @@ MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
 """rho / epsilon**2 of any list of quantiles, or of one."""
 _RELIABLE_NATS = 20
-"""With so many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""
+"""With this many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""
 _RELIABLE_NATS_OF_SEVERAL = 8
 
 

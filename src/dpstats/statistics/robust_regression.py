@@ -50,7 +50,7 @@ SHIFTS = {1: 16, 2: 4, 3: 2}
 REACH = {1: 1 << 12, 2: 64, 3: 16}
 """Cells to either side of the votes' middle."""
 ROOM = {1: 4.0, 2: 6.0, 3: 14.0}
-"""A cell whose side is ROOM * steps / rows of the votes' scale mostly has so many steps, in ordinary tables; measured."""
+"""A cell whose side is ROOM * steps / rows of the votes' scale is mostly `steps` steps wide, in ordinary tables; measured."""
 CENTRE_ROOM = 5.0
 """How much larger a cell of a single grid is, in which a minimiser may lie near a side; about two of three tables get a reply."""
 FINER = 1 << 10

@@ -44,7 +44,7 @@ SCALE = Share(40, Fraction(3, 100), Fraction(15, 100))
 QUANTILE = Share(60, Fraction(15, 100), Fraction(20, 100))
 DEGREE = 3
 SAFE_NATS = 8
-"""A quantile leaves at least so many nats' worth of rows beyond."""
+"""A quantile leaves rows worth at least this many nats beyond it."""
 MOST_TRIM = Fraction(45, 100)
 LEAST_KEPT = 1e-9
 """A trim so close to one half is taken as that which keeps this part of the rows."""

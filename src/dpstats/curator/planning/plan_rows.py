@@ -14,7 +14,7 @@ from dpstats.foundations.rounding import decimal_text
 LEVEL = 0.95
 BY_INTERVAL, BY_ERRORS = "interval", "errors"
 _FAR_OFF = 10
-"""Errors of so many interquartile ranges are all the same."""
+"""Errors of this many interquartile ranges and more are all the same."""
 _NORMAL_95 = 1.959963984540054
 
 
@@ -89,7 +89,7 @@ class PlanRow:
 
 
 def wilson_bounds(successes: int, trials: int, deviations: float) -> tuple[float, float]:
-    """Wilson's bounds for a probability after so many successes, so many standard errors to either side."""
+    """Wilson's bounds for a probability after `successes` of `trials`, `deviations` standard errors to either side."""
     share, weight = successes / trials, deviations**2 / trials
     middle = (share + weight / 2) / (1 + weight)
     reach = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
@@ -99,7 +99,7 @@ def wilson_bounds(successes: int, trials: int, deviations: float) -> tuple[float
 
 
 def wilson_interval(successes: int, trials: int) -> Interval:
-    """Wilson's 95% interval for a probability after so many successes."""
+    """Wilson's 95% interval for a probability after `successes` of `trials`."""
     low, high = wilson_bounds(successes, trials, _NORMAL_95)
     return Interval(low, high, LEVEL, "the probability of a reply on tables of this shape and size")
 

@@ -145,6 +145,6 @@ def typical_width(trials: Sequence[Trial]) -> Typical:
 
 
 def at_most(share: float, amounts: Iterable[float | None]) -> float | None:
-    """The smallest amount that so many do not exceed; None where there is none."""
+    """The smallest amount that a `share` of all do not exceed; None where there is none."""
     known = [amount for amount in amounts if amount is not None]
     return float(np.quantile(known, share, method="inverted_cdf")) if known else None

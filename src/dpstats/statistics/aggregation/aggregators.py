@@ -112,13 +112,13 @@ class Aggregator:
             )
 
     def fitted(self, coordinates: int) -> Aggregator:
-        """The same with a range and a default for each of so many coordinates; raises where their numbers differ."""
+        """The same with a range and a default for each of `coordinates`; raises where their numbers differ."""
         ranges = None if self.ranges is None else _spread(self.ranges, coordinates, "range")
         defaults = None if self.defaults is None else _spread(self.defaults, coordinates, "default")
         return replace(self, ranges=ranges, defaults=defaults)
 
     def check(self, coordinates: int, epsilon: Fraction, delta: Fraction, level: Fraction | None) -> None:
-        """Raise, before anything is spent or read, where so many coordinates cannot be aggregated so."""
+        """Raise, before anything is spent or read, where `coordinates` numbers cannot be aggregated in this way."""
         self.fitted(coordinates)
         if self.needs_delta and not delta:
             raise MissingParameterError(f"aggregate={self.name!r} needs delta, for example 1e-6; or take 'universal'.")

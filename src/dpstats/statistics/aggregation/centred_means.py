@@ -34,7 +34,7 @@ MIDDLE_SHARE = Fraction(1, 2)
 NATS, LEAST_SHARE, MOST_SHARE = 160, Fraction(8, 100), Fraction(1, 2)
 """Middle and spread of one coordinate get so much over the number of blocks, within these shares of the whole."""
 ROOM = 8.0
-"""The range reaches so many spreads to either side: about five deviations of normal votes, as estimates of blocks are skewed."""
+"""The range reaches this many spreads to either side: about five deviations of normal votes, as blocks' estimates are skewed."""
 LIKELY_MOST = 2.0**300
 """Where few votes tell of the spread, it is drawn near the size of the middle, up to this: rather too large than too small."""
 FINEST = 1e-9

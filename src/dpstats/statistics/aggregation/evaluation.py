@@ -131,7 +131,7 @@ class _Crew:
         self._threads: list[Thread] = []
 
     def start(self, hands: int) -> None:
-        """Begin with so many workers."""
+        """Start `hands` workers."""
         for _ in range(hands):
             thread = Thread(target=self._work, daemon=True)
             self._threads.append(thread)

@@ -45,7 +45,7 @@ MOST_OUTPUTS, MOST_OVERLAP = 1000, 100
 NUMBER_NATS = 360
 """Blocks for each number, over epsilon, where their number is left to us."""
 SURE, AGREE = 0.95, 0.6
-"""Labels get so many blocks that the answer comes through with this chance where its lead is this share of them."""
+"""Labels get enough blocks that the answer comes through with chance SURE where its lead is a share AGREE of them."""
 POPULARITY_SHARE = Fraction(1, 4)
 NO_INTERVAL = ("interval", "none: too few blocks at this epsilon to bound it")
 

@@ -1,4 +1,4 @@
-"""What the reply of a block may be: so many numbers, or a label."""
+"""What the reply of a block may be: a fixed number of numbers, or a label."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class ReplyForm(Protocol[Reply_co]):
 
 @dataclass(frozen=True)
 class NumbersForm:
-    """Finite numbers, as many as were said beforehand.
+    """`count` finite numbers.
 
-    A list, tuple, array or Series of exactly so many; where it is one, also the number itself. Truths count as 0 and 1, fractions
+    A list, tuple, array or Series of exactly `count`; where that is 1, also the number itself. Truths count as 0 and 1, fractions
     and decimals as the nearest float. Arrays of two dimensions, texts, NaN and infinities are no answer.
     """
 
     count: int
 
     def read(self, raw_plain: object) -> tuple[float, ...] | None:
-        """So many finite floats."""
+        """Parse a reply as `count` finite floats; None if it is not one."""
         raw_numbers: list[Any] = raw_plain if isinstance(raw_plain, list) else [raw_plain]
         if len(raw_numbers) != self.count or not all(isinstance(number, (int, float)) for number in raw_numbers):
             return None

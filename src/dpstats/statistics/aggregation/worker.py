@@ -325,7 +325,7 @@ def _reseed() -> None:
 
 
 def _limit_memory(memory: int) -> None:
-    """Let this process have so many bytes, where the system can say so, and be the first to go where memory runs out."""
+    """Limit this process to `memory` bytes where the system can, and make it the first to be killed where memory runs out."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
     with suppress(ImportError, OSError, ValueError):
@@ -344,7 +344,7 @@ def _forbid_core_dumps() -> None:
 
 
 def _read(source: int, size: int) -> bytes:
-    """So many bytes from a pipe; fewer where it ends."""
+    """Read `size` bytes from a pipe; fewer where it ends."""
     pieces: list[bytes] = []
     while size and (piece := os.read(source, min(size, 1 << 20))):
         pieces.append(piece)

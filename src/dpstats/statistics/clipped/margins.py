@@ -45,7 +45,7 @@ class Spread:
     rows: float
     mean: float
     sampling: float
-    """Variance of the mean of so many rows."""
+    """The sampling variance of the mean."""
     noise: float
     noise_kurtosis: float
     """Excess kurtosis of the noise alone."""

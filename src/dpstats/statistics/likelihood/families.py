@@ -97,7 +97,7 @@ def checked_family(value: object) -> Any:
 
 
 def family_for(family: Any, options: Options) -> Family:
-    """The family of that name, for rows of so many columns."""
+    """The family of that name, for rows with the columns that `options` say."""
     if hasattr(family, "fit_blocks"):
         _refuse_options(family.name, None, options)
         made: Family = family
@@ -111,7 +111,7 @@ def family_for(family: Any, options: Options) -> Family:
 
 
 def check_columns(family: Any, columns: int) -> None:
-    """Raise unless a family has rows of so many columns."""
+    """Raise unless a family takes rows of `columns` columns."""
     if hasattr(family, "fit_blocks"):
         return
     rows = KNOWN[family].rows if isinstance(family, str) and family in KNOWN else RowKind.LINE

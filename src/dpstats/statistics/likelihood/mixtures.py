@@ -27,7 +27,7 @@ NARROWEST = 0.02
 LEAST_WEIGHT = 1e-3
 """No component stands for less than this, in rows of its block, nor in the law at given parameters."""
 ROWS_EACH = 5
-"""A block needs so many rows for each component."""
+"""A block needs this many rows for each component."""
 _POINTS = 1 << 12
 
 
@@ -154,7 +154,7 @@ class _MixtureRun:
         return cls(raw_units, _maximised(raw_units, shares))
 
     def go(self, rounds: int) -> None:
-        """Take at most so many rounds."""
+        """Take at most `rounds` rounds."""
         raw_moving = np.ones(self._raw_units.blocks, dtype=np.bool_)
         for _ in range(rounds):
             raw_shares, _ = self._shares()

@@ -43,11 +43,11 @@ MANY = tuple(Fraction(place, 1 << MANY_LEVELS) for place in range(1, 1 << MANY_L
 """Quantiles for a start where quartiles do not tell, the levels of draws that they take, and their share of the whole."""
 PSEUDO_ROWS = 512
 MOST_EARLY, LAST_LEAST = 12, Fraction(2, 5)
-"""Steps before the last are taken until they are short, but no more than so many, and so that this share is left for the last."""
+"""Steps before the last are taken until they are short, at most MOST_EARLY; the share LAST_LEAST is left for the last."""
 NEAR, SURELY = 0.05, 2.0
-"""A step is short if it is no longer than this, in standard deviations of a row's score, or than so many of its own errors."""
+"""A step is short if it is no longer than NEAR standard deviations of a row's score, or than SURELY of its own errors."""
 FAR, TOO_FAR = 0.1, 4.0
-"""If the last step is longer than this, and than so many errors of itself and the step before, the steps led nowhere."""
+"""If the last step is longer than FAR, and than TOO_FAR errors of itself and the step before, the steps led nowhere."""
 BOUND_SHARE = Fraction(1, 2)
 """Scores are bounded in all steps as suits the noise that this share buys: where rows do not follow the family, another bound
 leads somewhere else."""
@@ -56,9 +56,9 @@ OFF_ROUND = 1e-6
 POSSIBLE = 0.5
 """At least so much of all rows must be such that the family can have made them."""
 FEWEST_NATS = 60.0
-"""Below so many rows times epsilon there is no reply."""
+"""Where rows times epsilon is below this there is no reply."""
 LONGEST = 1.0
-"""A step is no longer than so many standard deviations of a row's score."""
+"""A step is no longer than this many standard deviations of a row's score."""
 HALVINGS = 30
 CURVED = 0.25
 """A last step may be off by about so much of its square."""
@@ -151,7 +151,7 @@ class ScoreWalk:
         return np.asarray(estimates[0], dtype=np.float64)
 
     def _quantiles(self, place: int, shares: Sequence[Fraction], levels: int, share: Fraction) -> dict[float, float]:
-        """Private quantiles of a column that take so many levels of draws."""
+        """Private quantiles of a column, drawn in `levels` levels."""
         epsilon = levels * self.budget.draw_epsilon(share / levels)
         places = draw_quantiles(self.table.column(place), shares, epsilon, Neighbors.ADD_REMOVE, self.rng)
         self.progress.step()

@@ -25,7 +25,7 @@ LIGHTEST, HEAVIEST = 1.0, 50.0
 """Bounds on how much more than for normal rows the variance of a correlation may be."""
 
 MOST_SHIFT = 2.0
-"""What the cuts may take lengthens an interval by at most so many times what sampling error and noise make of it."""
+"""What the cuts may take lengthens an interval by at most this many times what sampling error and noise make of it."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ MORE = "More rows, fewer features or a larger epsilon help"
 NO_NUMBERS = "Rows count whose cells are all numbers: where a column holds texts, write C(column) in a formula."
 PASSES = 5 + MOST_STEPS
 PURE_ROWS, GAUSSIAN_ROWS = 150, 300
-"""Answers are reliable from about so many rows, times the squared number of coefficients, or with delta times their number."""
+"""Answers are reliable from about PURE_ROWS k^2 / epsilon rows for k coefficients, or with a delta GAUSSIAN_ROWS k / epsilon."""
 STEPS_CLAIM = (
     "no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many "
     "features"

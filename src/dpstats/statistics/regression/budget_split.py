@@ -27,7 +27,7 @@ from dpstats.mechanisms.gaussian import sample_discrete_gaussian
 from dpstats.mechanisms.spherical_laplace import sample_spherical_laplace
 
 FINEST = 10**6
-"""Shares are whole multiples of one part in so many."""
+"""Shares are whole multiples of 1 / FINEST."""
 
 
 class BudgetSplit(Protocol):

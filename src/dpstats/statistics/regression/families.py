@@ -74,7 +74,7 @@ class LogisticOutcomes:
 
 @dataclass(frozen=True)
 class PoissonOutcomes:
-    """Counts; the log of their mean is linear. Pulls are cut off at so many standard deviations."""
+    """Counts; the log of their mean is linear. Pulls are cut off at a number of standard deviations."""
 
     level: float
     """A typical mean."""

@@ -5,7 +5,7 @@ Neighbors  ADD_REMOVE
 Why        As steps.py: a noisy number of rows, middles and scales of the features, a noisy matrix that turns their points; a
            noisy start; then steps along noisy sums of scores, by noisy matrices of curved points, which are measured twice
 Numerics   Exact from the rows to the noisy sums (points.py, families.py, link_sums.py); floats after that
-No reply   Where the noisy number of rows is too small for so many features; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     links.proof.md, steps.proof.md
 """
 
@@ -38,11 +38,11 @@ FIRST_STEPS, MORE_STEPS = 2, 4
 FIRST_INFORMATION = Fraction(4, 10)
 CLOSE = (Fraction(3, 10), Fraction(7, 10))
 UNMOVED = 1.5
-"""Steps have come near when one is no longer than so many times what noise makes it."""
+"""Steps have come near when one is no longer than this many times what noise makes it."""
 RAREST = 1e-4
 """No part of the rows is taken to be smaller, to begin with."""
 PULLS_CUT = 3.0
-"""Counts are cut off at so many standard deviations from their mean, more where they vary more than Poisson's."""
+"""Counts are cut off at this many standard deviations from their mean, more where they vary more than Poisson's."""
 USUAL = 0.6
 """A median of how many standard deviations counts are away from their means."""
 FARTHEST_STEP = 1.0

@@ -24,8 +24,8 @@ from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.single import draw_quantile
 
 MOST = Fraction(3, 4)
-"""The scale is the distance from the middle that so many rows do not exceed. A median would not do: where half of the rows have
-one value and half another, the middle may lie close to either."""
+"""The scale is the distance from the middle that this share of the rows does not exceed. A median would not do: where half of
+the rows have one value and half another, the middle may lie close to either."""
 NORMAL = 1 / 1.1503
 """The standard deviation of a normal column over that distance."""
 MARKS = (0.0, 1.0)

@@ -8,7 +8,7 @@ Why        A noisy number of rows; private middles and scales (standard.py); a n
            any more, what is left goes into the last ones. Each of these hides a row by itself and sees only what earlier ones
            released, so their shares add up
 Numerics   Exact from the rows to the noisy sums (points.py, sums.py); floats after that, which see nothing but released numbers
-No reply   Where the noisy number of rows is too small for so many features; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     steps.proof.md; Huber 1973 (the score), Mallows 1975 (weights), Bickel 1975 (one-step estimates); quantiles: the score
            of a smoothed check function, Fernandes, Guerre & Horta 2021
 """
@@ -54,7 +54,7 @@ TWO_CLOSE, FIRST_CLOSE = 0.15, Fraction(3, 10)
 """Two steps close where the matrix's noise is more than that part of its least eigenvalue; the first gets this share."""
 CUT_BITS = 14
 LEVEL_CUT, FARTHER = 6.0, 1.5
-"""For the mean of the residuals they are cut off at so many median magnitudes, and further out than for the last steps."""
+"""For the mean of the residuals they are cut off at LEVEL_CUT median magnitudes, and further out than for the last steps."""
 NORMAL_SPREAD = 1.4826
 """The standard deviation of normal residuals over their median magnitude: what is more counts as the mean's own error."""
 WELCOME, CLEAR, UNSEEN, GIVEN_UP = 2.0, 3.0, 2.0, 10.0
@@ -65,7 +65,7 @@ SMOOTH, SMOOTHER = 3.5, -0.24
 """A quantile's score is smoothed over 3.5 n**-0.24 median magnitudes, at most one."""
 WIDER, STILLNESS = (2.5, 1.25), 1.5
 """Where noise is so little that residuals are cut off that much later, the first of the last steps smooth a quantile's score over
-so many median magnitudes: they reach where rows are few. Elsewhere there is one step more of the others."""
+WIDER median magnitudes: they reach where rows are few. Elsewhere there is one step more of the others."""
 LAST_TWO = (Fraction(25, 75), Fraction(50, 75))
 WIDE_SHARE = Fraction(12, 100)
 """What each of the wider steps takes of the last steps' share; then how the last two divide the rest."""

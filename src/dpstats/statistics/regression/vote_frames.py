@@ -29,7 +29,7 @@ MIDDLE = Fraction(1, 2)
 LEAST_SCALE = 2.0**-20
 """Votes that agree have a scale of so much of their size, so that a fit without errors has cells too."""
 CENTRE_DIGITS = 4
-"""Centres are rounded to so many digits: with a plain number taken off, votes that are plain numbers stay so, and tied."""
+"""Centres are rounded to this many digits: with a plain number taken off, votes that are plain numbers stay so, and tied."""
 LARGEST_NUMBER = 2.0**500
 
 

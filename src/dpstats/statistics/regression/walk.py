@@ -30,7 +30,7 @@ FARTHEST_STRETCH = 512.0
 UNRESOLVED = 0.6
 """A step leaves about so much of what there is in a direction whose eigenvalue is as large as the noise."""
 SIGNAL = 1.5
-"""Features together may move the linear predictor by about so many of the scales that the walk began with."""
+"""Features together may move the linear predictor by about this many of the scales that the walk began with."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Matrix:
         return math.sqrt(float(np.sum(self.safe * (self.vectors.T @ step) ** 2)))
 
     def left_over(self, steps: int, size: float, typical: float) -> Floats:
-        """The covariance to allow for what so many steps may not have reached, where a feature moves the predictor by about
+        """The covariance to allow for what `steps` steps may not have reached, where a feature moves the predictor by about
         `size` at most; eigenvalues are mostly about `typical`."""
         unreached = np.minimum(1.0, UNRESOLVED * self.noise / np.maximum(self.eigenvalues, 1e-300)) ** steps
         unreached[self.eigenvalues <= 0] = 1.0

@@ -3,7 +3,7 @@
 Claim      (epsilon, delta)-DP
 Neighbors  CHANGE_ONE only: the number of runs is a function of the number of rows, which must be public
 Why        Samples are drawn by coins that look at no row. Where no row is in more than 2 m q of the m samples, a changed row
-           changes at most so many replies, the lead of the first over the second moves by at most 4 m q, and another reply can
+           changes at most 2 m q replies, the lead of the first over the second moves by at most 4 m q, and another reply can
            lead on a neighbour only where the lead is at most 4 m q: there the noise passes the threshold with probability at
            most delta / 2. Where some row is in more samples, which the coins alone decide, there is no reply
 Numerics   q is rounded down and m up, to rationals and whole numbers; the coins, the lead and the noise, which is discrete

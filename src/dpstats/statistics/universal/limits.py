@@ -44,11 +44,11 @@ ROWS_SHARE = Fraction(15, 1000)
 OUTWARD_SHARE = Fraction(7, 10)
 """How much steeper the draw of a reach is outward: landing too far out costs more than leaving a few rows more."""
 SAFE_NATS = 7
-"""A reach leaves so many nats' worth of rows beyond."""
+"""A reach leaves rows worth this many nats beyond it."""
 MOST_OCTAVES = 5
 """Where nats abound, no further: the rows pull a reach outward by themselves then, and nothing else should."""
 UNSURE_SCALES = 8
-"""A side whose noisy number of rows is at most so many scales of its noise is counted again, more closely."""
+"""A side whose noisy number of rows is at most this many scales of its noise is counted again, more closely."""
 RECOUNT_SHARE = Fraction(13, 100)
 THIN_SCALES = 5
 """A side whose number is small then, too, counts as empty."""
@@ -56,14 +56,14 @@ THIN_SCALES = 5
 
 @dataclass(frozen=True)
 class Share:
-    """The part of epsilon that a step takes: so many nats' worth of rows, but at least one part and at most another."""
+    """The part of epsilon that a step takes: rows worth `nats` nats, clamped to [least, most]."""
 
     nats: int
     least: Fraction
     most: Fraction
 
     def of(self, noisy_nats: Fraction) -> Fraction:
-        """The share, where there are about so many nats: rows times epsilon."""
+        """The share for `noisy_nats`, which is the noisy number of rows times epsilon."""
         return min(self.most, max(self.least, self.nats / max(noisy_nats, Fraction(1))))
 
     def ends(self) -> tuple[Fraction, Fraction]:
