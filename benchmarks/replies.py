@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 import dpstats as dp
-from dpstats.curator.planning.forecasts import Plan, PlanRow, wilson_interval
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.pictures import plot_plans
+from dpstats.curator.planning.plan_rows import PlanRow, wilson_interval
 from dpstats.curator.planning.shapes import SHAPES
 from dpstats.foundations.registry import find_statistic
 

@@ -23,7 +23,7 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.groups.answers import GroupKeys, answer_groups
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.spark import SparkStore
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import WindowRequest
 
 ROWS = (10**5, 10**6, 10**7)
@@ -68,7 +68,7 @@ class Counted(SparkStore):
 
 def medians_of_groups(store: SparkStore, groups: int) -> object:
     keys = GroupKeys((f"region_of_{groups}",), (ColumnType.INTEGER,), tuple((key,) for key in range(groups)))
-    return answer_groups(store, View(store.columns), keys, "income", True, lambda _, column: column.order_windows([MEDIAN]))
+    return answer_groups(store, TableView(store.columns), keys, "income", True, lambda _, column: column.order_windows([MEDIAN]))
 
 
 def measure(table: Any, groups: tuple[int, ...], repeats: int) -> Iterator[str]:
@@ -76,7 +76,7 @@ def measure(table: Any, groups: tuple[int, ...], repeats: int) -> Iterator[str]:
     from pyspark.sql import functions as sql
 
     store = Counted(table)
-    view = View(store.columns)
+    view = TableView(store.columns)
     questions: list[Callable[[], object]] = [
         lambda: table.select(sql.sum("income")).collect(),
         lambda: table.select(sql.percentile_approx("income", 0.5)).collect(),

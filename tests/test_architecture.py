@@ -1,8 +1,9 @@
-"""Imports point down the house, and rooms on one floor do not import each other."""
+"""Imports point down the house, rooms on one floor do not import each other, and no module imports itself by a detour."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -66,6 +67,36 @@ def wrong_imports(sources: Mapping[str, str]) -> list[str]:
     return wrong
 
 
+def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Which of the modules each imports, wherever in it the import stands.
+
+    `from package import module` is an import of that module alone, and `from package import name` one of the package's own
+    `__init__`; that importing a module runs the packages above it is left out, because they never need what is inside it.
+    """
+    graph = {}
+    for module, text in sources.items():
+        imported = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                imported |= {name if name in sources else str(node.module) for name in names}
+        graph[module] = imported & sources.keys() - {module}
+    return graph
+
+
+def modules_in_cycles(sources: Mapping[str, str]) -> set[str]:
+    """The modules that are left when those that import no other are taken away, again and again, and those nobody imports."""
+    graph = import_graph(sources)
+    while True:
+        used = set().union(*graph.values())
+        left = {module: imports & graph.keys() for module, imports in graph.items() if module in used and imports & graph.keys()}
+        if left == graph:
+            return set(graph)
+        graph = left
+
+
 def all_sources() -> dict[str, str]:
     modules = {path: ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in SOURCE.rglob("*.py")}
     return {module.removesuffix(".__init__"): path.read_text(encoding="utf-8") for path, module in modules.items()}
@@ -73,6 +104,29 @@ def all_sources() -> dict[str, str]:
 
 def test_every_import_points_down() -> None:
     assert wrong_imports(all_sources()) == []
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    assert modules_in_cycles(all_sources()) == set()
+
+
+def test_a_planted_cycle_is_caught() -> None:
+    planted = {
+        "dpstats.engines.a": "from dpstats.engines.b import name",
+        "dpstats.engines.b": "def late():\n    from dpstats.engines import c",
+        "dpstats.engines.c": "if TYPE_CHECKING:\n    import dpstats.engines.a",
+        "dpstats.engines.apart": "import dpstats.engines.a",
+        "dpstats.engines.below": "import numpy",
+    }
+    assert modules_in_cycles(planted) == {"dpstats.engines.a", "dpstats.engines.b", "dpstats.engines.c"}
+    assert modules_in_cycles(all_sources() | {"dpstats.foundations.errors": "from dpstats.foundations import results"})
+
+
+def test_a_module_that_takes_a_name_from_its_own_package_makes_a_cycle() -> None:
+    inside, other = "dpstats.models.inside", "dpstats.models.other"
+    package = {"dpstats.models": f"from {inside} import A", other: ""}
+    assert modules_in_cycles(package | {inside: "from dpstats.models import A"}) == {"dpstats.models", inside}
+    assert not modules_in_cycles(package | {inside: "from dpstats.models import other"})
 
 
 def test_the_whole_house_is_read() -> None:
@@ -118,3 +172,19 @@ def test_a_room_without_a_floor_is_noticed() -> None:
 def test_no_module_is_named_after_nothing() -> None:
     vague = {"utils", "helpers", "common", "base", "misc"}
     assert not {part for module in all_sources() for part in module.split(".")} & vague
+
+
+def repeated_class_names(sources: Mapping[str, str]) -> set[str]:
+    """The names that more than one class has; an underscore in front does not tell them apart."""
+    names = [
+        node.name.lstrip("_") for text in sources.values() for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)
+    ]
+    return {name for name, number in Counter(names).items() if number > 1}
+
+
+def test_every_class_has_a_name_of_its_own() -> None:
+    assert repeated_class_names(all_sources()) == set()
+
+
+def test_a_planted_second_class_of_a_name_is_caught() -> None:
+    assert repeated_class_names({"dpstats.a": "class Line: ...", "dpstats.b": "def f():\n    class _Line: ..."}) == {"Line"}

@@ -18,7 +18,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.statistics.aggregation import row_blocks
-from dpstats.statistics.aggregation.plans import Plan
+from dpstats.statistics.aggregation.plans import BlockPlan
 
 SEED = np.random.default_rng(3)
 X = SEED.normal(size=(2000, 2))
@@ -343,12 +343,12 @@ def replies_by_coins(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]
     """What all blocks reply, where each row has the coin that was recorded for it."""
     seen: list[Any] = []
 
-    def keep(plan: Plan, raw_replies: Any, rng: Any) -> Any:
+    def keep(plan: BlockPlan, raw_replies: Any, rng: Any) -> Any:
         seen[:] = raw_replies
         return answer(plan, raw_replies, rng)
 
-    answer = Plan.answer
-    monkeypatch.setattr(Plan, "answer", keep)
+    answer = BlockPlan.answer
+    monkeypatch.setattr(BlockPlan, "answer", keep)
 
     def replies(f: Any, data: Any, coins: Any, **changes: Any) -> list[Any]:
         monkeypatch.setattr(row_blocks, "uniform_indices", lambda share, count, rng: coins % share)

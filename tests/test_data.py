@@ -11,7 +11,7 @@ from benchmarks.make_survey import COLUMNS, PERSONS, write_survey
 from dpstats.data import survey
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.opening import open_store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 
 
 def test_the_table_comes_from_its_script_byte_for_byte(tmp_path: Path) -> None:
@@ -56,4 +56,4 @@ def test_the_file_engine_reads_the_same_table() -> None:
         for name, column in survey().items():
             numeric = column.dtype.kind in "if"
             present = len(column) - (np.isnan(column).sum() if numeric else 0)
-            assert open_column(store, View(schema), name, numeric).count() == present
+            assert open_column(store, TableView(schema), name, numeric).count() == present

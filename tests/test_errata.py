@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.laws import noisy_max_law
-from dpstats.audit.printed import NO_REPLY, fail_probability, pass_probability, reply_law, runner_up_wins, some_pass
-from dpstats.statistics.robust.distances import Rows, steps_to_leave_bin, steps_to_leave_range
-from dpstats.statistics.robust.ranks import BEYOND, interquantile_ranks
+from dpstats.statistics.propose_test_release.distances import Rows, steps_to_leave_bin, steps_to_leave_range
+from dpstats.statistics.propose_test_release.ranks import BEYOND, interquantile_ranks
+from tests.laws.mechanisms import noisy_max_law
+from tests.laws.printed import NO_REPLY, fail_probability, pass_probability, reply_law, runner_up_wins, some_pass
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
 
 PAGE = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([a-z0-9-]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))

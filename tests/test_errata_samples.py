@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpstats.audit.aggregate_laws import argmax_law
-from dpstats.audit.exact import largest_log_ratio
 from dpstats.statistics.aggregation.choices import stability_test, steps_of_lead
 from dpstats.statistics.aggregation.plans import plan_for
 from dpstats.statistics.aggregation.ranges import STEPS, Range
 from dpstats.statistics.aggregation.row_blocks import RowBlocks
+from tests.laws.aggregates import argmax_law
+from tests.privacy_loss.exact import largest_log_ratio
 
 ROOT = Path(__file__).parents[1]
 ENTRIES = re.findall(r"^## ([a-z0-9-]+)$", (ROOT / "docs" / "errata.md").read_text(encoding="utf-8"), re.MULTILINE)

@@ -14,7 +14,7 @@ from dpstats.curator.desk import Desk
 from dpstats.curator.scope import Scope
 from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.tables.given import GivenStore
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import (
     call_words,
     check_columns,
@@ -30,6 +30,7 @@ from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, Reads, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.summaries import MISSING_POLICY
+from dpstats.foundations.text_tables import headed_lines, shortened
 
 StatisticFunction = Callable[..., Release | NoReply]
 
@@ -91,7 +92,7 @@ def priced(statistic: Statistic, given: tuple[object, ...], words: dict[str, Any
 def answer_given(question: Question, data: Sequence[object], source: RandomSource) -> Release | NoReply:
     """The reply to a priced question about containers of the same rows: a desk without a ledger over a store of them."""
     statistic, store = question.statistic, GivenStore(data)
-    scope = Scope(store.columns, View(store.columns))
+    scope = Scope(store.columns, TableView(store.columns))
     numeric = scope.reads_numbers(question, store.names)
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
@@ -141,11 +142,11 @@ def documentation(statistic: Statistic) -> str:
         f"{statistic.summary.rstrip('.')}.",
         "",
         "Parameters",
-        *_indented(rows | _COMMON_HELP),
+        *headed_lines(rows | _COMMON_HELP),
         "",
         "Methods and what they claim",
     ]
-    lines += _indented({method.name: method.claim for method in statistic.methods.values()})
+    lines += headed_lines({method.name: method.claim for method in statistic.methods.values()})
     lines += [
         "",
         f"Returns {f'{statistic.returns}, in ' if statistic.returns else ''}a Release, or a NoReply at the same cost.",
@@ -174,11 +175,6 @@ def _data_help(statistic: Statistic) -> dict[str, str]:
     helps[names[0]] += f": {_CONTAINERS}; a row that is missing in one column is left out of all; {MISSING_POLICY}"
     helps[names[1]] += ", of the same rows in the same order"
     return helps
-
-
-def _indented(rows: dict[str, str]) -> list[str]:
-    width = max((len(heading) for heading in rows), default=0)
-    return [f"  {heading:<{width}}  {text}" for heading, text in rows.items()]
 
 
 def _refuse_names(statistic: Statistic, data: Sequence[object]) -> None:
@@ -222,7 +218,7 @@ def _feature_name(feature: Feature) -> str:
 def _label(data: Any) -> str:
     """The name that a Series carries, cut off where it is long."""
     name = _name(data)
-    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 3]}..."
+    return shortened(name, _LONGEST_LABEL)
 
 
 def _name(data: Any) -> str:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from dpstats.accounting.cascades import Price, Prices, beside, first_reply, in_turn, on_disjoint_rows, on_subsample
 from dpstats.accounting.cascades import TestedStep as Budget  # under its own name pytest would take it for a test
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.laws import discrete_laplace_law, exponential_of_minus
-from dpstats.audit.ptr_laws import REFUSED, cascade_law, laplace_test_law, levels_law, marked
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.mechanisms.distance_tests import LaplaceTest
+from tests.laws.mechanisms import discrete_laplace_law, exponential_of_minus
+from tests.laws.propose_test_release import REFUSED, cascade_law, laplace_test_law, levels_law, marked
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
 
 EPSILON, DELTA = Fraction(1, 3), Fraction(1, 10**6)
 UNIT = Budget(EPSILON, EPSILON, DELTA)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.accounting.groups import MOST_NATS, Amount, delta_growth, row_cost, steps_between, unit_cost, unit_loss
-from dpstats.audit.broken_keys import evenly_shared_delta, steps_of_one_change
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.key_laws import key_law
-from dpstats.audit.laws import discrete_laplace_law, exponential_of_minus
+from dpstats.accounting.groups import MOST_NATS, Amount, delta_growth, row_cost, row_epsilon, steps_between, unit_cost, unit_loss
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.mechanisms.thresholding import threshold_for
+from tests.laws.keys import key_law
+from tests.laws.mechanisms import discrete_laplace_law, exponential_of_minus
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.keys import evenly_shared_delta, steps_of_one_change
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)
 EPSILONS = st.fractions(Fraction(1, 10**9), 40)
@@ -176,3 +176,9 @@ def test_a_choice_by_scores_that_move_at_every_step_stays_within_its_loss(row_ep
             for order in (1.01, 1.5, 2.0, 8.0, 30.0):
                 moment = one**order * other ** (1 - order) + (1 - one) ** order * (1 - other) ** (1 - order)
                 assert math.log(moment) / (order - 1) <= order * (steps * row_epsilon) ** 2 / 8 + 1e-12
+
+
+def test_a_changed_row_gets_half_of_epsilon_for_each_of_its_two_steps() -> None:
+    assert row_epsilon(Fraction(3, 7), Neighbors.ADD_REMOVE) == Fraction(3, 7)
+    half = row_epsilon(Fraction(3, 7), Neighbors.CHANGE_ONE)
+    assert unit_cost(half, Fraction(0), steps_between(Neighbors.CHANGE_ONE, 1)) == Amount(Fraction(3, 7), Fraction(0))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.opening import open_store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataFileError, DataTypeError, UnknownNameError
 from dpstats.foundations.summaries import Column, WindowRequest
 
@@ -31,7 +31,7 @@ class open_table:  # noqa: N801 (it stands for a function that opens one)
 
     def column(self, name: str, *, numeric: bool) -> Column:
         check_column_name(name, self.columns)
-        return open_column(self.store, View(self.schema), name, numeric)
+        return open_column(self.store, TableView(self.schema), name, numeric)
 
 
 @pytest.fixture

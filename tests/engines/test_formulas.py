@@ -15,14 +15,14 @@ import pytest
 import dpstats as dp
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.expressions import Expression
-from dpstats.engines.formulas.coding import Part, coded_terms
+from dpstats.engines.formulas.coding import FactorPart, coded_terms
 from dpstats.engines.formulas.declared import declared_levels
 from dpstats.engines.formulas.design import Design, read_design
 from dpstats.engines.formulas.new_rows import design_rows
 from dpstats.engines.formulas.parse import parse_formula
 from dpstats.engines.stores.memory import MemoryStore
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 
 SCHEMA = {
     "age": ColumnType.INTEGER,
@@ -153,7 +153,7 @@ SPANNING = [
 def test_the_design_says_what_formulaic_says_and_nothing_twice(formula: str) -> None:
     frame = table()
     design = design_of(formula)
-    ours = design_rows(design.on(View(SCHEMA)), tuple(design.features))(frame)
+    ours = design_rows(design.on(TableView(SCHEMA)), tuple(design.features))(frame)
     import formulaic
 
     context = {"log": np.log}
@@ -176,7 +176,7 @@ def test_column_names_are_those_that_formulaic_has() -> None:
 def test_what_a_row_gives_depends_on_that_row_alone() -> None:
     frame = table(20)
     design = design_of("income ~ log(age) * C(region) + flag:shift")
-    rows_of = design_rows(design.on(View(SCHEMA)), tuple(design.features))
+    rows_of = design_rows(design.on(TableView(SCHEMA)), tuple(design.features))
     together = rows_of(frame)
     alone = np.concatenate([rows_of(frame.iloc[[place]]) for place in range(len(frame))])
     assert np.array_equal(together, alone)
@@ -189,15 +189,15 @@ def test_rows_with_a_label_that_is_not_listed_are_left_out() -> None:
     schema = {name: kind for name, kind in SCHEMA.items() if name in frame}
     for formula in ("income ~ region", "income ~ 0 + region", "income ~ age:region"):
         design = design_of(formula)
-        opened = StoreTable(MemoryStore(dict(frame)), design.on(View(schema)), design.columns, [True] * len(design.columns))
+        opened = StoreTable(MemoryStore(dict(frame)), design.on(TableView(schema)), design.columns, [True] * len(design.columns))
         assert len(opened.matrix()) == 23
-        predicted = design_rows(design.on(View(schema)), tuple(design.features))(frame)
+        predicted = design_rows(design.on(TableView(schema)), tuple(design.features))(frame)
         assert np.isnan(predicted).any(axis=1).sum() == 7
 
 
 def test_new_rows_may_have_fractions_and_come_one_by_one() -> None:
     design = design_of("income ~ log(age) + flag + age")
-    rows_of = design_rows(design.on(View(SCHEMA)), tuple(design.features))
+    rows_of = design_rows(design.on(TableView(SCHEMA)), tuple(design.features))
     for data in ({"age": 2.5, "flag": True}, {"age": [2.5], "flag": [True]}, pd.DataFrame({"age": [2.5], "flag": [True]})):
         found = dict(zip(design.features, rows_of(data)[0], strict=True))
         assert found == pytest.approx({"log(age)": np.log(2.5), "flag[T.True]": 1.0, "age": 2.5})
@@ -256,7 +256,7 @@ def test_levels_that_belong_to_nothing_are_refused() -> None:
 def test_a_derived_column_does_not_hide_one_of_the_table() -> None:
     design = read_design("income ~ log(age)", SCHEMA)
     with pytest.raises(dp.InvalidParameterError, match="already"):
-        design.on(View({**SCHEMA, "log(age)": ColumnType.NUMBER}))
+        design.on(TableView({**SCHEMA, "log(age)": ColumnType.NUMBER}))
 
 
 @pytest.mark.parametrize("factor", ["{open('FILE', 'w')}", "I(open('FILE', 'w'))", "C(open('FILE', 'w'))", "open('FILE', 'w')"])
@@ -277,7 +277,7 @@ def test_formulaic_takes_texts_apart_and_is_given_nothing_else(monkeypatch: pyte
     for name in ("_evaluate", "_evaluate_factor", "get_model_matrix"):
         monkeypatch.setattr(formulaic.materializers.base.FormulaMaterializer, name, refuse)
     design = design_of("log(income) ~ age * C(region)")
-    assert len(design_rows(design.on(View(SCHEMA)), tuple(design.features))(table(5))) == 5
+    assert len(design_rows(design.on(TableView(SCHEMA)), tuple(design.features))(table(5))) == 5
 
 
 def test_without_formulaic_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +294,7 @@ def test_only_the_levels_of_an_enum_are_declared() -> None:
 
 
 def test_terms_with_all_their_parts_are_coded_without_references() -> None:
-    a, b, x = Part("a", True), Part("b", True), Part("x", False)
+    a, b, x = FactorPart("a", True), FactorPart("b", True), FactorPart("x", False)
     assert coded_terms([[a], [b], [a, b]], intercept=True) == [(a,), (b,), (a, b)]
     assert coded_terms([[a, b]], intercept=False) == [(a._replace(full=True), b._replace(full=True))]
     assert coded_terms([[x, a], [x]], intercept=True) == [(x,), (x, a)]

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Numbers, present_cells
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from tests.engines.cell_stores import CellBatch, Computed, numbers, texts
 
@@ -53,14 +53,14 @@ def batch() -> CellBatch:
 
 def test_a_view_without_conditions_hands_out_the_very_cells_of_the_batch() -> None:
     rows = batch()
-    view = View(SCHEMA)
+    view = TableView(SCHEMA)
     assert view.kept(rows) is None
     assert view.cells(rows, "age", NUMBER) is rows.cells("age", NUMBER)
     assert view.on(rows).rows == 5
 
 
 def test_rows_are_kept_where_all_conditions_are_true() -> None:
-    view = View(SCHEMA, conditions=(OLD, NORTH))
+    view = TableView(SCHEMA, conditions=(OLD, NORTH))
     kept = view.kept(batch())
     assert kept is not None
     assert kept.tolist() == [False, False, False, True, False]
@@ -72,13 +72,13 @@ def test_rows_are_kept_where_all_conditions_are_true() -> None:
 
 def test_a_condition_that_all_rows_meet_copies_nothing() -> None:
     rows = CellBatch({"age": numbers([30, 31], "int64")}, 2)
-    view = View(SCHEMA, conditions=(OLD,))
+    view = TableView(SCHEMA, conditions=(OLD,))
     assert view.kept(rows) is None
     assert view.cells(rows, "age", NUMBER) is rows.cells("age", NUMBER)
 
 
 def test_derived_columns_use_earlier_ones_and_conditions_use_them() -> None:
-    view = View(SCHEMA, {"double": DOUBLE, "sum": SUM}, (RICH,))
+    view = TableView(SCHEMA, {"double": DOUBLE, "sum": SUM}, (RICH,))
     (cells,) = view.on(batch()).present("sum", NUMBER)
     assert isinstance(cells, Numbers)
     assert cells.raw_values.tolist() == [34.0, 50.0]
@@ -93,7 +93,7 @@ def test_a_derived_column_is_computed_once_for_a_batch() -> None:
         calls.append(len(cells))
         return cells
 
-    view = View(SCHEMA, {"double": Computed((("income", NUMBER),), noted), "sum": SUM}, (RICH,))
+    view = TableView(SCHEMA, {"double": Computed((("income", NUMBER),), noted), "sum": SUM}, (RICH,))
     viewed = view.on(batch())
     viewed.cells("double", NUMBER)
     viewed.parts("sum", NUMBER)
@@ -101,7 +101,7 @@ def test_a_derived_column_is_computed_once_for_a_batch() -> None:
 
 
 def test_present_cells_are_those_of_kept_rows_without_the_missing_ones() -> None:
-    view = View(SCHEMA, conditions=(OLD,))
+    view = TableView(SCHEMA, conditions=(OLD,))
     viewed = view.on(batch())
     (cells,) = viewed.present("income", NUMBER)
     assert isinstance(cells, Numbers)
@@ -110,7 +110,7 @@ def test_present_cells_are_those_of_kept_rows_without_the_missing_ones() -> None
 
 def test_undeclared_cells_are_numbers_where_they_are_numbers_and_texts_elsewhere() -> None:
     table = CellBatch({"code": numbers([7, None, None, 8])}, 4, {"code": texts(["7", "x", None, "8"])})
-    found, rest = View({"code": ColumnType.UNDECLARED}).on(table).present("code", ColumnType.UNDECLARED)
+    found, rest = TableView({"code": ColumnType.UNDECLARED}).on(table).present("code", ColumnType.UNDECLARED)
     assert isinstance(found, Numbers)
     assert isinstance(rest, Labels)
     assert found.raw_values.tolist() == [7, 8]
@@ -118,24 +118,24 @@ def test_undeclared_cells_are_numbers_where_they_are_numbers_and_texts_elsewhere
 
 
 def test_only_the_columns_behind_a_question_are_needed() -> None:
-    view = View(SCHEMA, {"double": DOUBLE, "sum": SUM}, (NORTH,))
+    view = TableView(SCHEMA, {"double": DOUBLE, "sum": SUM}, (NORTH,))
     assert view.needs(["sum"]) == ["age", "income", "region"]
     assert view.needs([]) == ["region"]
-    assert View(SCHEMA).needs(["unused"]) == ["unused"]
+    assert TableView(SCHEMA).needs(["unused"]) == ["unused"]
 
 
 def test_wrong_names_and_types_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="wage"):
-        View(SCHEMA).needs(["wage"])
+        TableView(SCHEMA).needs(["wage"])
     with pytest.raises(InvalidParameterError, match="already"):
-        View(SCHEMA, {"age": DOUBLE})
+        TableView(SCHEMA, {"age": DOUBLE})
     with pytest.raises(InvalidParameterError, match="cannot be read as text"):
-        View(SCHEMA, {"double": DOUBLE}).cells(batch(), "double", TEXT)
+        TableView(SCHEMA, {"double": DOUBLE}).cells(batch(), "double", TEXT)
 
 
 def test_a_view_survives_pickling_and_its_makers_changes() -> None:
     schema = dict(SCHEMA)
-    view = View(schema, {"double": DOUBLE, "sum": SUM}, (RICH, NORTH))
+    view = TableView(schema, {"double": DOUBLE, "sum": SUM}, (RICH, NORTH))
     schema.clear()
     again = pickle.loads(pickle.dumps(view))
     assert again == view
@@ -153,8 +153,8 @@ def test_real_expressions_and_stores_fit_a_view() -> None:
 
     frame = pl.DataFrame({"age": [20, 30, None, 50], "income": [1.0, 2.0, 3.0, float("nan")], "region": ["n", "s", "n", None]})
     store, schema = open_store(frame, None)
-    view = View(schema, {"double": parse_expression("2 * income", schema)})
-    narrow = pickle.loads(pickle.dumps(View(schema, view.derived, (condition("age >= 25 or region == 'n'", schema),))))
+    view = TableView(schema, {"double": parse_expression("2 * income", schema)})
+    narrow = pickle.loads(pickle.dumps(TableView(schema, view.derived, (condition("age >= 25 or region == 'n'", schema),))))
     assert open_column(store, view, "double", True).counts_below([3, 5, 7]) == [1, 2, 3]
     assert open_column(store, narrow, "double", True).counts_below([3, 5, 7]) == [1, 2, 3]
     assert (open_column(store, narrow, "double", True).count(), open_column(store, narrow, "age", False).stored()) == (3, 4)

@@ -365,7 +365,7 @@ def test_a_question_is_settled_by_the_public_type_and_never_costs_more() -> None
     assert question.settled(True).cost == PrivacyCost(1)
     assert question.settled(False).cost == PrivacyCost(1, 1e-6)
     with pytest.raises(DpstatsError, match="cannot cost more"):
-        ask("toy", 13, epsilon=1).settled(lambda: True)
+        ask("toy", 13, epsilon=1).settled(True)
 
 
 # Registering

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pytest
 from scipy.stats import chi2
 
-from dpstats.audit.laws import ABOVE, BELOW
 from dpstats.foundations.randomness import seeded
+from tests.laws.mechanisms import ABOVE, BELOW
 
 
 class ScriptedSource:

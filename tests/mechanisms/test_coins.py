@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken import float_coin
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import exponential_of_minus
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.rounding import exp_bounds
 from dpstats.mechanisms.coins import Bounds, CoinTable, biased_coins, half, settle, uniform_indices
+from tests.laws.mechanisms import exponential_of_minus
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.mechanisms import float_coin
 
 Script = Callable[..., RandomSource]
 EVERY_WORD = list(range(1 << 16))

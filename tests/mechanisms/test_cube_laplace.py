@@ -13,11 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import gamma, kstest
 
-from dpstats.audit.aggregate_laws import cube_point_law, cube_weight, largest_part_law
-from dpstats.audit.broken_aggregates import bare_half_side, unshared_scale
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import ABOVE, discrete_laplace_law, exponential_of_minus
-from dpstats.audit.spherical_laws import Weight, box, output_odds
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
@@ -33,6 +28,11 @@ from dpstats.mechanisms.cube_laplace import (
 )
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.grid import Grid
+from tests.laws.aggregates import cube_point_law, cube_weight, largest_part_law
+from tests.laws.mechanisms import ABOVE, discrete_laplace_law, exponential_of_minus
+from tests.laws.spherical import Weight, box, output_odds
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.aggregates import bare_half_side, unshared_scale
 
 
 def vectors(scale: Fraction, coordinates: int, size: int) -> list[tuple[int, ...]]:

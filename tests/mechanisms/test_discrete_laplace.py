@@ -15,9 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken import float_laplace, half_even_units, thin_laplace_scale, unrounded_l1_units
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.laws import discrete_laplace_law, exponential_of_minus
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, seeded
@@ -34,6 +31,9 @@ from dpstats.mechanisms.discrete_laplace import (
     sample_geometric,
 )
 from dpstats.mechanisms.grid import Grid
+from tests.laws.mechanisms import discrete_laplace_law, exponential_of_minus
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.mechanisms import float_laplace, half_even_units, thin_laplace_scale, unrounded_l1_units
 
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(15, 2), Fraction(40)]
 

@@ -14,17 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_tests import (
-    PrintedScaleTest,
-    QuietTest,
-    eager_test,
-    hasty_test,
-    narrow_test,
-    other_bin_best_test,
-    other_bin_test,
-)
-from dpstats.audit.exact import hockey_stick
-from dpstats.audit.ptr_laws import best_test_law, laplace_test_law
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.rounding import exp_bounds
@@ -38,6 +27,17 @@ from dpstats.mechanisms.distance_tests import (
     steps_within,
 )
 from dpstats.mechanisms.propose_test_release import distance_for
+from tests.laws.propose_test_release import best_test_law, laplace_test_law
+from tests.privacy_loss.exact import hockey_stick
+from tests.twins.propose_test_release import (
+    PrintedScaleTest,
+    QuietTest,
+    eager_test,
+    hasty_test,
+    narrow_test,
+    other_bin_best_test,
+    other_bin_test,
+)
 
 ONE, TENTH, MILLIONTH = Fraction(1), Fraction(1, 10), Fraction(1, 10**6)
 EPSILONS = [Fraction(1, 1000), Fraction(1, 30), TENTH, Fraction(1, 2), ONE, Fraction(5)]

@@ -18,17 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.audit import proofs
-from dpstats.audit.broken import float_gaps, float_odds, forgotten_half_rate
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.rounding import exp_bounds
 from dpstats.mechanisms import exponential
 from dpstats.mechanisms.exponential import WeightBounds, choose, score_weights
+from tests.laws.mechanisms import exponential_of_minus
 from tests.names import shown
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.privacy_loss.sampled import epsilon_lower_bound
+from tests.twins.mechanisms import float_gaps, float_odds, forgotten_half_rate
 
 module = importlib.import_module("dpstats.mechanisms.exponential")
 Script = Callable[..., RandomSource]

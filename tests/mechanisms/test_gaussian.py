@@ -14,9 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from dpstats.audit.broken import short_gaussian_variance
-from dpstats.audit.exact import hockey_stick
-from dpstats.audit.laws import discrete_gaussian_law, exponential_of_minus
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import random_words, seeded
 from dpstats.mechanisms import gaussian as public_gaussian
@@ -31,6 +28,9 @@ from dpstats.mechanisms.gaussian import (
     variance_in_units,
 )
 from dpstats.mechanisms.grid import Grid
+from tests.laws.mechanisms import discrete_gaussian_law, exponential_of_minus
+from tests.privacy_loss.exact import hockey_stick
+from tests.twins.mechanisms import short_gaussian_variance
 
 VARIANCES = [Fraction(3, 10), Fraction(2), Fraction(30)]
 BUDGETS = [("1", "1e-6"), ("0.1", "1e-6"), ("3", "1e-3"), ("0.5", "1e-9"), ("10", "1e-5"), ("1", "0.4")]

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import pytest
 
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import above_threshold_law, exponential_of_minus
 from dpstats.foundations.randomness import seeded
 from dpstats.mechanisms.ladder import Ladder, tail_of_sum
+from tests.laws.mechanisms import above_threshold_law, exponential_of_minus
+from tests.privacy_loss.exact import largest_log_ratio
 
 SCALES = [Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(10, 3), Fraction(20, 7), Fraction(5)]
 THRESHOLDS = [1, 2, 3, 7, 20, 60]

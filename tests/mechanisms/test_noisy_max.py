@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken import half_noise_max_scale
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import noisy_max_law
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.mechanisms import noisy_max
 from dpstats.mechanisms.grid import Grid
 from dpstats.mechanisms.noisy_max import UNITS, first_largest, noise_scale
+from tests.laws.mechanisms import noisy_max_law
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.mechanisms import half_noise_max_scale
 
 HALF = UNITS // 2
 BASES = [(0, 0, 0), (0, UNITS, 0), (3 * UNITS, 0, HALF), (0, 1, 2), (0, 40 * UNITS, 40 * UNITS)]

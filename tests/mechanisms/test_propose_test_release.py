@@ -11,11 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.broken_tests import PrintedScaleTest, QuietTest, eager_test, half_bound_scale, other_bin_best_test
-from dpstats.audit.exact import hockey_stick
-from dpstats.audit.laws import ABOVE, BELOW, discrete_laplace_law
-from dpstats.audit.ptr_laws import REFUSED, best_test_law, laplace_test_law
-from dpstats.audit.ptr_laws import tested_release_law as release_law  # under its own name pytest would run it
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
@@ -23,6 +18,11 @@ from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.mechanisms import propose_test_release
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest
 from dpstats.mechanisms.propose_test_release import ADVICE, REASON, distance_for, make_test
+from tests.laws.mechanisms import ABOVE, BELOW, discrete_laplace_law
+from tests.laws.propose_test_release import REFUSED, best_test_law, laplace_test_law
+from tests.laws.propose_test_release import tested_release_law as release_law  # under its own name pytest would run it
+from tests.privacy_loss.exact import hockey_stick
+from tests.twins.propose_test_release import PrintedScaleTest, QuietTest, eager_test, half_bound_scale, other_bin_best_test
 
 BOUND = 4  # grid units
 FAR = 100 * BOUND

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken import borrowed_odds
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import exponential_of_minus, randomized_response_law
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.mechanisms import randomized_response, randomized_response_estimate
 from dpstats.mechanisms.randomized_response import lie_probability
+from tests.laws.mechanisms import exponential_of_minus, randomized_response_law
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.mechanisms import borrowed_odds
 
 
 @pytest.mark.parametrize("categories", [2, 3, 10])

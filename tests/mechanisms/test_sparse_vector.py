@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.broken import EndlessThreshold, QuietThreshold, StaleThreshold, TellingThreshold
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import above_threshold_law, replies_probability
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, SpentError
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.mechanisms import AboveThreshold
 from dpstats.mechanisms.sparse_vector import MONOTONIC_SHARE, THRESHOLD_SHARE, UNITS, noise_scales
+from tests.laws.mechanisms import above_threshold_law, replies_probability
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.privacy_loss.sampled import epsilon_lower_bound
+from tests.twins.mechanisms import EndlessThreshold, QuietThreshold, StaleThreshold, TellingThreshold
 
 COARSE = 8  # grid units in one sensitivity where a test sums many laws; the claim does not depend on it
 

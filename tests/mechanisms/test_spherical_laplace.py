@@ -14,10 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import gamma, kstest
 
-from dpstats.audit.broken_spherical import bare_length, forgotten_rounding, separate_coordinates, whole_length
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import ABOVE, discrete_laplace_law, exponential_of_minus
-from dpstats.audit.spherical_laws import Weight, box, length, output_odds, point_law, spherical_weight, squared_length_law
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import random_words, seeded
@@ -38,6 +34,10 @@ from dpstats.mechanisms.spherical_laplace import (
     sample_spherical_laplace,
     sample_spherical_laplaces,
 )
+from tests.laws.mechanisms import ABOVE, discrete_laplace_law, exponential_of_minus
+from tests.laws.spherical import Weight, box, length, output_odds, point_law, spherical_weight, squared_length_law
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.spherical import bare_length, forgotten_rounding, separate_coordinates, whole_length
 
 
 def squared_lengths(samples: Any) -> list[int]:

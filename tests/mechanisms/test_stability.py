@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.broken_tests import PrintedScaleTest, eager_test, other_bin_best_test, other_bin_test
-from dpstats.audit.exact import hockey_stick
-from dpstats.audit.ptr_laws import REFUSED, best_test_law, cascade_law, laplace_test_law
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.mechanisms import stable_release
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest
 from dpstats.mechanisms.propose_test_release import make_test
+from tests.laws.propose_test_release import REFUSED, best_test_law, cascade_law, laplace_test_law
+from tests.privacy_loss.exact import hockey_stick
+from tests.twins.propose_test_release import PrintedScaleTest, eager_test, other_bin_best_test, other_bin_test
 
 DELTA = Fraction(1, 10**6)
 

@@ -16,15 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpstats
-from dpstats.audit.broken_keys import bare_count_law, half_noise_scale, late_noise_law, low_threshold, order_of_appearance
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.key_laws import HIDDEN, key_law, release_chance, released_keys_law
-from dpstats.audit.laws import ABOVE
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.randomness import seeded
 from dpstats.mechanisms.thresholding import choose_keys, noise_scale, rows_for, threshold_for
+from tests.laws.keys import HIDDEN, key_law, release_chance, released_keys_law
+from tests.laws.mechanisms import ABOVE
 from tests.names import shown
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.keys import bare_count_law, half_noise_scale, late_noise_law, low_threshold, order_of_appearance
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), ONE, Fraction(3), Fraction(10)]

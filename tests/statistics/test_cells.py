@@ -12,16 +12,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import kstest, laplace
 
-from dpstats.audit.broken_cells import bare_limits, radius_scale, unclipped_cells_of_row
-from dpstats.audit.cell_laws import cells_of_row, cells_of_rows, noisy_cells_law
-from dpstats.audit.exact import largest_log_ratio
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.summaries import Clip
 from dpstats.statistics.clipped import cells
 from dpstats.statistics.clipped.cells import raw_cells_of, release_cells, weights_of
 from dpstats.statistics.clipped.clips import clip_between
+from tests.laws.cells import cells_of_row, cells_of_rows, noisy_cells_law
+from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.tables import ugly_columns
+from tests.twins.cells import bare_limits, radius_scale, unclipped_cells_of_row
 
 DEGREES = [1, 2, 3, 4]
 finite = st.fractions(min_value=-(10**9), max_value=10**9)

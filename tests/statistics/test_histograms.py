@@ -14,17 +14,7 @@ import polars as pl
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_histograms import (
-    bare_labels_law,
-    closed_bin_counts,
-    half_noise_law,
-    raw_edges,
-    whole_epsilon_after_edges,
-    whole_epsilon_for_a_changed_row,
-)
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
-from dpstats.audit.histogram_laws import counts_law, joint_law
-from dpstats.audit.key_laws import key_law
+from dpstats.accounting.groups import row_epsilon
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask
@@ -34,8 +24,18 @@ from dpstats.statistics.binned import edges as edges_module
 from dpstats.statistics.binned.edges import raw_counts_between
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.histograms import raw_label_counts
-from dpstats.statistics.means import row_epsilon
 from dpstats.testing import seeded
+from tests.laws.histograms import counts_law, joint_law
+from tests.laws.keys import key_law
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.histograms import (
+    bare_labels_law,
+    closed_bin_counts,
+    half_noise_law,
+    raw_edges,
+    whole_epsilon_after_edges,
+    whole_epsilon_for_a_changed_row,
+)
 
 ONE, MILLIONTH = Fraction(1), Fraction(1, 10**6)
 VALUES = (-1.0, 0.0, 0.5, 1.0, 7.0)
@@ -88,7 +88,7 @@ def test_with_next_to_no_noise_it_is_the_histogram_itself() -> None:
 
 @pytest.mark.parametrize("relation", list(Neighbors))
 def test_the_exact_law_of_all_counts_costs_epsilon_on_every_pair_of_small_tables(relation: Neighbors) -> None:
-    epsilon = row_epsilon(ask("histogram", list(EDGES), epsilon=1, neighbors=relation))
+    epsilon = row_epsilon(Fraction(1), relation)
     worst = worst_loss(lambda rows: counts_law(raw_counts_between(as_column(list(rows)), EDGES), 1 / epsilon, -1, 4), relation)
     assert worst == pytest.approx(1.0, rel=1e-12)
 

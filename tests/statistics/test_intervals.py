@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_ends import unshared_ends
-from dpstats.audit.place_replays import place_loss
 from dpstats.curator.archive import document_of, result_of
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
@@ -37,7 +35,9 @@ from dpstats.statistics.universal.order import LINE, Part, Place
 from dpstats.statistics.universal.tails import COUNT_SHARE, SCALE_SHARE, TAIL_SHARE
 from dpstats.statistics.universal.tails import MEDIAN_SHARE as TAIL_MEDIAN_SHARE
 from dpstats.testing import seeded
+from tests.replays.places import place_loss
 from tests.statistics.tables import ugly_columns
+from tests.twins.ends import unshared_ends
 
 SLACK = 1e-9
 EPSILON = Fraction(2)

@@ -12,9 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_cells import overlapping_ranks
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.replays import nats_lost, privacy_loss
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import PURE_LOSS, find_statistic
@@ -36,7 +33,10 @@ from dpstats.statistics.universal.limits import (
     largest_loss,
 )
 from dpstats.statistics.universal.measure import MIXED, TOTAL
+from tests.laws.mechanisms import exponential_of_minus
+from tests.replays.limits import nats_lost, privacy_loss
 from tests.statistics.tables import ugly_columns
+from tests.twins.cells import overlapping_ranks
 
 SLACK = 1e-9
 EPSILON = Fraction(2)
@@ -142,7 +142,7 @@ def test_a_draw_on_one_side_has_the_law_of_that_sides_rows_alone(name: str, stee
         assert ranks[1] - ranks[0] == len(own)
         for share in (Fraction(1, 2), Fraction(9, 10), Fraction(0)):
             loss = RankLoss(Fraction(ranks[0] + math.floor(share * len(own))), steep, steep / 2, Fraction(20))
-            pieces = limits._Part(line, (low, high), ranks).pieces(loss)
+            pieces = limits._LinePart(line, (low, high), ranks).pieces(loss)
             assert sum(piece.length for piece in pieces) == high - low
             for piece in pieces:
                 below = sum(place < piece.start for place in own)
@@ -182,14 +182,14 @@ def test_what_is_spent_is_what_the_steps_were_given_and_less_than_epsilon(noisy:
         counts.append(given_epsilon)
         return next(replies)
 
-    def watch_draw(part: limits._Part, loss: RankLoss, stretches: object = ()) -> int:
+    def watch_draw(part: limits._LinePart, loss: RankLoss, stretches: object = ()) -> int:
         draws.append((part.low, loss.slope_over + loss.slope_under))
         return real_draw(part, loss, stretches)  # type: ignore[arg-type]
 
-    real_draw = limits._Part.draw
+    real_draw = limits._LinePart.draw
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "_noisy_count", watch_count)
-        patch.setattr(limits._Part, "draw", watch_draw)
+        patch.setattr(limits._LinePart, "draw", watch_draw)
         found = draw_limits(column, epsilon, seeded(2))
     assert 0 < found.spent < epsilon
     whole = draws[0][1] / 2  # a median's slopes add up to twice its epsilon
@@ -254,7 +254,7 @@ def test_weights_of_a_toy_draw_follow_the_definition() -> None:
     column = as_column(np.array([1.0, 2.0, 2.0, 5.0]))
     line = limits._Line(column, seeded(1))
     loss = RankLoss(Fraction(2), Fraction(1), Fraction(1, 2), Fraction(20))
-    pieces = limits._Part(line, (0, TOTAL), (0, 4)).pieces(loss)
+    pieces = limits._LinePart(line, (0, TOTAL), (0, 4)).pieces(loss)
     lost = [nats_lost(piece, loss) for piece in pieces]
     assert lost == [1, Fraction(1, 2), Fraction(1, 2), 0, 1, 1, 2]
     assert [exponential_of_minus(nats) <= 1 for nats in lost] == [True] * 7

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.sampled import epsilon_lower_bound
+from dpstats.accounting.groups import row_epsilon
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
@@ -20,8 +20,9 @@ from dpstats.foundations.results import Interval
 from dpstats.statistics import means
 from dpstats.statistics.clipped import cells
 from dpstats.statistics.clipped.margins import critical_value, two_sided_p
-from dpstats.statistics.means import read_clipped, row_epsilon
+from dpstats.statistics.means import read_clipped
 from dpstats.statistics.universal import limits
+from tests.privacy_loss.sampled import epsilon_lower_bound
 from tests.statistics.tables import ugly_columns
 
 SHAPES: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
@@ -166,8 +167,8 @@ def test_limits_and_cells_together_spend_exactly_the_epsilon_of_a_row(
     question = ask("mean", epsilon="1.4", neighbors=neighbors)
     read_clipped(as_column(rows(name)), question, seeded(1))
     assert len(spent) == 2
-    assert sum(spent) == row_epsilon(question)
-    assert row_epsilon(question) == (Fraction(7, 5) if neighbors is Neighbors.ADD_REMOVE else Fraction(7, 10))
+    for_one_row = row_epsilon(question.epsilon, question.neighbors)
+    assert sum(spent) == for_one_row == (Fraction(7, 5) if neighbors is Neighbors.ADD_REMOVE else Fraction(7, 10))
 
 
 def test_the_card_depends_on_the_released_limits_and_the_question_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.rank_laws import cuts_of, rank_law
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.statistics.universal.measure import WHOLE
 from dpstats.testing import seeded
+from tests.laws.ranks import cuts_of, rank_law
+from tests.privacy_loss.sampled import epsilon_lower_bound
 from tests.statistics.tables import neighbouring_tables
 
 pytestmark = pytest.mark.long

@@ -15,8 +15,8 @@ from dpstats.foundations.registry import find_statistic
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest
 from dpstats.mechanisms.ladder import Ladder
 from dpstats.mechanisms.propose_test_release import release_with_noise
-from dpstats.statistics import trimmed
-from dpstats.statistics.robust import locations, proposals, setting
+from dpstats.statistics.propose_test_release import locations, proposals, setting
+from dpstats.statistics.propose_test_release import trimmed_means as trimmed
 from dpstats.testing import seeded
 
 EPSILON, DELTA = Fraction(7, 5), Fraction(1, 10**5)

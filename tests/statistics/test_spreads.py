@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.replays import privacy_loss
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask, find_statistic
@@ -21,6 +20,7 @@ from dpstats.foundations.summaries import Column
 from dpstats.statistics.means import CLIPPED_LOSS, WHOLE_ERROR
 from dpstats.statistics.spreads import variance_clipped
 from dpstats.testing import seeded
+from tests.replays.limits import privacy_loss
 from tests.statistics.tables import ugly_columns
 
 SLACK = 1e-9

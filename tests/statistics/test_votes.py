@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpstats.audit.broken_pairs import SHORT_KENDALL, SHORT_SPEARMAN, law_with_public_rows
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.pair_laws import Rows, raw_classes_of, votes_law
 from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.paired.inversions import count_inversions
 from dpstats.statistics.paired.votes import KENDALL, SPEARMAN, Count, RawOrders, net_pairs, net_triples, release_votes
 from dpstats.testing import seeded
+from tests.laws.pairs import Rows, raw_classes_of, votes_law
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.pairs import SHORT_KENDALL, SHORT_SPEARMAN, law_with_public_rows
 
 COUNTS = {"kendall": KENDALL, "spearman": SPEARMAN}
 RELATIONS = list(Neighbors)

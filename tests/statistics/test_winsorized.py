@@ -14,8 +14,6 @@ import pytest
 from scipy import stats
 
 import dpstats as dp
-from dpstats.audit.broken_ends import overlapping_side
-from dpstats.audit.place_replays import place_loss
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import ask, find_statistic
@@ -33,7 +31,9 @@ from dpstats.statistics.winsorized import (
     winsorize,
 )
 from dpstats.testing import seeded
+from tests.replays.places import place_loss
 from tests.statistics.tables import ugly_columns
+from tests.twins.ends import overlapping_side
 
 SLACK = 1e-9
 EPSILON = Fraction(2)

@@ -2,7 +2,7 @@
 
 Claim      `compose`: questions of these costs on the same table are together as private as the cost returned, if the costs were
            fixed ahead; the questions themselves may depend on earlier answers. (Where costs depend on answers too, only a budget
-           with its accountant protects.) `parallel`: questions on disjoint rows. `group`: so many units at once
+           with its accountant protects.) `parallel`: questions on disjoint rows. `group`: several units at once
 Neighbors  The relation and the unit of the costs; all of them the same. `parallel`: ADD_REMOVE, of units that lie in one part
 Why        With probability delta_i a question may show everything; the rest is epsilon_i-DP, and epsilons add (basic), rhos add
            (zcdp), or Renyi divergences add at every order, the best of which is taken (advanced). See composition.proof.md
@@ -85,7 +85,7 @@ def parallel(costs: Iterable[PrivacyCost]) -> PrivacyCost:
 
 
 def group(cost: PrivacyCost, size: int) -> PrivacyCost:
-    """What a cost is for so many units at once, or for one who has so many rows.
+    """What a cost is for `size` units at once, or for a unit with `size` rows.
 
     >>> group(PrivacyCost("0.1"), 4)
     PrivacyCost(epsilon=0.4, delta=0, neighbors='add_remove', unit='row')

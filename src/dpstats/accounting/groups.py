@@ -6,7 +6,8 @@ path of such steps leads from a table to any of its neighbours, and the claim is
 Claim      A release that is (epsilon, delta)-DP for one row added or removed is unit_cost(epsilon, delta, steps)-DP for
            tables that many steps apart; `row_cost` asks the other way round: which row-level claim keeps a wanted one.
            Without a delta, rho / epsilon**2 is for the unit what it is for a row (`unit_loss`)
-Neighbors  ADD_REMOVE or CHANGE_ONE of a unit (`steps_between`), by way of ADD_REMOVE of rows
+Neighbors  ADD_REMOVE or CHANGE_ONE of a unit (`steps_between`), by way of ADD_REMOVE of rows. A changed row becomes a removed
+           and an added one here and nowhere else (`row_epsilon`)
 Why        P0 <= e^epsilon P1 + delta, and the same again for P1: k steps give e^(k epsilon), and the deltas on the way grow by
            1, e^epsilon, ... e^((k-1) epsilon). Groups of rows with public keys count once in all: a row lies in one of them.
 Numerics   Exact rationals; the growth of delta is rounded up, so a row's delta down and a unit's delta up
@@ -83,6 +84,15 @@ def steps_between(neighbors: Neighbors, rows_per_unit: int) -> int:
     """
     _check_steps(rows_per_unit, "rows_per_unit")
     return rows_per_unit if neighbors is Neighbors.ADD_REMOVE else 2 * rows_per_unit
+
+
+def row_epsilon(epsilon: Fraction, neighbors: Neighbors) -> Fraction:
+    """What may be spent for one row added or removed so that neighbours by `neighbors` of rows are `epsilon` apart.
+
+    A changed row is one removed and one added: half of epsilon for each. (With a delta, or by a sharper argument, `row_cost`
+    or the statistic's own proof says more.)
+    """
+    return epsilon / steps_between(neighbors, 1)
 
 
 def delta_growth(row_epsilon: Fraction, steps: int) -> Fraction | None:

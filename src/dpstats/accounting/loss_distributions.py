@@ -31,7 +31,7 @@ _STEPS_OF_MEAN, _MOST_STEPS = 1_000, 1_000_000
 
 
 def composed_epsilon(counts: Mapping[tuple[Fraction, Fraction], int], free: Fraction) -> Fraction:
-    """The epsilon of a list with each (epsilon, delta) so many times; `free` is the delta beside the questions' own."""
+    """The epsilon of a list with the `counts` of each (epsilon, delta); `free` is the delta beside the questions' own."""
     if free < SMALLEST_FREE:
         raise InvalidParameterError("method 'pld' needs 1e-9 or more of delta beside the questions' own; take 'advanced'.")
     distributions = _distributions()

@@ -1,1 +1,1 @@
-"""The auditor: tries to refute every claim that the library makes."""
+"""The auditor: checks what the library claims. The tests hold the exact laws and broken twins."""

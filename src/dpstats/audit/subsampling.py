@@ -19,7 +19,7 @@ from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.rounding import decimal_text, exact_rational
 from dpstats.mechanisms.coins import uniform_indices
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate
-from dpstats.statistics.aggregation.replies import Label, LabelReply, ReplyForm
+from dpstats.statistics.aggregation.replies import LabelForm, LabelReply, ReplyForm
 
 NOT_PRIVATE = "NOT PRIVATE: a function of the rows without any noise, for public or simulated rows only"
 ENOUGH = 0.75
@@ -76,7 +76,7 @@ def subsampling_stability(
     for _ in range(runs):
         samples.append(np.flatnonzero(uniform_indices(chance.denominator, rows.count, source) < chance.numerator))
     pieces = MadePieces(len(samples), lambda place: rows.take(samples[place]))
-    labels: ReplyForm[LabelReply] = Label()
+    labels: ReplyForm[LabelReply] = LabelForm()
     whole, *parts = evaluate([function], pieces, labels, seconds=seconds, workers=workers)
     agreed = sum(part is not None and part == whole for part in parts)
     return SubsamplingStability(whole, chance, agreed, runs)

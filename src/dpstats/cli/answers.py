@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
+from dpstats.foundations.text_tables import headed_lines
 
 
 def plain_text(answers: Sequence[Release | NoReply], total: PrivacyCost, *, cards: bool) -> str:
@@ -64,9 +65,7 @@ def _interval_lines(answer: Release) -> list[str]:
     several = getattr(answer.value, "values", answer.value)
     if not isinstance(several, (tuple, list)) or len(several) != len(intervals):
         return [f"  interval  {interval}" for interval in intervals]
-    values = [value_text(value) for value in several]
-    width = max(map(len, values))
-    return [f"  interval  {value:<{width}}  {interval}" for value, interval in zip(values, intervals, strict=True)]
+    return [f"  interval{line}" for line in headed_lines(zip(map(value_text, several), intervals, strict=True))]
 
 
 def _has_blocks() -> bool:

@@ -20,7 +20,7 @@ from dpstats.curator.formulas import MODELS, FormulaQuestion, ask_formula
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.stores.opening import INFER, Types, open_store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import call_words, split_parameters
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
@@ -141,7 +141,7 @@ def answer_questions(
 ) -> list[Release | NoReply]:
     """Open the table, look at the types of all columns, and only when all of that has gone well answer the questions."""
     store, schema = open_store(file, types)
-    desk, scope, chosen = Desk(store, schema), Scope(schema, View(schema)), source_or_system(source)
+    desk, scope, chosen = Desk(store, schema), Scope(schema, TableView(schema)), source_or_system(source)
     asked: list[Callable[[], Release | NoReply]] = []
     for question in questions:
         if isinstance(question, FormulaQuestion):
@@ -159,7 +159,7 @@ def _scope_of(question: Question, scope: Scope) -> Scope:
     reads = question.statistic.reads_of(len(question.columns))
     either = {name for name, each in zip(question.columns, reads, strict=True) if each is Reads.EITHER}
     texts = {name: ColumnType.TEXT for name in either if scope.columns.get(name) is ColumnType.UNDECLARED}
-    return Scope({**scope.columns, **texts}, View({**scope.columns, **texts})) if texts else scope
+    return Scope({**scope.columns, **texts}, TableView({**scope.columns, **texts})) if texts else scope
 
 
 def parse_types(declarations: Sequence[str]) -> Types:

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dpstats.cli import exits
 from dpstats.cli.command import Command
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
-from dpstats.curator.ledger.statements import Line, Statement
+from dpstats.curator.ledger.statements import Statement, StatementLine
 from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.results import value_text
+from dpstats.foundations.text_tables import headed_lines, shortened, table_lines
 
 UNSOUND = 1
 _LONGEST_QUESTION = 60
@@ -102,12 +103,10 @@ def _statement_text(statement: Statement) -> str:
         ("spent", f"{keeper.words(statement.total)}{amounts}"),
         ("remaining", statement.remaining),
     ]
-    width = max(len(name) for name, _ in facts)
-    lines = [statement.dataset, *(f"  {name:<{width}}  {text}" for name, text in facts)]
-    return "\n".join([*lines, "", *_table(statement.lines, statement)])
+    return "\n".join([statement.dataset, *headed_lines(facts), "", *_table(statement.lines, statement)])
 
 
-def _table(lines: Sequence[Line], statement: Statement) -> list[str]:
+def _table(lines: Sequence[StatementLine], statement: Statement) -> list[str]:
     if not lines:
         return ["  no questions yet"]
     keeper = statement.terms.budget.keeper
@@ -116,13 +115,11 @@ def _table(lines: Sequence[Line], statement: Statement) -> list[str]:
         when = line.time[:19].replace("T", " ")
         answered = "archived" if line.document is not None else "none"
         rows.append((when, _one_line(line.question), str(line.cost), keeper.words(line.total), answered))
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [f"  {line}" for line in table_lines(rows)]
 
 
 def _one_line(question: str) -> str:
-    text = value_text(question)
-    return text if len(text) <= _LONGEST_QUESTION else f"{text[: _LONGEST_QUESTION - 3]}..."
+    return shortened(value_text(question), _LONGEST_QUESTION)
 
 
 def _counted(number: int, one: str, several: str | None = None) -> str:

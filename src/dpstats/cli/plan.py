@@ -23,6 +23,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.text_tables import headed_lines
 
 _DESCRIPTION = """\
 Says what to expect of questions before they are asked: how likely a reply is, how wide its interval, how large its error.
@@ -45,8 +46,7 @@ says the smallest epsilon, up to 10, with which the interval reaches no farther 
 
 def describe() -> str:
     """The help text, with the shapes as the list has them."""
-    width = max(map(len, SHAPES))
-    shapes = [f"  {name:<{width}}  {shape.summary}" for name, shape in SHAPES.items()]
+    shapes = headed_lines({name: shape.summary for name, shape in SHAPES.items()})
     return "\n".join([_DESCRIPTION, f"Shapes (where none is named: {', '.join(DEFAULT_SHAPES)}):", *shapes])
 
 
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> list[ParsedQuestion]:
-    """The questions, with a word for each column that they leave out, and so many features in place of one."""
+    """The questions, with a word for each column that they leave out, and `features` features in place of one."""
     for question in parsed:
         if question.statistic == FORMULA:
             raise InvalidParameterError(
@@ -114,7 +114,7 @@ def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> lis
 
 
 def _of_several(question: ParsedQuestion, features: int) -> ParsedQuestion:
-    """The question about so many columns, an outcome apart, in place of one."""
+    """The question about `features` columns, an outcome apart, in place of one."""
     statistic = asked_statistic(question)
     names = planned_columns(statistic.name, features)[: -1 if statistic.has_outcome else None]
     if comes_first(question, statistic):

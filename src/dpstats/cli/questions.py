@@ -113,7 +113,7 @@ def comes_first(question: ParsedQuestion, statistic: Statistic) -> bool:
 
 
 def _split_plain(question: ParsedQuestion, how_many: int) -> tuple[tuple[str, ...], tuple[object, ...]]:
-    """So many columns, and what comes after them."""
+    """The first `how_many` columns, and what comes after them."""
     if not isinstance(question.column, str):
         raise _nothing_named_first(question.text)
     columns = [question.column, *question.positional[: how_many - 1]]

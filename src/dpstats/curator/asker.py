@@ -21,6 +21,7 @@ from dpstats.foundations.arguments import (
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, OTHER_NAMES, Statistic, find_statistic, statistic_names
+from dpstats.foundations.text_tables import headed_lines
 
 _FIXED = ("neighbors", "unit")
 _OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
@@ -187,9 +188,8 @@ def _columns_help(statistic: Statistic) -> dict[str, str]:
 def _documentation(statistic: Statistic) -> str:
     first, others = ({each.name: each.help for each in part} for part in split_parameters(statistic))
     rows = {**first, **_columns_help(statistic), **others, **_HELP}
-    width = max(map(len, rows))
     lines = [f"{statistic.summary.rstrip('.')}.", "", "Parameters"]
-    lines += [f"  {name:<{width}}  {text}" for name, text in rows.items()]
+    lines += headed_lines(rows)
     lines += ["", "Methods and what they claim"]
     lines += [f"  {method.name}  {method.claim}" for method in statistic.methods.values()]
     return "\n".join([*lines, "", "What it costs is debited before a row is read, and is never refunded."])

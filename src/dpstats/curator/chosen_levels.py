@@ -17,12 +17,12 @@ from typing import NamedTuple
 from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.expressions import Expression
-from dpstats.engines.expressions.language import Column
+from dpstats.engines.expressions.language import ColumnReference
 from dpstats.engines.formulas.design import Design
 from dpstats.engines.formulas.factors import CategoryFactor
 from dpstats.engines.groups.keys import count_keys
 from dpstats.engines.stores.store import Store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.keys import Label, in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource
@@ -58,7 +58,7 @@ def split_price(question: Question, categories: int) -> tuple[LevelPrice, Questi
 
 
 def choose_levels(
-    store: Store, view: View, design: Design, price: LevelPrice, most_features: int, source: RandomSource
+    store: Store, view: TableView, design: Design, price: LevelPrice, most_features: int, source: RandomSource
 ) -> Design | None:
     """The design with levels that many rows have, sorted; None where a category has fewer than two, or they cannot be made few
     enough."""
@@ -83,11 +83,11 @@ def _most_common(noisy_counts: Mapping[Label, int], most_features: int) -> dict[
 
 
 def _common_labels(
-    store: Store, view: View, category: CategoryFactor, price: LevelPrice, source: RandomSource
+    store: Store, view: TableView, category: CategoryFactor, price: LevelPrice, source: RandomSource
 ) -> Mapping[Label, int]:
     """The labels of a category that many rows have, each with its noisy count."""
     node, name = category.node, category.key
-    if not isinstance(node, Column):
+    if not isinstance(node, ColumnReference):
         view = replace(view, derived={**view.derived, name: Expression(node)})
     kind = ColumnType.TEXT if node.type is ColumnType.UNDECLARED else node.type
     raw_counts = {label: raw_count for (label,), raw_count in count_keys(store, view, [name], [kind]).items()}

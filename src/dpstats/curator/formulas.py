@@ -22,7 +22,7 @@ from dpstats.engines.formulas.design import Design, read_design
 from dpstats.engines.formulas.new_rows import design_rows
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import check_features
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta
@@ -56,7 +56,7 @@ class FormulaQuestion:
         if self.design.unknown:
             split_price(row_question, len(self.design.unknown))
 
-    def run(self, store: Store, view: View, row_question: Question, source: RandomSource) -> Outcome:
+    def run(self, store: Store, view: TableView, row_question: Question, source: RandomSource) -> Outcome:
         """Choose the levels that are not known, and fit; `row_question` has the price of a row for all of it."""
         design, question = self.design, row_question
         notes = []
@@ -157,14 +157,14 @@ def fixed_words(table: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return fixed
 
 
-def attach_design(value: object, design: Design, view: View) -> object:
+def attach_design(value: object, design: Design, view: TableView) -> object:
     """A fit that predicts from the columns of the formula; any other value as it is."""
     if not isinstance(value, RegressionFit):
         return value
     return replace(value, rows_of=design_rows(design.on(view), tuple(design.features)))
 
 
-def with_design(reply: Release | NoReply, design: Design, view: View) -> Release | NoReply:
+def with_design(reply: Release | NoReply, design: Design, view: TableView) -> Release | NoReply:
     """A reply from the archive, whose fit has lost its formula, with it."""
     if isinstance(reply, NoReply) or getattr(reply.value, "rows_of", None) is not None:
         return reply

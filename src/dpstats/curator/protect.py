@@ -18,11 +18,12 @@ from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
+from dpstats.engines.stores.bounding import bounded
 from dpstats.engines.stores.csv import CsvStore
 from dpstats.engines.stores.opening import INFER, Types, open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 
@@ -94,7 +95,7 @@ def protect(
     return Session(
         Desk(
             name=called or UNNAMED,
-            store=store if bound is None else store.bounded(bound),
+            store=store if bound is None else bounded(store, bound),
             schema=schema,
             protection=protection,
             account=account,
@@ -103,7 +104,7 @@ def protect(
             source=_fingerprint(table, store),
             allow_seeded=allow_seeded is True,
         ),
-        Scope(schema, View(schema)),
+        Scope(schema, TableView(schema)),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.expressions import condition, parse_expression
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.registry import Question, Reads, Statistic
 
@@ -20,7 +20,7 @@ class Scope:
     """The columns that can be named, and the view of the rows behind them."""
 
     columns: Mapping[str, ColumnType]
-    view: View
+    view: TableView
 
     @property
     def is_narrowed(self) -> bool:
@@ -55,7 +55,7 @@ class Scope:
         check_column_name(name, tuple(self.columns))
         return self.columns[name]
 
-    def view_for(self, statistic: Statistic) -> View:
+    def view_for(self, statistic: Statistic) -> TableView:
         """The view that a statistic reads: one that only counts rows also counts untyped elements that have no label."""
         if not statistic.only_counts:
             return self.view

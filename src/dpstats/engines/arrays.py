@@ -14,7 +14,7 @@ from dpstats.engines.exact.powers import power_sums
 from dpstats.engines.exact.selection import counts_below, counts_below_of_sorted, windows_by_brackets, windows_of_sorted
 from dpstats.engines.exact.sums import sum_between
 from dpstats.engines.exact.tallies import common_numbers, tally_sorted
-from dpstats.foundations.summaries import Clip, LabelCounts, OrderWindow, Runs, WindowRequest
+from dpstats.foundations.summaries import Clip, LabelCounts, NumberRuns, OrderWindow, WindowRequest
 
 SMALL_ROWS = 1 << 14
 """Rows up to which a sorted copy is the fastest way to a single window."""
@@ -74,10 +74,10 @@ class ArrayColumn:
         """The exact sums over all rows of powers of where they lie in a clip, in one pass."""
         return power_sums(self._chunks, clip, degree)
 
-    def tally(self) -> Runs:
+    def tally(self) -> NumberRuns:
         """Every distinct number with its count."""
         runs = tally_sorted(self._sorted())
-        return Runs(runs.values, runs.counts)
+        return NumberRuns(runs.values, runs.counts)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""

@@ -24,7 +24,7 @@ Mask = NDArray[np.bool_]
 _CELLS_OF = {ColumnType.TEXT: Labels, ColumnType.MOMENT: Moments, ColumnType.OTHER: Opaque}
 
 
-class Expression(Protocol):
+class RowFunction(Protocol):
     """A function of one row, made of columns and constants."""
 
     @property
@@ -46,7 +46,7 @@ class Expression(Protocol):
         ...
 
 
-class Part(NamedTuple):
+class CountedCells(NamedTuple):
     """Cells, and which of them count; None where all do."""
 
     cells: Cells
@@ -54,14 +54,14 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class View:
+class TableView:
     """Columns of a table and derived ones, and the conditions that rows must meet."""
 
     schema: Mapping[str, ColumnType]
     """The columns of the table with their types, as declared or as re-declared by the owner."""
-    derived: Mapping[str, Expression] = field(default_factory=dict)
+    derived: Mapping[str, RowFunction] = field(default_factory=dict)
     """Further columns, in order: each may use those before it."""
-    conditions: tuple[Expression, ...] = ()
+    conditions: tuple[RowFunction, ...] = ()
     """A row belongs to the view if all of them are true; they may use every column."""
     complete: tuple[tuple[str, ColumnType], ...] = ()
     """Columns, each with the type that it is read as: a row that is missing in one of them counts as missing in every column."""
@@ -117,7 +117,7 @@ class View:
 class ViewedBatch:
     """A batch as a view shows it."""
 
-    def __init__(self, view: View, batch: Batch) -> None:
+    def __init__(self, view: TableView, batch: Batch) -> None:
         self._view = view
         self._batch = batch
         self._raw_derived: dict[str, Cells] = {}
@@ -131,14 +131,14 @@ class ViewedBatch:
         raw_cells = self._read(name, kind)
         return raw_cells if self.raw_kept is None else select_cells(raw_cells, self.raw_kept)
 
-    def parts(self, name: str, kind: ColumnType) -> list[Part]:
+    def parts(self, name: str, kind: ColumnType) -> list[CountedCells]:
         """The rows that belong to the view and are not missing in a column, each in one part; parts have the batch's rows.
 
         There is one part, but for UNDECLARED: then cells that are numbers are numbers, and the others texts.
         """
         if not self._view.complete:
             return self._parts(name, kind)
-        return [Part(cells, _both(raw_taken, self._raw_complete)) for cells, raw_taken in self._parts(name, kind)]
+        return [CountedCells(cells, _both(raw_taken, self._raw_complete)) for cells, raw_taken in self._parts(name, kind)]
 
     @cached_property
     def _raw_complete(self) -> Mask | None:
@@ -148,16 +148,16 @@ class ViewedBatch:
             raw_complete = _both(raw_complete, _either([raw_taken for _, raw_taken in self._parts(name, kind)]))
         return raw_complete
 
-    def _parts(self, name: str, kind: ColumnType) -> list[Part]:
+    def _parts(self, name: str, kind: ColumnType) -> list[CountedCells]:
         """The parts of one column, whatever is missing in others."""
         if kind is not ColumnType.UNDECLARED:
             raw_cells = self._read(name, kind)
-            return [Part(raw_cells, _both(self.raw_kept, _present(raw_cells)))]
+            return [CountedCells(raw_cells, _both(self.raw_kept, _present(raw_cells)))]
         raw_numbers, raw_texts = self._read(name, ColumnType.NUMBER), self._read(name, ColumnType.TEXT)
         raw_are_numbers = present_cells(raw_numbers)
         return [
-            Part(raw_numbers, _both(self.raw_kept, raw_are_numbers)),
-            Part(raw_texts, _both(self.raw_kept, present_cells(raw_texts) & ~raw_are_numbers)),
+            CountedCells(raw_numbers, _both(self.raw_kept, raw_are_numbers)),
+            CountedCells(raw_texts, _both(self.raw_kept, present_cells(raw_texts) & ~raw_are_numbers)),
         ]
 
     def present(self, name: str, kind: ColumnType) -> list[Cells]:
@@ -175,7 +175,7 @@ class ViewedBatch:
             raise InvalidParameterError(f"column {name!r} is derived and cannot be read as {kind.value}.")
         return raw_cells
 
-    def _meets_all(self, conditions: Sequence[Expression]) -> Mask | None:
+    def _meets_all(self, conditions: Sequence[RowFunction]) -> Mask | None:
         raw_kept: Mask | None = None
         for condition in conditions:
             raw_kept = _both(raw_kept, condition.mask(self._read))
@@ -198,6 +198,6 @@ def _either(masks: Sequence[Mask | None]) -> Mask | None:
     return np.logical_or.reduce(taken) if len(taken) == len(masks) else None
 
 
-def _taken(part: Part) -> Cells:
+def _taken(part: CountedCells) -> Cells:
     raw_cells = part.cells if part.raw_taken is None or part.raw_taken.all() else select_cells(part.cells, part.raw_taken)
     return Numbers(raw_cells.raw_values) if isinstance(raw_cells, Numbers) else raw_cells

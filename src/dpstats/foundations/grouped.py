@@ -5,7 +5,6 @@ A row lies in one group, so all groups together cost what one of them does (acco
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.keys import in_key_order, labels_of
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, claim_text, plain_value, value_text
+from dpstats.foundations.text_tables import html_cell, html_of, table_lines
 
 MOST_SHOWN = 60
 """Lines of groups that are printed; `rows` and `to_dict` have them all."""
@@ -86,10 +86,8 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         return rows
 
     def __str__(self) -> str:
-        table = [self._headings(), *self._shown_rows()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
-        return "\n".join([self.question, *(f"  {line}" for line in lines), *self._foot()])
+        lines = [f"  {line}" for line in table_lines([self._headings(), *self._shown_rows()])]
+        return "\n".join([self.question, *lines, *self._foot()])
 
     def __repr__(self) -> str:
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
@@ -131,11 +129,9 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         import_module("dpstats.pictures.releases").plot_answers(path, [self])  # above this floor, and loaded only to draw
 
     def _repr_html_(self) -> str:
-        head = _html_row("th", self._headings())
-        body = "".join(_html_row("td", row) for row in self._shown_rows())
-        foot = "".join(_html_row("td", [line], columns=len(self._headings())) for line in self._foot())
-        caption = f'<caption style="text-align:left;font-weight:bold">{html.escape(self.question)}</caption>'
-        return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody><tfoot>{foot}</tfoot></table>"
+        rows = [_html_cells("td", row) for row in self._shown_rows()]
+        foot = [_html_cells("td", [line], columns=len(self._headings())) for line in self._foot()]
+        return html_of(self.question, rows, _html_cells("th", self._headings()), foot)
 
     def _headings(self) -> list[str]:
         name = ["name"] if self._has_names() else []
@@ -171,7 +167,7 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         return [*lines, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
 
 
-class _Part(NamedTuple):
+class _ShownValue(NamedTuple):
     """What stands in one line: a value, or one of those that it names, with its interval."""
 
     name: str | None
@@ -183,24 +179,19 @@ class _Part(NamedTuple):
         return dict(reply.card().lines)["value"] if self.name is None else f"{self.value:.6g}"
 
 
-def _parts(reply: Release | NoReply) -> list[_Part]:
+def _parts(reply: Release | NoReply) -> list[_ShownValue]:
     """The lines of a reply: one, or where its value names several numbers, as a regression does, one for each of them."""
     if isinstance(reply, NoReply):
-        return [_Part(None, None, None)]
+        return [_ShownValue(None, None, None)]
     if not hasattr(reply.value, "named_values"):
-        return [_Part(None, reply.value, reply.interval)]
+        return [_ShownValue(None, reply.value, reply.interval)]
     values = reply.value.named_values()
     intervals = reply.intervals if len(reply.intervals) == len(values) else [None] * len(values)
-    return [_Part(name, value, interval) for (name, value), interval in zip(values, intervals, strict=True)]
+    return [_ShownValue(name, value, interval) for (name, value), interval in zip(values, intervals, strict=True)]
 
 
-def _html_row(tag: str, cells: Sequence[str], columns: int = 1) -> str:
-    styles = [f"text-align:left{_LOUD if NOT_PRIVATE in cell else ''}" for cell in cells]
-    marked = (
-        f'<{tag} colspan="{columns}" style="{style}">{html.escape(cell)}</{tag}>'
-        for cell, style in zip(cells, styles, strict=True)
-    )
-    return f"<tr>{''.join(marked)}</tr>"
+def _html_cells(tag: str, cells: Sequence[str], columns: int = 1) -> list[str]:
+    return [html_cell(tag, cell, f"text-align:left{_LOUD if NOT_PRIVATE in cell else ''}", columns) for cell in cells]
 
 
 def _cell(value: Any) -> Any:

@@ -128,7 +128,7 @@ class Method:
     """At most rho / epsilon**2, where rho is its cost in zero-concentrated privacy apart from delta: 1/8 for an exponential
     mechanism, less for several steps that share an epsilon."""
     check: Callable[[Question], None] | None = None
-    """Raises where the method cannot answer a question of the statistic, such as one with so many features; before anything is
+    """Raises where the method cannot answer a question of the statistic, such as one with too many features; before anything is
     spent or read. None where it can answer all."""
 
 
@@ -179,7 +179,7 @@ class Statistic:
     most_features: int = 40
     """Of a statistic of features: how many columns it takes, an outcome apart."""
     simulate: Callable[[Question, int, np.random.Generator], Simulated] | None = None
-    """For plans, where tables of public shapes are of no use: a random table of so many rows, such as rows of the law that a
+    """For plans, where tables of public shapes are of no use: a random table of that many rows, such as rows of the law that a
     question fits. None: tables of shapes will do."""
 
     @property
@@ -203,7 +203,7 @@ class Statistic:
         return self.takes_features and not self.has_outcome
 
     def reads_of(self, columns: int) -> tuple[Reads, ...]:
-        """What each of so many columns is read as: features are numbers."""
+        """What each of `columns` columns is read as: features are numbers."""
         if not self.takes_features:
             return self.reads
         return (*(Reads.NUMBERS,) * (columns - len(self.reads) + 1), *self.reads[1:])

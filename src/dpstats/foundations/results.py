@@ -5,7 +5,6 @@ The card is the release's passport: what was asked, what it cost, whom it protec
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import NoReplyError
 from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.text_tables import headed_lines, html_cell, html_of
 
 NOT_PRIVATE = "NOT PRIVATE: drawn from a seeded source, for tests only"
 
@@ -59,8 +59,7 @@ class Card:
     lines: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        width = max(len(heading) for heading, _ in self.lines)
-        return "\n".join([self.title, *(f"  {heading:<{width}}  {text}" for heading, text in self.lines)])
+        return "\n".join([self.title, *headed_lines(self.lines)])
 
     def __repr__(self) -> str:
         return f"Card({self.title}, {len(self.lines)} lines: print it)"
@@ -70,13 +69,9 @@ class Card:
         return {"title": self.title, **dict(self.lines)}
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><th style="text-align:left;vertical-align:top">{html.escape(heading)}</th>'
-            f'<td style="text-align:left{_LOUD if NOT_PRIVATE in text else ""}">{html.escape(text)}</td></tr>'
-            for heading, text in self.lines
-        )
-        caption = f'<caption style="text-align:left;font-weight:bold">{html.escape(self.title)}</caption>'
-        return f"<table>{caption}<tbody>{rows}</tbody></table>"
+        heads = [html_cell("th", heading, "text-align:left;vertical-align:top") for heading, _ in self.lines]
+        texts = [html_cell("td", text, f"text-align:left{_LOUD if NOT_PRIVATE in text else ''}") for _, text in self.lines]
+        return html_of(self.title, zip(heads, texts, strict=True))
 
 
 @dataclass(frozen=True, repr=False)

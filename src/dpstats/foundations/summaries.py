@@ -59,7 +59,7 @@ class Clip:
         return min(max(in_units(value, self.unit) - self.low, 0), self.steps)
 
 
-class Runs(NamedTuple):
+class NumberRuns(NamedTuple):
     """Every distinct number of a column, ascending, with the number of rows that have it."""
 
     raw_values: NDArray[Any]
@@ -153,7 +153,7 @@ class Column(Protocol):
         """The exact sums over all rows of clip.place(row)**k, for k = 0 (the rows themselves) to `degree`, at most 4."""
         ...
 
-    def tally(self) -> Runs:
+    def tally(self) -> NumberRuns:
         """Every distinct number with its count; holds as many numbers in memory as there are different ones."""
         ...
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, random_below, random_bits, source_or_system
+from dpstats.foundations.randomness import RandomSource, random_below, random_bits
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exp_bounds
 from dpstats.mechanisms.coins import Bounds, settle, uniform_indices
 from dpstats.mechanisms.discrete_laplace import sample_geometric
-from dpstats.mechanisms.grid import POLICY, Grid, at_least_one, grid_for, positive_rational, take_coordinates
+from dpstats.mechanisms.grid import Drawn, Grid, at_least_one, grid_for, positive_rational, release_on_grid
 
 METHOD = "cube laplace"
 CLAIM = "epsilon-DP if no coordinate of the value, after the policy below, moves by more than linf_sensitivity"
@@ -54,25 +54,14 @@ def cube_laplace(
     """
     sensitivity = positive_rational(linf_sensitivity, "linf_sensitivity")
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
-    source = source_or_system(rng)
     chosen = grid_for(sensitivity / cost.epsilon, grid, integers)
-    raw_coordinates, is_vector = take_coordinates(value)
-    scale = linf_units(sensitivity, chosen) / cost.epsilon
-    noise = sample_cube_laplace(scale, len(raw_coordinates), source).tolist()
-    noisy = [chosen.number(chosen.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise, strict=True)]
-    return Release(
-        question=f"cube_laplace(linf_sensitivity={decimal_text(sensitivity)})",
-        value=tuple(noisy) if is_vector else noisy[0],
-        cost=cost,
-        method=METHOD,
-        claim=CLAIM,
-        private=source.private,
-        notes=(
-            ("noise", f"cube Laplace of scale {decimal_text(scale * chosen.spacing)}, drawn exactly"),
-            ("grid", str(chosen)),
-            ("policy", POLICY),
-        ),
-    )
+
+    def draw(coordinates: int, source: RandomSource) -> Drawn:
+        scale = linf_units(sensitivity, chosen) / cost.epsilon
+        return sample_cube_laplace(scale, coordinates, source), f"cube Laplace of scale {decimal_text(scale * chosen.spacing)}"
+
+    question = f"cube_laplace(linf_sensitivity={decimal_text(sensitivity)})"
+    return release_on_grid(value, chosen, draw, question, cost, METHOD, CLAIM, rng)
 
 
 def linf_units(sensitivity: Fraction, grid: Grid) -> Fraction:
@@ -84,7 +73,7 @@ def linf_units(sensitivity: Fraction, grid: Grid) -> Fraction:
 
 
 def cube_spread(coordinates: int) -> tuple[float, float]:
-    """The variance of one of so many coordinates, in squared scales, and its excess kurtosis; both for wide noise."""
+    """The variance of one of `coordinates` coordinates, in squared scales, and its excess kurtosis; both for wide noise."""
     variance = (coordinates + 1) * (coordinates + 2) / 3
     return variance, 3 / 5 * (coordinates + 3) * (coordinates + 4) / variance - 3
 

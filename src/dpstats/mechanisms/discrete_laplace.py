@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, source_or_system
+from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exp_bounds
 from dpstats.mechanisms.coins import Bounds, CoinTable, biased_coins, half
-from dpstats.mechanisms.grid import POLICY, Grid, at_least_one, grid_for, positive_rational, take_coordinates
+from dpstats.mechanisms.grid import Drawn, Grid, add_noise, at_least_one, grid_for, positive_rational, release_on_grid
 
 METHOD = "discrete laplace"
 CLAIM = "epsilon-DP if the value, after the policy below, moves by at most l1_sensitivity (sum over coordinates)"
@@ -55,24 +55,16 @@ def laplace(
     """
     sensitivity = positive_rational(l1_sensitivity, "l1_sensitivity")
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
-    source = source_or_system(rng)
     chosen = grid_for(sensitivity / cost.epsilon, grid, integers)
-    raw_coordinates, is_vector = take_coordinates(value)
-    noisy = add_laplace(raw_coordinates, sensitivity, cost.epsilon, chosen, source)
-    scale = l1_units(sensitivity, chosen, len(raw_coordinates)) / cost.epsilon
-    return Release(
-        question=f"laplace(l1_sensitivity={decimal_text(sensitivity)})",
-        value=tuple(noisy) if is_vector else noisy[0],
-        cost=cost,
-        method=METHOD,
-        claim=CLAIM,
-        private=source.private,
-        notes=(
-            ("noise", f"discrete Laplace of scale {decimal_text(scale * chosen.spacing)}, drawn exactly"),
-            ("grid", str(chosen)),
-            ("policy", POLICY),
-        ),
-    )
+
+    def draw(coordinates: int, source: RandomSource) -> Drawn:
+        scale = l1_units(sensitivity, chosen, coordinates) / cost.epsilon
+        return sample_discrete_laplace(
+            scale, coordinates, source
+        ), f"discrete Laplace of scale {decimal_text(scale * chosen.spacing)}"
+
+    question = f"laplace(l1_sensitivity={decimal_text(sensitivity)})"
+    return release_on_grid(value, chosen, draw, question, cost, METHOD, CLAIM, rng)
 
 
 def add_laplace(
@@ -80,8 +72,7 @@ def add_laplace(
 ) -> list[int | float]:
     """The coordinates on the grid, with the noise that hides a move by `sensitivity` of all of them together."""
     scale = l1_units(sensitivity, grid, len(raw_coordinates)) / epsilon
-    noise = sample_discrete_laplace(scale, len(raw_coordinates), rng).tolist()
-    return [grid.number(grid.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise, strict=True)]
+    return add_noise(raw_coordinates, sample_discrete_laplace(scale, len(raw_coordinates), rng), grid)
 
 
 def l1_units(sensitivity: Fraction, grid: Grid, coordinates: int) -> Fraction:

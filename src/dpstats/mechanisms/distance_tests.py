@@ -27,7 +27,7 @@ from dpstats.mechanisms.grid import integer_ratio, is_plus_infinity
 SURE_NATS = 30
 """At a LaplaceTest's cap the noise makes it fail with probability below exp(-SURE_NATS)."""
 MOST_STEPS = 1 << 18
-"""No test looks further than so many steps; one that would need more passes less often, and is as private."""
+"""No test looks further than this many steps; one that would need more passes less often, and is as private."""
 LARGEST_UNSTABLE = 1000
 _GUARD = 128
 

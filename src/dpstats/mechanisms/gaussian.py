@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, random_words, source_or_system
+from dpstats.foundations.randomness import RandomSource, random_words
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exp_bounds, log_bounds, power_of_two_at_most, sqrt_bounds
 from dpstats.mechanisms.coins import Bounds, settle
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
-from dpstats.mechanisms.grid import POLICY, Grid, at_least_one, grid_for, positive_rational, take_coordinates
+from dpstats.mechanisms.grid import Drawn, Grid, at_least_one, grid_for, positive_rational, release_on_grid
 
 METHOD = "discrete gaussian"
 CLAIM = "(epsilon, delta)-DP if the value, after the policy below, moves by at most l2_sensitivity (Euclidean length)"
@@ -57,28 +57,16 @@ def gaussian(
     cost = PrivacyCost(spendable_epsilon(epsilon), spendable_delta(delta), neighbors)
     if not cost.delta:
         raise MissingParameterError("gaussian needs delta: for example delta=1e-6; without it use laplace.")
-    source = source_or_system(rng)
     rho = largest_rho(cost.epsilon, cost.delta)
     chosen = grid_for(_deviation(sensitivity**2 / (2 * rho)), grid, integers)
-    raw_coordinates, is_vector = take_coordinates(value)
-    variance = variance_in_units(sensitivity, chosen, len(raw_coordinates), rho)
-    noise = sample_discrete_gaussian(variance, len(raw_coordinates), source).tolist()
-    noisy = [chosen.number(chosen.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise, strict=True)]
-    deviation = decimal_text(_deviation(variance * chosen.spacing**2))
-    return Release(
-        question=f"gaussian(l2_sensitivity={decimal_text(sensitivity)})",
-        value=tuple(noisy) if is_vector else noisy[0],
-        cost=cost,
-        method=METHOD,
-        claim=CLAIM,
-        private=source.private,
-        notes=(
-            ("noise", f"discrete Gaussian of standard deviation {deviation}, drawn exactly"),
-            ("zCDP", f"rho = {decimal_text(rho)}"),
-            ("grid", str(chosen)),
-            ("policy", POLICY),
-        ),
-    )
+
+    def draw(coordinates: int, source: RandomSource) -> Drawn:
+        variance = variance_in_units(sensitivity, chosen, coordinates, rho)
+        deviation = decimal_text(_deviation(variance * chosen.spacing**2))
+        return sample_discrete_gaussian(variance, coordinates, source), f"discrete Gaussian of standard deviation {deviation}"
+
+    question, notes = f"gaussian(l2_sensitivity={decimal_text(sensitivity)})", (("zCDP", f"rho = {decimal_text(rho)}"),)
+    return release_on_grid(value, chosen, draw, question, cost, METHOD, CLAIM, rng, notes)
 
 
 @functools.lru_cache(maxsize=256)

@@ -13,15 +13,19 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.randomness import RandomSource, source_or_system
+from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 
 POLICY = (
@@ -61,7 +65,7 @@ class Grid:
         return self._limit if is_plus_infinity(raw) else -self._limit
 
     def number(self, units: int) -> int | float:
-        """What is released for so many units: an int on the whole numbers, otherwise the nearest float."""
+        """What is released for a number of units: an int on the whole numbers, otherwise the nearest float."""
         if self.integers:
             return units
         return self.within(units) * self.spacing.numerator / self.spacing.denominator
@@ -93,6 +97,35 @@ def grid_for(noise_scale: Fraction, spacing: object, integers: bool) -> Grid:
     if chosen > LARGEST:
         raise InvalidParameterError("the grid must be finer than the largest float.")
     return Grid(chosen)
+
+
+Drawn = tuple[NDArray[np.int64], str]
+"""Noise in whole grid units, one for each coordinate, and what it is in words."""
+
+
+def release_on_grid(
+    value: object,
+    grid: Grid,
+    draw: Callable[[int, RandomSource], Drawn],
+    question: str,
+    cost: PrivacyCost,
+    method: str,
+    claim: str,
+    rng: RandomSource | None,
+    notes: tuple[tuple[str, str], ...] = (),
+) -> Release:
+    """The value on the grid with the noise that `draw` makes for its number of coordinates."""
+    source = source_or_system(rng)
+    raw_coordinates, is_vector = take_coordinates(value)
+    noise, words = draw(len(raw_coordinates), source)
+    noisy = add_noise(raw_coordinates, noise, grid)
+    notes = (("noise", f"{words}, drawn exactly"), *notes, ("grid", str(grid)), ("policy", POLICY))
+    return Release(question, tuple(noisy) if is_vector else noisy[0], cost, method, claim, source.private, notes=notes)
+
+
+def add_noise(raw_coordinates: Sequence[object], noise: NDArray[np.int64], grid: Grid) -> list[int | float]:
+    """The coordinates in grid units with whole units of noise added, as numbers."""
+    return [grid.number(grid.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise.tolist(), strict=True)]
 
 
 def take_coordinates(value: object) -> tuple[list[object], bool]:

@@ -24,20 +24,20 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
-from dpstats.foundations.randomness import RandomSource, random_words, source_or_system
+from dpstats.foundations.randomness import RandomSource, random_words
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exp_bounds, sqrt_bounds
 from dpstats.mechanisms.coins import Bounds, settle
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.gaussian import FAR, squared_units
-from dpstats.mechanisms.grid import POLICY, Grid, grid_for, positive_rational, take_coordinates
+from dpstats.mechanisms.grid import Drawn, Grid, grid_for, positive_rational, release_on_grid
 
 METHOD = "spherical laplace"
 CLAIM = "epsilon-DP if the value, after the policy below, moves by at most l2_sensitivity (Euclidean length)"
 
 MOST_COORDINATES = 1024
 SLACK = 2.0**-28
-_LONGEST = 4096.0  # lengths beyond so many scales are settled exactly: there SLACK need not exceed the error of floats
+_LONGEST = 4096.0  # lengths beyond this many scales are settled exactly: there SLACK need not exceed the error of floats
 _FLOATS_FROM, _FLOATS_TO = Fraction(1, 1 << 100), Fraction(1 << 100)  # scales that floats hold with room to spare
 _ROOT_BITS = 30
 _UNIT_BITS = 40
@@ -62,25 +62,16 @@ def spherical_laplace(
     """
     sensitivity = positive_rational(l2_sensitivity, "l2_sensitivity")
     cost = PrivacyCost(spendable_epsilon(epsilon), 0, neighbors)
-    source = source_or_system(rng)
     chosen = grid_for(sensitivity / cost.epsilon, grid, integers)
-    raw_coordinates, is_vector = take_coordinates(value)
-    scale = l2_units(sensitivity, chosen, len(raw_coordinates)) / cost.epsilon
-    noise = sample_spherical_laplace(scale, len(raw_coordinates), source).tolist()
-    noisy = [chosen.number(chosen.units(raw) + drawn) for raw, drawn in zip(raw_coordinates, noise, strict=True)]
-    return Release(
-        question=f"spherical_laplace(l2_sensitivity={decimal_text(sensitivity)})",
-        value=tuple(noisy) if is_vector else noisy[0],
-        cost=cost,
-        method=METHOD,
-        claim=CLAIM,
-        private=source.private,
-        notes=(
-            ("noise", f"spherical Laplace of scale {decimal_text(scale * chosen.spacing)}, drawn exactly"),
-            ("grid", str(chosen)),
-            ("policy", POLICY),
-        ),
-    )
+
+    def draw(coordinates: int, source: RandomSource) -> Drawn:
+        scale = l2_units(sensitivity, chosen, coordinates) / cost.epsilon
+        return sample_spherical_laplace(
+            scale, coordinates, source
+        ), f"spherical Laplace of scale {decimal_text(scale * chosen.spacing)}"
+
+    question = f"spherical_laplace(l2_sensitivity={decimal_text(sensitivity)})"
+    return release_on_grid(value, chosen, draw, question, cost, METHOD, CLAIM, rng)
 
 
 def l2_units(sensitivity: Fraction, grid: Grid, coordinates: int) -> Fraction:

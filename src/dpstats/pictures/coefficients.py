@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Any
 
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.looks import COLORS, as_written
 
 MOST_NAMED = 40
@@ -23,7 +24,7 @@ _NEAR, _FARTHEST = 12.0, 60.0
 
 
 @dataclass(frozen=True)
-class _Line:
+class _CoefficientLine:
     """A coefficient as it is drawn."""
 
     name: str
@@ -56,7 +57,7 @@ def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> tuple[float, C
     return 1.1 + _ROW * (len(lines) + words.count("\n")), lambda axes: _draw(axes, lines, farthest, edge, words)
 
 
-def _lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[_Line]]:
+def _lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[_CoefficientLine]]:
     """Whether all coefficients are drawn in units of their errors, and the intercept and the coefficients."""
     values = (fit.intercept, *fit.coefficients)
     own: list[Interval | None] = list(intervals) if fit.has_intercept else [None, *intervals]
@@ -65,7 +66,9 @@ def _lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[_Line]]:
     errors = [_error(fit.errors, place, own[place]) for place in range(len(values))]
     is_scaled = all(error is not None for error in errors[1:])
     return is_scaled, [
-        _Line(_short(name), value, error if is_scaled and error is not None else 1.0, interval or _around(value, error))
+        _CoefficientLine(
+            _short(name), value, error if is_scaled and error is not None else 1.0, interval or _around(value, error)
+        )
         for name, value, error, interval in zip(("Intercept", *fit.names), values, errors, own, strict=True)
     ]
 
@@ -85,7 +88,7 @@ def _around(value: float, error: float | None) -> Interval | None:
     return None if reach is None else Interval(value - reach, value + reach, _LEVEL, "the error")
 
 
-def _draw(axes: Any, lines: Sequence[_Line], farthest: float, edge: float, words: str) -> None:
+def _draw(axes: Any, lines: Sequence[_CoefficientLine], farthest: float, edge: float, words: str) -> None:
     axes.axvline(0.0, color=COLORS[6], linewidth=0.8, zorder=1)
     for place, line in enumerate(lines):
         if farthest < abs(line.place) < math.inf:
@@ -103,7 +106,7 @@ def _draw(axes: Any, lines: Sequence[_Line], farthest: float, edge: float, words
     axes.set_xlabel(as_written(words))
 
 
-def _draw_whisker(axes: Any, line: _Line, place: int) -> None:
+def _draw_whisker(axes: Any, line: _CoefficientLine, place: int) -> None:
     if line.interval is None:
         return
     low, high = line.interval.low / line.scale, line.interval.high / line.scale
@@ -112,5 +115,4 @@ def _draw_whisker(axes: Any, line: _Line, place: int) -> None:
 
 
 def _short(name: str) -> str:
-    text = value_text(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return shortened(value_text(name), _LONGEST)

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import Any
 
 from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.looks import COLORS, as_written
 
 MOST_NAMED = 40
@@ -22,7 +23,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class _Line:
+class _ParameterLine:
     """A parameter as it is drawn."""
 
     name: str
@@ -50,7 +51,7 @@ def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> tuple[float, Ca
     return 1.1 + _ROW * min(len(lines), MOST_NAMED), lambda axes: _draw(axes, lines, words)
 
 
-def _line(fit: Any, place: int, intervals: Sequence[Interval], reach: float) -> _Line:
+def _line(fit: Any, place: int, intervals: Sequence[Interval], reach: float) -> _ParameterLine:
     value = fit.values[place]
     error = None if fit.errors is None else float(fit.errors[place])
     ends = None if error is None else (value - reach * error, value + reach * error)
@@ -59,10 +60,10 @@ def _line(fit: Any, place: int, intervals: Sequence[Interval], reach: float) -> 
         error = error or (ends[1] - ends[0]) / (2 * reach)
     is_known = error is not None and 0 < error < math.inf
     noise = None if fit.noise is None else reach * fit.noise[place]
-    return _Line(_short(fit.names[place]), value, ends, error if is_known else None, noise)
+    return _ParameterLine(_short(fit.names[place]), value, ends, error if is_known else None, noise)
 
 
-def _draw(axes: Any, lines: Sequence[_Line], words: str) -> None:
+def _draw(axes: Any, lines: Sequence[_ParameterLine], words: str) -> None:
     axes.axvline(0.0, color=COLORS[6], linewidth=0.8, zorder=1)
     for place, line in enumerate(lines):
         if math.isfinite(line.value):
@@ -79,7 +80,7 @@ def _draw(axes: Any, lines: Sequence[_Line], words: str) -> None:
     axes.set_xlabel(as_written(words))
 
 
-def _draw_reaches(axes: Any, line: _Line, error: float, place: int) -> None:
+def _draw_reaches(axes: Any, line: _ParameterLine, error: float, place: int) -> None:
     """The interval and, thicker, the reach of noise."""
     ends = [(end - line.value) / error for end in line.ends or ()]
     if ends and all(map(math.isfinite, ends)):
@@ -89,5 +90,4 @@ def _draw_reaches(axes: Any, line: _Line, error: float, place: int) -> None:
 
 
 def _short(name: str) -> str:
-    text = value_text(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return shortened(value_text(name), _LONGEST)

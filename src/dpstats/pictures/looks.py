@@ -29,7 +29,7 @@ _SETTINGS = {
 
 @contextmanager
 def figure_for(path: str | Path, width: float, height: float, *, description: str = "") -> Iterator[Any]:
-    """A figure of so many inches to draw on; it is written to an .svg or .png file afterwards.
+    """A figure of `width` by `height` inches to draw on; it is written to an .svg or .png file afterwards.
 
     `description` goes into the file's own description. Needs matplotlib: pip install 'dpstats[plots]'.
     """

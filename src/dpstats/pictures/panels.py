@@ -16,6 +16,7 @@ from typing import Any
 
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
+from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.coefficients import coefficient_panel
 from dpstats.pictures.likelihood import likelihood_panel
 from dpstats.pictures.looks import COLORS, as_written
@@ -210,4 +211,4 @@ def _words(text: str) -> Panel:
 
 
 def _short(name: str) -> str:
-    return as_written(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}...")
+    return as_written(shortened(name, _LONGEST))

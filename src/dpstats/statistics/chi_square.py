@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.accounting.groups import row_cost, steps_between
+from dpstats.accounting.groups import row_cost, row_epsilon, steps_between
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.keys import counts_of, label_text
 from dpstats.foundations.randomness import RandomSource
@@ -26,7 +26,6 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
-from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, count_notes
 from dpstats.statistics.testing.labels import MOST_LABELS, checked_list
 from dpstats.statistics.testing.noise import Floats, simulator
@@ -123,7 +122,7 @@ GOODNESS_OF_FIT_TEST = register(
 def chi_square_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
     """Independence on the noisy table of public labels."""
     labels = question.arguments["row_labels"], question.arguments["column_labels"]
-    return independence_answer(table.label_pairs(), labels, row_epsilon(question), question, rng)
+    return independence_answer(table.label_pairs(), labels, row_epsilon(question.epsilon, question.neighbors), question, rng)
 
 
 @method(
@@ -158,7 +157,7 @@ def goodness_of_fit_laplace(column: Column, question: Question, rng: RandomSourc
     """Given probabilities against the noisy counts of their labels."""
     labels, chances = zip(*question.arguments["probabilities"], strict=True)
     raw_counts = counts_of(dict(column.most_common(_EVERY_LABEL)), labels)
-    epsilon = row_epsilon(question)
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
     noisy = np.array([release_counts(raw_counts, epsilon, rng)], dtype=np.float64)
     expectation = proportional(np.array([[float(chance) for chance in chances]]))
     return counts_answer(noisy, expectation, ((), labels), len(labels) - 1, epsilon, question, rng)

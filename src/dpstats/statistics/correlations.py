@@ -17,6 +17,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -25,11 +26,11 @@ from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
-from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, row_epsilon
+from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR
 from dpstats.statistics.paired.agreement import kendall_of, spearman_of
 from dpstats.statistics.paired.associations import Association
 from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
-from dpstats.statistics.paired.moments import Moments, moments_of
+from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
 from dpstats.statistics.paired.votes import KENDALL, SPEARMAN, release_votes
 from dpstats.statistics.universal.limits import MIDDLE, ROWS_SHARE, draw_limits
@@ -83,7 +84,7 @@ class Paired:
 
     cuts: tuple[Cut, Cut]
     frames: tuple[Frame, Frame]
-    moments: Moments
+    moments: SecondMoments
 
     @property
     def unit(self) -> float:
@@ -98,7 +99,7 @@ class Paired:
 
 def read_paired(table: Table, question: Question, rng: RandomSource) -> Paired | tuple[Cut, Cut]:
     """Spend the whole of a question on limits and cells; only the cuts where one column has nearly all rows in one place."""
-    epsilon = row_epsilon(question)
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
     limits = [draw_limits(table.column(place), epsilon * LIMITS_SHARE, rng) for place in (0, 1)]
     left = epsilon - sum(found.spent for found in limits)
     cuts = cut_for_products(limits[0], epsilon), cut_for_products(limits[1], epsilon)
@@ -180,7 +181,7 @@ def _clipped_notes(question: Question, cuts: tuple[Cut, Cut]) -> tuple[tuple[str
 
 
 def _notes(question: Question, kind: str) -> tuple[tuple[str, str], ...]:
-    rows = math.ceil(RELIABLE_NATS[kind] / row_epsilon(question))
+    rows = math.ceil(RELIABLE_NATS[kind] / row_epsilon(question.epsilon, question.neighbors))
     return (
         ("reliable from", f"about {rows:,} rows at this epsilon"),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out of both"),

@@ -19,9 +19,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from dpstats.accounting.groups import row_epsilon, steps_between
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.keys import are_distinct, counts_of, plain_key
-from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -32,7 +33,6 @@ from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.binned.edges import draw_edges, noisy_counts_between
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.counts import noise_reach
-from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.universal.decimals import float_of, ordinal_of
 
 MOST_BINS = 999
@@ -152,7 +152,7 @@ HISTOGRAM = register(
 @method(HISTOGRAM, "laplace", claim="pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately")
 def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Counts in bins that are listed, or between private edges."""
-    bins, epsilon = question.arguments["bins"], row_epsilon(question)
+    bins, epsilon = question.arguments["bins"], row_epsilon(question.epsilon, question.neighbors)
     if column.dtype is None:
         return _answer(question, _of_listed_labels(column, bins, question, rng), "the bins and the other parameters")
     notes: tuple[tuple[str, str], ...] = ()
@@ -179,10 +179,10 @@ def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> 
 )
 def histogram_thresholded(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Labels that nobody listed, those of many rows."""
-    bins, epsilon = question.arguments["bins"], row_epsilon(question)
+    bins, epsilon = question.arguments["bins"], row_epsilon(question.epsilon, question.neighbors)
     if not isinstance(bins, int):
         return _answer(question, _of_listed_labels(column, bins, question, rng), "the bins and the other parameters")
-    delta = question.delta / 2 if question.neighbors is Neighbors.CHANGE_ONE else question.delta
+    delta = question.delta / steps_between(question.neighbors, 1)
     chosen = choose_keys(dict(column.most_common(_ALL)), epsilon, delta, rng)
     labels = sorted(chosen, key=lambda label: -chosen[label])  # stays in the order of labels where counts are equal
     histogram = _histogram(question, (), labels, [chosen[label] for label in labels], epsilon)
@@ -194,7 +194,7 @@ def _of_listed_labels(column: Column, bins: Sequence[Any], question: Question, r
     """The rows of each listed label, and of all others together."""
     labels = tuple(plain_key(float(item) if isinstance(item, Fraction) else item) for item in bins)
     raw_counts = raw_label_counts(column, labels)
-    epsilon = row_epsilon(question)
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
     noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
     noisy_counts = [raw_count + drawn for raw_count, drawn in zip(raw_counts, noise, strict=True)]
     return _histogram(question, (), labels, noisy_counts, epsilon)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -19,7 +20,6 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.discrete_laplace import add_laplace
 from dpstats.mechanisms.grid import grid_for
-from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.sign_tests import count_notes
 from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_gap_to, raw_places
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
@@ -83,7 +83,7 @@ def ks_test_laplace(column: Column, question: Question, rng: RandomSource) -> An
     """The largest gap between the rows and a distribution."""
     named = question.arguments
     raw_runs = raw_places(column.tally(), named["distribution"], named["loc"], named["scale"])
-    gap = release_gap(raw_gap_to(raw_runs), [column.count()], row_epsilon(question), rng)
+    gap = release_gap(raw_gap_to(raw_runs), [column.count()], row_epsilon(question.epsilon, question.neighbors), rng)
     return gap_answer(gap, question, "the largest gap to the distribution")
 
 
@@ -93,7 +93,7 @@ def two_sample_ks_test_laplace(table: Table, question: Question, rng: RandomSour
     groups = question.arguments["groups"]
     columns = table.columns_by_label(0, 1, groups)
     raw_gap = raw_gap_between(columns[0].tally(), columns[1].tally())
-    gap = release_gap(raw_gap, [column.count() for column in columns], row_epsilon(question), rng)
+    gap = release_gap(raw_gap, [column.count() for column in columns], row_epsilon(question.epsilon, question.neighbors), rng)
     return gap_answer(gap, question, f"the largest gap between {show_labels(groups)}")
 
 

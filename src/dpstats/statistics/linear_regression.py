@@ -3,9 +3,9 @@
 Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon or a
            quarter of rho
-Why        All steps are bought from one purse (regression/purse.py, regression/steps.py)
+Why        All steps are bought from one budget (regression/budget_split.py, regression/steps.py)
 Numerics   Exact from the rows to the noisy sums; floats after that
-No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     steps.proof.md
 """
 
@@ -22,7 +22,7 @@ from dpstats.foundations.summaries import Table
 from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
 from dpstats.statistics.regression.fit import LINEAR, revive_fit
 from dpstats.statistics.regression.steps import take_steps
-from dpstats.statistics.regression.walk import Arrival
+from dpstats.statistics.regression.walk import Estimate
 
 MOST_FEATURES = 40
 """Coefficients share one epsilon; beyond this many nothing useful is left of it at any size of table that is common."""
@@ -62,16 +62,16 @@ LINEAR_REGRESSION = register(
 @method(LINEAR_REGRESSION, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
 def linear_steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """Huber's regression with bounded points, by noisy steps."""
-    tools, intercept = tools_for(table, question, rng), question.arguments["intercept"]
+    context, intercept = tools_for(table, question, rng), question.arguments["intercept"]
     features = len(question.columns) - 1
-    with tools.progress:
-        arrival = take_steps(tools, features, intercept=intercept, interval=question.interval is not None)
-    return answer_of(arrival, LINEAR, question, *(() if arrival is None else _notes(arrival, intercept)))
+    with context.progress:
+        estimate = take_steps(context, features, intercept=intercept, interval=question.interval is not None)
+    return answer_of(estimate, LINEAR, question, *(() if estimate is None else _notes(estimate, intercept)))
 
 
-def _notes(arrival: Arrival, intercept: bool) -> tuple[tuple[str, str], ...]:
+def _notes(estimate: Estimate, intercept: bool) -> tuple[tuple[str, str], ...]:
     """What is fitted: no row pulls harder than one whose residual is at the cut, and the intercept is moved to the mean."""
     robust = "a robust middle of the outcome, because its mean would be mostly noise"
-    target = (("target", "the mean of the outcome" if arrival.mean else robust),) if intercept else ()
-    far = f"rows further than {arrival.cut:.3g} off the line pull no harder than rows at that distance"
+    target = (("target", "the mean of the outcome" if estimate.mean else robust),) if intercept else ()
+    far = f"rows further than {estimate.cut:.3g} off the line pull no harder than rows at that distance"
     return (*target, ("far rows", f"{far}; where errors are skewed and spread with a feature, least squares would differ"))

@@ -2,9 +2,9 @@
 
 Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
-Why        All steps are bought from one purse (regression/purse.py, regression/links.py)
+Why        All steps are bought from one budget (regression/budget_split.py, regression/links.py)
 Numerics   Exact from the rows to the noisy sums; floats after that
-No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     links.proof.md
 """
 
@@ -19,10 +19,10 @@ from dpstats.statistics.linear_regression import FEATURES_AND_OUTCOME, GAUSSIAN,
 from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
 from dpstats.statistics.regression.fit import LOGISTIC, POISSON, revive_fit
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
-from dpstats.statistics.regression.walk import Arrival
+from dpstats.statistics.regression.walk import Estimate
 
 
-def _register(model: str, summary: str, take: Callable[..., Arrival | None], outcomes: Outcomes, policy: str) -> Statistic:
+def _register(model: str, summary: str, take: Callable[..., Estimate | None], outcomes: Outcomes, policy: str) -> Statistic:
     """The regression of a model, by noisy steps; `policy` says what becomes of outcomes that do not fit."""
     statistic = register(
         Statistic(
@@ -41,10 +41,10 @@ def _register(model: str, summary: str, take: Callable[..., Arrival | None], out
     @method(statistic, GAUSSIAN, claim=f"(epsilon, delta)-DP, {STEPS_CLAIM}", needs_delta=True)
     @method(statistic, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
     def steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
-        tools, intercept = tools_for(table, question, rng), question.arguments["intercept"]
-        with tools.progress:
-            arrival = take(tools, len(question.columns) - 1, intercept=intercept, interval=question.interval is not None)
-        return answer_of(arrival, model, question, ("outcome", policy))
+        context, intercept = tools_for(table, question, rng), question.arguments["intercept"]
+        with context.progress:
+            estimate = take(context, len(question.columns) - 1, intercept=intercept, interval=question.interval is not None)
+        return answer_of(estimate, model, question, ("outcome", policy))
 
     return statistic
 

@@ -2,7 +2,7 @@
 
 Claim      "scores", "blocks", "t_star", "sufficient_statistics": epsilon-DP; "gaussian_scores": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
-Why        "scores": private quartiles, then noisy sums of bounded scores of all rows, from one purse (likelihood/score_steps.py).
+Why        "scores": private quartiles, then noisy sums of bounded scores of rows, from one budget (likelihood/score_steps.py).
            "t_star": one row touches one block, so one estimate in the average changes, and by no more than the width of the space
            that estimates are projected onto; "blocks": the same with a mean of the estimates that needs no space
            (likelihood/block_estimates.py, aggregation/). "sufficient_statistics": private means of a few numbers of each row
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
@@ -48,9 +49,8 @@ from dpstats.statistics.likelihood.fit import fit_of, revive_fit
 from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
 from dpstats.statistics.likelihood.planned_rows import simulated_rows
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
-from dpstats.statistics.means import row_epsilon
-from dpstats.statistics.regression.purse import purse_for
-from dpstats.statistics.regression.walk import Tools
+from dpstats.statistics.regression.budget_split import budget_split_for
+from dpstats.statistics.regression.walk import FitContext
 
 MODEL_ERROR = "sampling error if rows follow the family, and noise"
 VOTES_ERROR = "sampling error and noise"
@@ -231,22 +231,22 @@ def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer
     columns = max(1, len(question.columns))
     progress = Progress(columns + MOST_EARLY + 1, work="mle", pieces="steps")
     with progress:
-        arrival = ScoreWalk(family, Tools(table, purse_for(question, rng), rng, progress)).walk(columns)
-    if arrival is None:
+        estimate = ScoreWalk(family, FitContext(table, budget_split_for(question, rng), rng, progress)).walk(columns)
+    if estimate is None:
         return FEW_ROWS
     coordinates = Coordinates(family.space)
-    slopes = coordinates.slopes(arrival.theta)
+    slopes = coordinates.slopes(estimate.theta)
     fit = fit_of(
         family,
-        arrival.theta,
-        covariance=arrival.covariance * np.outer(slopes, slopes),
-        noise=arrival.noise,
-        noisy_rows=arrival.noisy_rows,
+        estimate.theta,
+        covariance=estimate.covariance * np.outer(slopes, slopes),
+        noise=estimate.noise,
+        noisy_rows=estimate.noisy_rows,
     )
     intervals: tuple[Interval, ...] = ()
     if question.interval is not None:
-        reach = NormalDist().inv_cdf((1 + float(question.interval)) / 2) * np.sqrt(np.diag(arrival.covariance))
-        free = coordinates.free(arrival.theta)
+        reach = NormalDist().inv_cdf((1 + float(question.interval)) / 2) * np.sqrt(np.diag(estimate.covariance))
+        free = coordinates.free(estimate.theta)
         intervals = _intervals(coordinates.held(free - reach), coordinates.held(free + reach), question, MODEL_ERROR)
     return Answer(fit, None, (FAR_ROWS, *_notes(question, family)), intervals)
 
@@ -255,7 +255,7 @@ def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer
 def mle_by_statistics(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The estimate that follows from private means of the sufficient statistics."""
     family: Any = family_of(question)
-    solved = solve_noisy(family, table, row_epsilon(question), rng)
+    solved = solve_noisy(family, table, row_epsilon(question.epsilon, question.neighbors), rng)
     coordinates = Coordinates(family.space)
     theta = coordinates.inside(solved.theta)
     fit = fit_of(family, theta, covariance=solved.covariance, noisy_rows=solved.noisy_rows)

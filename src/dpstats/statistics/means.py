@@ -15,14 +15,14 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpstats.foundations.privacy import Neighbors
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.statistics.cards import public_line
-from dpstats.statistics.clipped.cells import Cells, release_cells, weights_of
+from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, spread_of
 from dpstats.statistics.universal.limits import ROWS_SHARE, draw_limits, largest_loss, thin_rows
@@ -37,7 +37,7 @@ MEAN_DEGREE, SUM_DEGREE = 2, 1
 """A mean needs the rows' squares for its interval, a sum nothing but the rows; a higher degree costs both more noise."""
 LARGEST = sys.float_info.max
 MOST_LOST = 2.0
-"""An interval is lengthened for rows beyond the clip by at most so many times its half."""
+"""An interval is lengthened for rows beyond the clip by at most this many times its half."""
 RELIABLE_NATS = 200
 
 MEAN = register(Statistic("mean", "The mean of the rows", returns="a float"))
@@ -49,7 +49,7 @@ class Clipped:
     """Noisy cells of a column whose rows were cut off at private limits."""
 
     cut: Cut
-    cells: Cells | None
+    cells: NoisyCells | None
     """None where all rows but a few have the same value, which is the middle of the cut."""
     frame: Frame
     noisy_rows: int
@@ -66,12 +66,7 @@ class Clipped:
 
 def read_clipped(column: Column, question: Question, rng: RandomSource, degree: int = DEGREE, room: float = ROOM) -> Clipped:
     """Spend the whole of a question on the cells of a column."""
-    return clipped_for(column, row_epsilon(question), rng, degree, room)
-
-
-def row_epsilon(question: Question) -> Fraction:
-    """What a question may spend for one row added or removed; a changed row is one of each."""
-    return question.epsilon / 2 if question.neighbors is Neighbors.CHANGE_ONE else question.epsilon
+    return clipped_for(column, row_epsilon(question.epsilon, question.neighbors), rng, degree, room)
 
 
 def clipped_for(column: Column, epsilon: Fraction, rng: RandomSource, degree: int, room: float) -> Clipped:
@@ -152,7 +147,7 @@ def _lost(cut: Cut) -> tuple[float, float]:
 
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:
     """The card's lines on where rows were cut off, and on what is public."""
-    rows = math.ceil(RELIABLE_NATS / row_epsilon(question))
+    rows = math.ceil(RELIABLE_NATS / row_epsilon(question.epsilon, question.neighbors))
     return (
         ("limits", f"rows count as no less than {float(clipped.cut.low):.6g} and no more than {float(clipped.cut.high):.6g}"),
         ("reliable from", f"about {rows:,} rows at this epsilon; a few rows far out, whatever they hold, are cut off"),

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -22,7 +23,6 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.chi_square import COUNTS_RETURNS, simulation_notes
 from dpstats.statistics.clipped.margins import critical_value
-from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes, share_of
 from dpstats.statistics.testing.labels import checked_groups, show_labels
 from dpstats.statistics.testing.noise import Floats, laplace_variance, simulator
@@ -50,7 +50,7 @@ MEDIAN_TEST = register(
 @method(MEDIAN_TEST, "laplace", claim=COUNTS_CLAIM, loss=Fraction(2, 5))
 def median_test_laplace(table: Table, question: Question, rng: RandomSource) -> Answer:
     """A private median of all rows, and then the noisy counts of each group up to it and above it."""
-    epsilon, groups = row_epsilon(question), question.arguments["groups"]
+    epsilon, groups = row_epsilon(question.epsilon, question.neighbors), question.arguments["groups"]
     median_epsilon = epsilon * MEDIAN_SHARE
     ordinal = draw_quantile(table.column(0), Fraction(1, 2), median_epsilon, Neighbors.ADD_REMOVE, rng)
     raw_counts = [count for column in table.columns_by_label(0, 1, groups) for count in raw_halves(column, ordinal)]

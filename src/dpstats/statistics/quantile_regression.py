@@ -4,7 +4,7 @@ Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
 Why        As linear regression; the last steps follow the score of a smoothed check function, which no row moves by much
 Numerics   Exact from the rows to the noisy sums; floats after that
-No reply   Where there are too few rows for so many features, by their noisy number; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     links.proof.md, steps.proof.md; Koenker & Bassett 1978
 """
 
@@ -53,14 +53,14 @@ QUANTILE_REGRESSION = register(
 @method(QUANTILE_REGRESSION, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
 def quantile_steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """A smoothed quantile regression with bounded points, by noisy steps."""
-    tools, quantile = tools_for(table, question, rng), question.arguments["quantile"]
-    with tools.progress:
-        arrival = take_steps(
-            tools,
+    context, quantile = tools_for(table, question, rng), question.arguments["quantile"]
+    with context.progress:
+        estimate = take_steps(
+            context,
             len(question.columns) - 1,
             intercept=question.arguments["intercept"],
             interval=question.interval is not None,
             quantile=quantile,
         )
     least_rows = OUTER_ROWS / float(question.epsilon * min(quantile, 1 - quantile))
-    return answer_of(arrival, f"{QUANTILE} {float(quantile):g}", question, least_rows=least_rows)
+    return answer_of(estimate, f"{QUANTILE} {float(quantile):g}", question, least_rows=least_rows)

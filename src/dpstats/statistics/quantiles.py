@@ -14,8 +14,8 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -35,7 +35,7 @@ MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
 """rho / epsilon**2 of any list of quantiles, or of one."""
 _RELIABLE_NATS = 20
-"""With so many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""
+"""With this many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""
 _RELIABLE_NATS_OF_SEVERAL = 8
 
 
@@ -152,8 +152,8 @@ def _tail_note(question: Question, quantiles: Sequence[Fraction]) -> tuple[tuple
     """What a quantile far out aims at; the outermost rows themselves cannot be released."""
     if len(quantiles) > 1 or min(quantiles[0], 1 - quantiles[0]) >= TAIL:
         return ()
-    halves = 2 if question.neighbors is Neighbors.CHANGE_ONE else 1
-    text = f"at the quantile or, where fewer rows lie beyond it, about {safe_rows(question.epsilon / halves)} rows from the end"
+    rows = safe_rows(row_epsilon(question.epsilon, question.neighbors))
+    text = f"at the quantile or, where fewer rows lie beyond it, about {rows} rows from the end"
     return (("aims", text),)
 
 

@@ -23,6 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.accounting.groups import steps_between
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, random_below
@@ -33,13 +34,13 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.linear_regression import LINEAR_REGRESSION
+from dpstats.statistics.propose_test_release.answers import TESTED_NOTES, refusal
 from dpstats.statistics.regression.cell_search import StableCell, cells_around, find_stable, shared_box
 from dpstats.statistics.regression.cell_tests import MOST_COEFFICIENTS, SIDE
 from dpstats.statistics.regression.fit import LINEAR, RegressionFit, named
 from dpstats.statistics.regression.least_ratios import minimiser
-from dpstats.statistics.regression.ratios import Floats, Frame, RawRatios, Wholes, raw_ratios
+from dpstats.statistics.regression.ratios import CoefficientFrame, Floats, RawRatios, Wholes, raw_ratios
 from dpstats.statistics.regression.vote_frames import draw_frame
-from dpstats.statistics.tested import TESTED_NOTES, refusal
 
 COUNT_SHARE, CENTRES_SHARE, VOTES_SHARE = Fraction(5, 100), Fraction(5, 100), Fraction(25, 100)
 TEST_SHARE = Fraction(25, 100)
@@ -49,7 +50,7 @@ SHIFTS = {1: 16, 2: 4, 3: 2}
 REACH = {1: 1 << 12, 2: 64, 3: 16}
 """Cells to either side of the votes' middle."""
 ROOM = {1: 4.0, 2: 6.0, 3: 14.0}
-"""A cell whose side is ROOM * steps / rows of the votes' scale mostly has so many steps, in ordinary tables; measured."""
+"""A cell whose side is ROOM * steps / rows of the votes' scale is mostly `steps` steps wide, in ordinary tables; measured."""
 CENTRE_ROOM = 5.0
 """How much larger a cell of a single grid is, in which a minimiser may lie near a side; about two of three tables get a reply."""
 FINER = 1 << 10
@@ -61,7 +62,7 @@ CHANCE = 0.95
 class Proposal:
     """What is public before the test: the frame, the cells' side in scales of it, and the test."""
 
-    frame: Frame
+    frame: CoefficientFrame
     public_rows: int
     side: float
     test: BestTest
@@ -173,9 +174,9 @@ def propose(
     epsilon, neighbors = question.epsilon, question.neighbors
     left = 1 - CENTRES_SHARE - VOTES_SHARE - test_share
     if neighbors is Neighbors.CHANGE_ONE:
-        public_rows, moves = table.column(0).stored(), 2
+        public_rows = table.column(0).stored()
     else:
-        public_rows, moves = len(raw_matrix) + int(sample_discrete_laplace(1 / (epsilon * COUNT_SHARE), 1, rng)[0]), 1
+        public_rows = len(raw_matrix) + int(sample_discrete_laplace(1 / (epsilon * COUNT_SHARE), 1, rng)[0])
         left -= COUNT_SHARE
     public_rows = max(public_rows, 1)
     frame = draw_frame(
@@ -187,6 +188,7 @@ def propose(
         neighbors=neighbors,
         rng=rng,
     )
+    moves = steps_between(neighbors, 1)
     test = BestTest(epsilon * test_share, question.delta, unstable_at=moves, sensitivity=moves)
     size = len(frame.middles)
     side = room * (distance_for(test, CHANCE) + 1) / public_rows

@@ -24,7 +24,7 @@ from dpstats.foundations.registry import AUTO, Answer, Parameter, Question, Read
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.aggregation.aggregators import MEDIAN, NAMES
 from dpstats.statistics.aggregation.named_functions import NAMED, NamedFunction, named_function
-from dpstats.statistics.aggregation.plans import Plan, plan_for
+from dpstats.statistics.aggregation.plans import BlockPlan, plan_for
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.cards import public_line
 
@@ -75,7 +75,7 @@ def _check(question: Question) -> None:
     plan_of(question)
 
 
-def plan_of(question: Question) -> Plan:
+def plan_of(question: Question) -> BlockPlan:
     """The plan of a question; raises what is wrong with it."""
     arguments = question.arguments
     function = named_function(arguments["function"])
@@ -118,7 +118,7 @@ def answer_named(table: Table, question: Question, rng: RandomSource) -> Answer 
     return Answer(outcome.value, outcome.interval, notes, outcome.intervals)
 
 
-def _reply(function: NamedFunction, raw_rows: Floats, plan: Plan) -> Any:
+def _reply(function: NamedFunction, raw_rows: Floats, plan: BlockPlan) -> Any:
     """What a block says, or None."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -124,7 +124,7 @@ def select_family(column: Column, question: Question, rng: RandomSource) -> Answ
 def select_option(
     raw_votes_of: Callable[[int], Sequence[str | None]], names: Sequence[str], question: Question, rng: RandomSource
 ) -> Answer | Refusal:
-    """One of the names by the votes of so many blocks, with its popularity where that is asked for."""
+    """One of the names by the votes of blocks, with its popularity where that is asked for."""
     with_share, stable = question.arguments["popularity"], question.method.name == STABLE
     epsilon, delta = question.epsilon * (1 - POPULARITY_SHARE if with_share else 1), question.delta
     least = partial(blocks_for_stable, epsilon, delta) if stable else partial(blocks_for_options, epsilon, len(names))

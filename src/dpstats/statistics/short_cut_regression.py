@@ -3,9 +3,9 @@
 Claim      "short_cut" and "theil_sen": epsilon-DP, no delta; "dwork-lei": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
 Why        One row changes one vote (regression/ballots.py). Each coefficient is a median of its votes that is private for one
-           changed vote: by a draw over all numbers (universal/intervals.py), or by Algorithm M (robust/locations.py); the parts
-           of epsilon for them add up. "theil_sen" takes the median slope of pairs of rows, and for the intercept a median of
-           what that released slope leaves of each row
+           changed vote: by a draw over all numbers (universal/intervals.py), or by Algorithm M
+           (propose_test_release/locations.py); the parts of epsilon for them add up. "theil_sen" takes the median slope of
+           pairs of rows, and for the intercept a median of what that released slope leaves of each row
 Numerics   Votes are rounded once; from there on exact, as the medians are
 No reply   Where too few blocks determine the coefficients, by a noisy count of them; "dwork-lei" where a test fails. Costs the
            same as an answer
@@ -31,13 +31,13 @@ from dpstats.mechanisms.propose_test_release import REASON, Refused
 from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.linear_regression import LINEAR_REGRESSION
+from dpstats.statistics.propose_test_release.answers import for_each
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic
+from dpstats.statistics.propose_test_release.quantile_methods import locate_dwork_lei
+from dpstats.statistics.propose_test_release.setting import LEAST_ROWS, Setting
 from dpstats.statistics.regression.ballots import ROWS_SHARE, VOTES_SHARE, Ballot, hold_ballot
 from dpstats.statistics.regression.fit import LINEAR, RegressionFit, named
 from dpstats.statistics.regression.solves import LARGEST
-from dpstats.statistics.robust.locations import Place
-from dpstats.statistics.robust.setting import LEAST_ROWS, Setting
-from dpstats.statistics.tested import for_each
-from dpstats.statistics.tested_quantiles import locate_dwork_lei
 from dpstats.statistics.universal.decimals import float_of
 from dpstats.statistics.universal.intervals import Bounded, draw_bounded
 from dpstats.statistics.universal.losses import NOISE, loss_of_one
@@ -131,7 +131,7 @@ def dwork_lei_regression(table: Table, question: Question, rng: RandomSource) ->
 
     def locate(place: int) -> float | Refused:
         setting = Setting(ballot.full_column(place), rows, epsilon, delta, Neighbors.CHANGE_ONE, rng)
-        found: float | Refused = locate_dwork_lei(Place(HALF), setting)
+        found: float | Refused = locate_dwork_lei(QuantileStatistic(HALF), setting)
         return found
 
     outcome = for_each(tuple(range(size)), locate)

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -22,7 +23,6 @@ from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
-from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
 from dpstats.statistics.testing.numbers import checked_number
 from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, estimate_note, revived_result
@@ -52,7 +52,7 @@ SIGN_TEST = register(
 @method(SIGN_TEST, "laplace", claim=COUNTS_CLAIM)
 def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Noisy counts above and below a number."""
-    epsilon, alternative = row_epsilon(question), question.arguments["alternative"]
+    epsilon, alternative = row_epsilon(question.epsilon, question.neighbors), question.arguments["alternative"]
     raw_below, raw_above = raw_sides(column, question.arguments["median"])
     noise = sample_discrete_laplace(1 / epsilon, 2, rng).tolist()
     below, above = raw_below + noise[0], raw_above + noise[1]

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column, Table
-from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes, row_epsilon
+from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes
 from dpstats.statistics.testing.contrasts import SEEN_NATS, WIDE_ROOM, Contrast, difference_of, mean_of
 from dpstats.statistics.testing.labels import checked_pair, show_labels
 from dpstats.statistics.testing.numbers import checked_number
@@ -54,7 +55,7 @@ TWO_SAMPLE_T_TEST = register(
 @method(T_TEST, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
 def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The mean of clipped rows against a number."""
-    epsilon = row_epsilon(question)
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
     clipped = clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM)
     contrast = mean_of(clipped, float(epsilon))
     rows = contrast.spread.rows
@@ -69,7 +70,7 @@ def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Ans
 @method(TWO_SAMPLE_T_TEST, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
 def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSource) -> Answer:
     """The difference of two groups' means; the limits of each group are its own."""
-    epsilon, groups = row_epsilon(question), question.arguments["groups"]
+    epsilon, groups = row_epsilon(question.epsilon, question.neighbors), question.arguments["groups"]
     parts = [clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM) for column in table.columns_by_label(0, 1, groups)]
     means = [mean_of(part, float(epsilon)) for part in parts]
     contrast = difference_of(means[0], means[1])

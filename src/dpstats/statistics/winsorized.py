@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
@@ -27,7 +28,6 @@ from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.cells import release_cells
 from dpstats.statistics.clipped.clips import clip_between
 from dpstats.statistics.clipped.margins import Frame, Spread, critical_value, spread_of
-from dpstats.statistics.means import row_epsilon
 from dpstats.statistics.universal.beside import flat_up_to, stretches_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
@@ -44,7 +44,7 @@ SCALE = Share(40, Fraction(3, 100), Fraction(15, 100))
 QUANTILE = Share(60, Fraction(15, 100), Fraction(20, 100))
 DEGREE = 3
 SAFE_NATS = 8
-"""A quantile leaves at least so many nats' worth of rows beyond."""
+"""A quantile leaves rows worth at least this many nats beyond it."""
 MOST_TRIM = Fraction(45, 100)
 LEAST_KEPT = 1e-9
 """A trim so close to one half is taken as that which keeps this part of the rows."""
@@ -123,7 +123,7 @@ class Winsorized:
 
 def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsorized:
     """Spend the whole of a question on the quantiles of its `trim`, and on the cells of the rows between them."""
-    epsilon = row_epsilon(question)
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
     order = Order(column, rng)
     noisy_rows = max(1, order.raw_rows + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
     middle_epsilon, scale_epsilon, quantile_epsilon = (

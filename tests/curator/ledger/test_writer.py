@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from dpstats.curator.ledger.ledger import Ledger
-from dpstats.curator.ledger.sqlite import MEMORY, SqliteStore
+from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.writer import _Request
+from dpstats.curator.ledger.writer import _WriteRequest
 from dpstats.foundations.errors import BudgetError, LedgerError
 from tests.curator.ledger.conftest import TERMS, cost
 
 
-class SlowStore(SqliteStore):
+class SlowStore(SqliteEntryStore):
     """A store that waits before each commit, and may then fail."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ def test_nobody_gets_a_receipt_when_the_one_who_wrote_for_all_was_interrupted_tw
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_Request, "accept", interrupted)
+    monkeypatch.setattr(_WriteRequest, "accept", interrupted)
     results: list[Any] = []
 
     def debit(key: str) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import dpstats as dp
-from dpstats.curator.planning.forecasts import Found, Plan
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
+from dpstats.curator.planning.plan_rows import Found
 
 
 def planned(questions: list[Any], **keywords: Any) -> JointPlan:

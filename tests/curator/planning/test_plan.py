@@ -14,7 +14,7 @@ import pytest
 import dpstats as dp
 from dpstats.curator.planning import yardsticks
 from dpstats.curator.planning.bundles import planned_columns
-from dpstats.curator.planning.forecasts import PlanRow, wilson_interval
+from dpstats.curator.planning.plan_rows import PlanRow, wilson_interval
 from dpstats.curator.planning.shapes import SHAPES
 from dpstats.curator.planning.yardsticks import error_of, measured, plain_numbers
 from dpstats.foundations import registry

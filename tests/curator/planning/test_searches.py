@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dpstats as dp
-from dpstats.curator.planning.forecasts import Found
+from dpstats.curator.planning.plan_rows import Found
 from dpstats.curator.planning.searches import CANDIDATES, judged
 from dpstats.curator.planning.simulations import Trial
 from dpstats.foundations import registry

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dpstats as dp
-from dpstats.curator.planning.forecasts import BY_ERRORS, BY_INTERVAL
+from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL
 from dpstats.curator.planning.shapes import SHAPES
 from dpstats.curator.planning.widths import WantedWidth, checked_width, covered_share, half_width
 from dpstats.curator.planning.yardsticks import Scale, scale_of

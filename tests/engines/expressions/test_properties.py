@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, select_cells
 from dpstats.engines.expressions import Expression, parse_expression
-from dpstats.engines.expressions.language import Column
+from dpstats.engines.expressions.language import ColumnReference
 from dpstats.foundations.errors import DataTypeError, DpstatsError, InvalidParameterError, UnknownNameError
 from tests.engines.expressions.grammar import SCHEMA, UNITS, cells_of_rows, expressions, tables
 from tests.engines.expressions.reference import NANOSECONDS, Instant, Reference
@@ -58,7 +58,7 @@ def parsed(text: str) -> Expression | None:
 @given(text=expressions(2), table=tables)
 def test_a_slow_interpreter_of_single_rows_agrees(text: str, table: Table) -> None:
     expression = parsed(text)
-    if expression is None or isinstance(expression.node, Column):
+    if expression is None or isinstance(expression.node, ColumnReference):
         return
     tree = ast.parse(text, mode="eval").body
     expected = [Reference(row, UNITS).value(tree) for row in table]

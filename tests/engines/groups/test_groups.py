@@ -22,7 +22,7 @@ from dpstats.engines.exact import thinned
 from dpstats.engines.groups import answers as groups
 from dpstats.engines.groups.answers import GroupKeys, Key, answer_groups, count_keys
 from dpstats.engines.passes import lockstep
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.summaries import Clip, Column, WindowRequest
 from tests.engines.cell_stores import CellStore, Computed, FarStore, moments, numbers, opaque, texts
@@ -97,7 +97,7 @@ def test_every_group_has_the_column_of_its_rows(make_store: Callable[..., CellSt
     labels = [chance.choice(["a", "b", "b", "c", None]) for _ in rows]
     store = make_store({"by": texts(labels), "x": numbers(rows, ugly.type)}, {"by": TEXT, "x": NUMBER}, [2, 50, 500])
     keys = GroupKeys(("by",), (TEXT,), (("b",), ("a",), ("nobody",)))
-    found = answer_groups(store, View(store.columns), keys, "x", True, all_about)
+    found = answer_groups(store, TableView(store.columns), keys, "x", True, all_about)
     dtype = {"bool": "uint8", "decimal": "float64"}.get(ugly.type, ugly.type)
     table = {(key,): group for key, group in rows_by_key(labels, rows).items()}
     assert found == expected(list(keys.keys), table, dtype)
@@ -126,8 +126,8 @@ def test_groups_of_two_columns_are_exact_however_they_are_computed(
         patch.setattr(groups, "HELD_ROWS", (5, 20))
         patch.setattr(groups, "GROUPS_AT_ONCE", 5)
         store = STORES["streamed" if way == "split" else way](table, {"n": NUMBER, "t": TEXT, "x": NUMBER}, cuts)
-        found = answer_groups(store, View(store.columns), keys, "x", True, all_about)
-        counted = count_keys(store, View(store.columns), ("n", "t"), (NUMBER, TEXT))
+        found = answer_groups(store, TableView(store.columns), keys, "x", True, all_about)
+        counted = count_keys(store, TableView(store.columns), ("n", "t"), (NUMBER, TEXT))
     by_key = rows_by_key([row[:2] for row in rows], [row[2] for row in rows])
     assert found == expected(list(keys.keys), by_key, "float64")
     whole = [(n, t) for n, t, _ in rows if n is not None and n == n and t is not None]
@@ -143,7 +143,7 @@ def test_lockstep_makes_as_many_passes_as_the_slowest_group(small_room: None, mo
     keys = GroupKeys(("by",), (INTEGER,), tuple((label,) for label in range(12)))
     for make in (CellStore, FarStore):
         store = make(table, {"by": INTEGER, "x": NUMBER}, range(0, count, 1000))
-        view = View(store.columns)
+        view = TableView(store.columns)
 
         def median(key: Key, column: Column) -> int:
             return column.order_windows([MEDIAN])[0].raw_rows
@@ -170,7 +170,7 @@ def test_groups_in_memory_or_few_enough_take_one_pass() -> None:
     table: dict[str, Cells] = {"by": texts(["a", "b"] * 50), "x": numbers(range(100))}
     keys = GroupKeys(("by",), (TEXT,), (("a",), ("b",)))
     for store in (CellStore(table, {"by": TEXT, "x": NUMBER}), CellStore(table, {"by": TEXT, "x": NUMBER}, in_memory=True)):
-        answer_groups(store, View(store.columns), keys, "x", True, all_about)
+        answer_groups(store, TableView(store.columns), keys, "x", True, all_about)
         assert store.runs == 1
 
 
@@ -186,7 +186,7 @@ def test_a_stream_that_is_too_long_to_hold_is_not_read_to_its_end(monkeypatch: p
 
     store = Noted({"by": texts(["a"] * 100), "x": numbers(range(100))}, {"by": TEXT, "x": NUMBER}, range(0, 100, 10))
     keys = GroupKeys(("by",), (TEXT,), (("a",),))
-    answer_groups(store, View(store.columns), keys, "x", True, lambda key, column: column.count())
+    answer_groups(store, TableView(store.columns), keys, "x", True, lambda key, column: column.count())
     assert len(read) == 4 + 10
 
 
@@ -209,7 +209,7 @@ def test_an_error_in_one_group_leaves_the_others_alone(make_store: Callable[...,
 
     before = threading.active_count()
     with pytest.raises(OddError, match="a"):
-        answer_groups(store, View(store.columns), keys, "x", True, answer)
+        answer_groups(store, TableView(store.columns), keys, "x", True, answer)
     assert ended == [(9, sum(range(2, 27, 3)))]
     for thread in threading.enumerate():
         if thread.daemon and thread is not threading.current_thread():
@@ -242,7 +242,7 @@ def test_an_error_of_a_pass_is_raised_in_every_group_that_waits() -> None:
         except OddError:
             return "no reply"
 
-    view = View({"by": TEXT, "x": NUMBER})
+    view = TableView({"by": TEXT, "x": NUMBER})
     found = answer_groups(broken_store(), view, keys, "x", True, answer)
     assert found == {("a",): "no reply", ("b",): "no reply", ("nobody",): 0}
     with pytest.raises(OddError, match="pass"):
@@ -267,7 +267,7 @@ def test_an_interrupt_lets_no_thread_wait_for_ever() -> None:
 
     store = Interrupted({"by": texts(["a", "b"]), "x": numbers([1, 2])}, {"by": TEXT, "x": NUMBER})
     with pytest.raises(KeyboardInterrupt):
-        answer_groups(store, View(store.columns), GroupKeys(("by",), (TEXT,), (("a",), ("b",))), "x", True, answer)
+        answer_groups(store, TableView(store.columns), GroupKeys(("by",), (TEXT,), (("a",), ("b",))), "x", True, answer)
     assert ended.acquire(timeout=10)
     assert ended.acquire(timeout=10)
 
@@ -288,7 +288,7 @@ def test_groups_are_answered_in_turns_where_threads_run_out(monkeypatch: pytest.
     labels = [index % 10 for index in range(500)]
     store = FarStore({"by": numbers(labels), "x": numbers(range(500))}, {"by": NUMBER, "x": NUMBER}, [100])
     keys = GroupKeys(("by",), (NUMBER,), tuple((label,) for label in range(10)))
-    found = answer_groups(store, View(store.columns), keys, "x", True, lambda key, column: column.count())
+    found = answer_groups(store, TableView(store.columns), keys, "x", True, lambda key, column: column.count())
     assert found == {(label,): 50 for label in range(10)}
     assert None in started
 
@@ -306,10 +306,15 @@ def test_labels_can_be_asked_in_every_group(make_store: Callable[..., CellStore]
     keys = GroupKeys(("by",), (TEXT,), (("a",), ("nobody",)))
     for name, (_, _, common) in columns.items():
         found = answer_groups(
-            store, View(declared), keys, name, False, lambda key, column: (column.most_common(1), column.stored(), column.dtype)
+            store,
+            TableView(declared),
+            keys,
+            name,
+            False,
+            lambda key, column: (column.most_common(1), column.stored(), column.dtype),
         )
         assert found == {("a",): (common, 3, None), ("nobody",): ([], 0, None)}
-    counts = answer_groups(store, View(declared), keys, "o", False, lambda key, column: (column.count(), column.stored()))
+    counts = answer_groups(store, TableView(declared), keys, "o", False, lambda key, column: (column.count(), column.stored()))
     assert counts == {("a",): (2, 3), ("nobody",): (0, 0)}
 
 
@@ -323,7 +328,7 @@ def test_undeclared_labels_can_be_asked_in_every_group() -> None:
         )
         keys = GroupKeys(("by",), (TEXT,), (("a",),))
         found = answer_groups(
-            store, View(store.columns), keys, "x", False, lambda key, column: (column.most_common(3), column.count())
+            store, TableView(store.columns), keys, "x", False, lambda key, column: (column.most_common(3), column.count())
         )
         assert found == {("a",): ([(7, 1), ("x", 1)], 2)}
 
@@ -338,7 +343,7 @@ def doubled(cells: Numbers) -> Numbers:
 
 def test_keys_and_values_may_be_derived_and_rows_filtered(make_store: Callable[..., CellStore]) -> None:
     store = make_store({"x": numbers([1, 2, 2, 3, 3, 3])}, {"x": NUMBER, "unused": TEXT}, [2])
-    view = View(
+    view = TableView(
         store.columns, {"two": Computed((("x", NUMBER),), doubled)}, (Computed((("x", NUMBER),), above_one, ColumnType.BOOLEAN),)
     )
     keys = GroupKeys(("two",), (NUMBER,), ((2,), (4,), (6,)))
@@ -378,7 +383,7 @@ KEYED: dict[str, tuple[ColumnType, Cells, dict[Any, int]]] = {
 def test_keys_are_counted_and_found_again_in_their_canonical_form(make_store: Callable[..., CellStore], name: str) -> None:
     kind, cells, counts = KEYED[name]
     store = make_store({"by": cells, "x": numbers([1] * len(cells))}, {"by": kind, "x": NUMBER}, [1])
-    view = View(store.columns)
+    view = TableView(store.columns)
     counted = count_keys(store, view, ("by",), (kind,))
     assert counted == {(key,): count for key, count in counts.items()}
     strangers: list[Any] = ["stranger", 12345.678, "2024-02-30", "2024-13", math.nan, -math.inf, "999999999999-01-01", 1e300]
@@ -392,7 +397,7 @@ def test_a_key_that_is_given_twice_is_one_group() -> None:
     keys = GroupKeys(("by",), (NUMBER,), ((7,), (7.0,), (True,), (1,), (np.float64(0.0),), (-0.0,), (math.inf,), (10**400,)))
     assert [key[0] for key in keys.keys] == [7, 1, 0, math.inf]
     store = CellStore({"by": numbers([7, 7, 1, 0]), "x": numbers([1, 2, 3, 4])}, {"by": NUMBER, "x": NUMBER})
-    found = answer_groups(store, View(store.columns), keys, "x", True, lambda key, column: column.count())
+    found = answer_groups(store, TableView(store.columns), keys, "x", True, lambda key, column: column.count())
     assert found == {(7,): 2, (1,): 1, (0,): 1, (math.inf,): 0}
 
 
@@ -405,7 +410,7 @@ def test_many_keys_of_several_columns_are_told_apart() -> None:
         {"a": INTEGER, "b": NUMBER, "c": TEXT},
         range(0, count, 700),
     )
-    view = View(store.columns)
+    view = TableView(store.columns)
     truth = Counter(zip(columns[0].tolist(), columns[1].tolist(), map(str, columns[2].tolist()), strict=True))
     assert count_keys(store, view, ("a", "b", "c"), (INTEGER, NUMBER, TEXT)) == truth
     wanted = list(truth)[::2]
@@ -420,7 +425,7 @@ def test_more_groups_than_sixteen_bits_are_sorted_apart() -> None:
     store = CellStore({"by": Numbers(order), "x": Numbers(order * 2)}, {"by": INTEGER, "x": INTEGER}, in_memory=True)
     keys = GroupKeys(("by",), (INTEGER,), tuple((label,) for label in range(count)))
     found = answer_groups(
-        store, View(store.columns), keys, "x", True, lambda key, column: column.counts_below([2 * int(key[0]), 10**9])
+        store, TableView(store.columns), keys, "x", True, lambda key, column: column.counts_below([2 * int(key[0]), 10**9])
     )
     assert found == {(label,): [0, 1] for label in range(count)}
 
@@ -428,10 +433,10 @@ def test_more_groups_than_sixteen_bits_are_sorted_apart() -> None:
 def test_an_empty_table_has_empty_groups_and_no_keys(make_store: Callable[..., CellStore]) -> None:
     store = make_store({"by": texts([]), "x": numbers([], "int8")}, {"by": TEXT, "x": INTEGER})
     keys = GroupKeys(("by",), (TEXT,), (("a",),))
-    found = answer_groups(store, View(store.columns), keys, "x", True, all_about)
+    found = answer_groups(store, TableView(store.columns), keys, "x", True, all_about)
     assert found == expected([("a",)], {}, "int8")
-    assert count_keys(store, View(store.columns), ("by",), (TEXT,)) == {}
-    assert answer_groups(store, View(store.columns), GroupKeys(("by",), (TEXT,), ()), "x", True, all_about) == {}
+    assert count_keys(store, TableView(store.columns), ("by",), (TEXT,)) == {}
+    assert answer_groups(store, TableView(store.columns), GroupKeys(("by",), (TEXT,), ()), "x", True, all_about) == {}
 
 
 def test_wrong_keys_and_columns_are_refused_before_a_row_is_read() -> None:
@@ -443,9 +448,9 @@ def test_wrong_keys_and_columns_are_refused_before_a_row_is_read() -> None:
     with pytest.raises(DataTypeError, match="another type"):
         GroupKeys(("a",), (ColumnType.OTHER,), ())
     with pytest.raises(DataTypeError, match="another type"):
-        count_keys(store, View(store.columns), ("by",), (ColumnType.OTHER,))
+        count_keys(store, TableView(store.columns), ("by",), (ColumnType.OTHER,))
     with pytest.raises(DataTypeError, match="text"):
-        answer_groups(store, View(store.columns), GroupKeys(("by",), (TEXT,), (("a",),)), "x", True, all_about)
+        answer_groups(store, TableView(store.columns), GroupKeys(("by",), (TEXT,), (("a",),)), "x", True, all_about)
     assert store.runs == 0
 
 
@@ -453,4 +458,6 @@ def test_a_32_bit_number_has_the_label_that_it_prints_and_no_other() -> None:
     store = CellStore({"by": numbers([12.99], "float32"), "x": numbers([1])}, {"by": NUMBER, "x": NUMBER})
     for label, rows in ((12.99, 1), (12.9900001, 0), (float(np.float32(12.99)), 0), (1e300, 0)):
         keys = GroupKeys(("by",), (NUMBER,), ((label,),))
-        assert answer_groups(store, View(store.columns), keys, "x", True, lambda _, column: column.count()) == {(label,): rows}
+        assert answer_groups(store, TableView(store.columns), keys, "x", True, lambda _, column: column.count()) == {
+            (label,): rows
+        }

@@ -21,7 +21,7 @@ from dpstats.engines.exact.thinned import Room
 from dpstats.engines.passes import collectors
 from dpstats.engines.passes import columns as passes
 from dpstats.engines.passes.columns import PassColumn, open_column
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.randomness import source_or_system
 from dpstats.foundations.summaries import Clip, Column, WindowRequest
@@ -75,7 +75,7 @@ def cells_of(ugly: Any) -> Cells:
 
 def opened(kind: str, cells: Cells, cuts: Sequence[int] = ()) -> tuple[CellStore, Column]:
     store = STORES[kind]({"x": cells}, {"x": NUMBER}, cuts)
-    return store, open_column(store, View({"x": NUMBER}), "x", True)
+    return store, open_column(store, TableView({"x": NUMBER}), "x", True)
 
 
 def some_cuts(rows: int) -> list[int]:
@@ -309,7 +309,7 @@ def test_filtered_and_derived_columns_are_those_of_the_kept_rows(kind: str, orac
         {"x": numbers(range(101), "int64"), "y": numbers([None] * 101)}, {"x": ColumnType.INTEGER, "y": NUMBER}, [7]
     )
     even = Computed((("x", NUMBER),), is_even, ColumnType.BOOLEAN)
-    view = View(store.columns, {"half": Computed((("x", NUMBER),), halved)}, (even,))
+    view = TableView(store.columns, {"half": Computed((("x", NUMBER),), halved)}, (even,))
     column = open_column(store, view, "half", True)
     request = WindowRequest(Fraction(1, 2), 100)
     oracle([row / 2 for row in range(0, 101, 2)]).check(column.order_windows([request])[0], request)
@@ -325,7 +325,7 @@ def test_a_store_without_any_batch_has_an_empty_column_of_the_declared_type(decl
             return iter(())
 
     store = NoBatches({"x": numbers([])}, {"x": ColumnType[declared]})
-    column = open_column(store, View(store.columns), "x", True)
+    column = open_column(store, TableView(store.columns), "x", True)
     assert (column.dtype, column.count(), column.stored()) == (np.dtype(dtype), 0, 0)
     assert column.order_windows([MEDIAN])[0].raw_values.dtype == dtype
     assert column.counts_below([1]) == [0]
@@ -357,7 +357,7 @@ LABELLED: dict[str, tuple[ColumnType, Cells, list[Any], int]] = {
 def test_labels_have_their_canonical_form_and_order(kind: str, name: str) -> None:
     declared, cells, expected, present = LABELLED[name]
     store = STORES[kind]({"x": cells}, {"x": declared}, [1, 3])
-    column = open_column(store, View(store.columns), "x", False)
+    column = open_column(store, TableView(store.columns), "x", False)
     assert repr(column.most_common(10)) == repr(expected)
     assert column.most_common(1) == expected[:1]
     assert (column.count(), column.stored(), column.dtype) == (present, len(cells), None)
@@ -369,15 +369,15 @@ def test_undeclared_labels_are_numbers_where_they_are_numbers(kind: str) -> None
     rows = {"x": numbers([7, None, 7, None, None])}
     makers = {"streamed": CellStore, "far": FarStore}
     store = makers[kind](rows, {"x": ColumnType.UNDECLARED}, [2], texts={"x": texts(["7", "x", "7.0", None, "7 m"])})
-    column = open_column(store, View(store.columns), "x", False)
+    column = open_column(store, TableView(store.columns), "x", False)
     assert column.most_common(9) == [(7, 2), ("7 m", 1), ("x", 1)]
     assert (column.count(), column.stored()) == (4, 5)
-    assert open_column(store, View(store.columns), "x", True).count() == 2
+    assert open_column(store, TableView(store.columns), "x", True).count() == 2
 
 
 def test_the_number_of_rows_is_counted_without_reading_the_column() -> None:
     store = CellStore({"x": texts(["a", None])}, {"x": ColumnType.TEXT})
-    column = open_column(store, View(store.columns), "x", False)
+    column = open_column(store, TableView(store.columns), "x", False)
     assert (column.stored(), store.last_columns) == (2, [])
     assert (column.count(), store.last_columns) == (1, ["x"])
 
@@ -386,7 +386,7 @@ def test_columns_are_refused_by_their_declared_type_and_nothing_is_read() -> Non
     table: dict[str, Cells] = {"text": texts(["a"]), "day": moments(DAYS[:1], "D"), "other": opaque([1]), "x": numbers([1])}
     declared = {"text": ColumnType.TEXT, "day": ColumnType.MOMENT, "other": ColumnType.OTHER, "x": NUMBER}
     store = CellStore(table, declared)
-    view = View(declared)
+    view = TableView(declared)
     for name, words in (("text", "got one of text"), ("day", "got one of dates"), ("other", "got one of another type")):
         with pytest.raises(DataTypeError, match=words):
             open_column(store, view, name, True)

@@ -18,7 +18,7 @@ from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Clip, Column, Table, WindowRequest
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
@@ -74,20 +74,20 @@ def test_raw_summaries_of_numbers_are_the_same(shelf: Shelf, rows: int) -> None:
     schema = schema_of(shelf)
     for name in [*FLOATS, *WHOLES] if rows == ROWS else ["floats", "ties"]:
         if name in schema and not (name in shelf.maker.undeclared and name in (*WHOLES, "short floats")):
-            found = summaries(open_column(shelf.store(rows), View(schema), name, True))
-            assert found == summaries(open_column(reference(rows), View(schema), name, True)), name
+            found = summaries(open_column(shelf.store(rows), TableView(schema), name, True))
+            assert found == summaries(open_column(reference(rows), TableView(schema), name, True)), name
 
 
 def test_labels_and_their_counts_are_the_same(shelf: Shelf) -> None:
     schema = schema_of(shelf)
     for name in [name for name in LABELS if name in schema and not (name == "short floats" and name in shelf.maker.undeclared)]:
-        here, there = (open_column(store, View(schema), name, False) for store in (shelf.store(ROWS), reference(ROWS)))
+        here, there = (open_column(store, TableView(schema), name, False) for store in (shelf.store(ROWS), reference(ROWS)))
         assert (here.count(), here.stored(), here.most_common(50)) == (there.count(), there.stored(), there.most_common(50)), name
 
 
 def test_group_keys_and_groups_are_the_same(shelf: Shelf) -> None:
     schema = schema_of(shelf)
-    view = View(schema)
+    view = TableView(schema)
     for name in [name for name in KEYED if name in schema]:
         raw_keys = count_keys(reference(ROWS), view, [name], [schema[name]])
         assert count_keys(shelf.store(ROWS), view, [name], [schema[name]]) == raw_keys, name
@@ -103,7 +103,7 @@ def test_group_keys_and_groups_are_the_same(shelf: Shelf) -> None:
 
 def tables_of(shelf: Shelf, names: tuple[str, str], *numeric: bool) -> list[Table]:
     """Two columns here, and the same two in the plainest of stores."""
-    return [StoreTable(store, View(schema_of(shelf)), names, numeric) for store in (shelf.store(ROWS), reference(ROWS))]
+    return [StoreTable(store, TableView(schema_of(shelf)), names, numeric) for store in (shelf.store(ROWS), reference(ROWS))]
 
 
 def rows_with_both(first: str, second: str) -> list[tuple[Any, Any]]:
@@ -116,7 +116,7 @@ def test_power_sums_and_tallies_are_those_of_single_rows(shelf: Shelf) -> None:
     schema = schema_of(shelf)
     for name in [name for name in [*FLOATS, *WHOLES] if name in schema and name != "unsigned"]:
         rows = [row for row in expected_cells(name, schema[name]).values() if row is not None]
-        column = open_column(shelf.store(ROWS), View(schema), name, True)
+        column = open_column(shelf.store(ROWS), TableView(schema), name, True)
         for clip in CLIPS:
             places = [clip.place(row) for row in rows]
             assert column.power_sums(clip, 3) == tuple(sum(place**power for place in places) for power in range(4)), name
@@ -145,7 +145,7 @@ def complete_rows(names: Sequence[str]) -> list[list[float]]:
 
 def test_a_matrix_and_sums_over_its_rows_are_those_of_single_rows(shelf: Shelf) -> None:
     for names in [names for names in WIDE if not shelf.maker.lacks & set(names)]:
-        table = StoreTable(shelf.store(ROWS), View(schema_of(shelf)), names, [True] * len(names))
+        table = StoreTable(shelf.store(ROWS), TableView(schema_of(shelf)), names, [True] * len(names))
         matrix, rows, sums = table.matrix(), complete_rows(names), Products(8, 1000)
         assert matrix.dtype == float, names
         assert matrix.shape == (len(rows), len(names)), names
@@ -198,7 +198,7 @@ def test_tables_in_groups_are_the_same(shelf: Shelf) -> None:
         return pairs, table.product_sums((CLIPS[0], CLIPS[1]), 2), table.row_sums(Products(8, 1000))
 
     here, there = (
-        answer_group_tables(store, View(schema), keys, ("floats", "wholes"), (True, True), look)
+        answer_group_tables(store, TableView(schema), keys, ("floats", "wholes"), (True, True), look)
         for store in (shelf.store(ROWS), reference(ROWS))
     )
     assert here == there

@@ -14,6 +14,7 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.reading import read_identities
 from dpstats.engines.stores import postgres as home
 from dpstats.engines.stores import postgres_server
+from dpstats.engines.stores.bounding import bounded
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.postgres import PostgresStore
 from dpstats.engines.units.contributions import Bound, MissingUnit
@@ -202,7 +203,7 @@ def test_rows_per_unit_are_bounded(people: Database) -> None:
     people.run("UPDATE people SET id = id / 4")
     bound = Bound("id", INTEGER, 3, (("id", INTEGER), ("income", NUMBER)), MissingUnit.DROP, bytes(range(32)))
     local: Any = open_store({"id": [row // 4 for row in range(10_000)], "income": [row * 1.5 for row in range(10_000)]})[0]
-    stores: list[Any] = [people.store("people", batch_pages=3).bounded(bound), local.bounded(bound)]
+    stores: list[Any] = [people.store("people", batch_pages=3).bounded(bound), bounded(local, bound)]
     kept = [
         [cell for batch in store.batches(["income"]) for cell in plain_cells(batch.cells("income", NUMBER))] for store in stores
     ]

@@ -19,7 +19,7 @@ from dpstats.engines.tables import groups as group_tables
 from dpstats.engines.tables.given import as_table
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from tests.engines.cell_stores import CellStore, Computed, FarStore, numbers, texts
 from tests.engines.stores.ugly import Products
@@ -63,7 +63,7 @@ def test_neither_batches_nor_places_nor_sheets_matter(rows: list[Any], cuts: lis
     x, n, y, by = ([row[place] for row in rows] for place in range(4))
     columns = {"x": numbers(x), "n": numbers(n, "int64"), "y": numbers(y), "by": texts(by)}
     store = STORES[kind](columns, {"x": NUMBER, "n": INTEGER, "y": NUMBER, "by": TEXT}, cuts)
-    view = View(store.columns)
+    view = TableView(store.columns)
     complete = [row for row in rows if None not in row[:3]]
 
     def look(_: Any, table: Any) -> Any:
@@ -93,7 +93,7 @@ def test_zero_has_no_sign_and_whole_numbers_are_the_nearest_floats() -> None:
 def test_rows_of_many_batches_are_shown_together_and_no_more_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "MOST_ROWS_AT_ONCE", 8)
     store = CellStore({"x": numbers([1.0, None] * 15), "y": numbers([2] * 30)}, {"x": NUMBER, "y": NUMBER}, range(0, 30, 3))
-    table, lengths = StoreTable(store, View(store.columns), ["x", "y"], [True, True]), Lengths()
+    table, lengths = StoreTable(store, TableView(store.columns), ["x", "y"], [True, True]), Lengths()
     filled = store.run(RowScan(table._view, RowTotals(lengths)), ["x", "y"])
     assert lengths.seen == [8, 7]
     assert filled.totals(2) == (15,)
@@ -109,13 +109,13 @@ def test_sums_outgrow_64_bits() -> None:
         return np.array([huge, -huge], dtype=np.int64)
 
     store = CellStore({"x": numbers([1.0] * 40_000)}, {"x": NUMBER})
-    assert StoreTable(store, View(store.columns), ["x"], [True]).row_sums(most) == (3 * huge, -3 * huge)
+    assert StoreTable(store, TableView(store.columns), ["x"], [True]).row_sums(most) == (3 * huge, -3 * huge)
 
 
 @pytest.mark.parametrize("kind", list(STORES))
 def test_a_table_without_rows_adds_nothing(kind: str) -> None:
     store = STORES[kind]({"x": numbers([]), "y": numbers([])}, {"x": NUMBER, "y": INTEGER})
-    table = StoreTable(store, View(store.columns), ["x", "y"], [True, True])
+    table = StoreTable(store, TableView(store.columns), ["x", "y"], [True, True])
     assert table.matrix().shape == (0, 2)
     assert table.row_sums(SUMS) == (0,) * 5
     store.batches = lambda columns: iter(())  # type: ignore[method-assign]
@@ -127,7 +127,7 @@ def test_conditions_and_derived_columns_count() -> None:
     store = CellStore({"x": numbers([1, 2, None, 4]), "y": numbers([9, 8, 7, 6])}, {"x": NUMBER, "y": NUMBER}, [2])
     twice = Computed((("x", NUMBER),), lambda cells: type(cells)(2 * cells.raw_values, cells.raw_present))
     small = Computed((("y", NUMBER),), lambda cells: cells.raw_values < 9, ColumnType.BOOLEAN)
-    table = StoreTable(store, View(store.columns, {"twice": twice}, (small,)), ["twice", "y"], [True, True])
+    table = StoreTable(store, TableView(store.columns, {"twice": twice}, (small,)), ["twice", "y"], [True, True])
     assert table.matrix().tolist() == [[8.0, 6.0], [4.0, 8.0]]  # ascending, as the store keeps no order
     assert store.last_columns == ["x", "y"]
 

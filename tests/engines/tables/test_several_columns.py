@@ -30,7 +30,7 @@ from dpstats.engines.tables import table as tables
 from dpstats.engines.tables.given import as_column, as_table
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, UnknownNameError
 from dpstats.foundations.registry import ask
 from dpstats.foundations.summaries import Clip, Column, Table, WindowRequest
@@ -108,7 +108,7 @@ def by_hand(values: Sequence[float]) -> list[Any]:
 def test_pairs_and_their_sums_are_those_of_a_loop(make_store: Callable[..., CellStore]) -> None:
     rows = some_rows()
     store = stored(make_store, rows)
-    table = StoreTable(store, View(store.columns), ["x", "y"], [True, True])
+    table = StoreTable(store, TableView(store.columns), ["x", "y"], [True, True])
     pairs = complete(rows, 0, 1)
     x, y = table.pairs()
     assert (x.dtype, y.dtype) == (np.dtype(np.float64), np.dtype(np.int64))
@@ -122,7 +122,7 @@ def test_pairs_and_their_sums_are_those_of_a_loop(make_store: Callable[..., Cell
 def test_a_column_has_the_rows_that_are_missing_in_no_column(make_store: Callable[..., CellStore]) -> None:
     rows = some_rows()
     store = stored(make_store, rows)
-    table = StoreTable(store, View(store.columns), ["x", "y", "by"], [True, True, False])
+    table = StoreTable(store, TableView(store.columns), ["x", "y", "by"], [True, True, False])
     kept = complete(rows, 0, 1, 2)
     assert all_about(table.column(0)) == by_hand([float(x) for x, _, _ in kept])
     assert table.column(2).most_common(9) == Counter(by for _, _, by in kept).most_common()
@@ -133,7 +133,7 @@ def test_a_column_has_the_rows_that_are_missing_in_no_column(make_store: Callabl
 def test_a_column_by_label_has_the_rows_of_its_label(make_store: Callable[..., CellStore]) -> None:
     rows = some_rows()
     store = stored(make_store, rows)
-    table = StoreTable(store, View(store.columns), ["x", "by"], [True, False])
+    table = StoreTable(store, TableView(store.columns), ["x", "by"], [True, False])
     labels = ["b", "a", "nobody", "b"]
     for column, label in zip(table.columns_by_label(0, 1, labels), labels, strict=True):
         assert all_about(column) == by_hand([float(x) for x, by in complete(rows, 0, 2) if by == label])
@@ -142,7 +142,7 @@ def test_a_column_by_label_has_the_rows_of_its_label(make_store: Callable[..., C
 
 def test_the_rows_of_all_labels_are_read_once_where_they_fit() -> None:
     store = stored(STORES["in memory"], some_rows())
-    for column in StoreTable(store, View(store.columns), ["x", "by"], [True, False]).columns_by_label(0, 1, ["a", "b"]):
+    for column in StoreTable(store, TableView(store.columns), ["x", "by"], [True, False]).columns_by_label(0, 1, ["a", "b"]):
         all_about(column)
     assert store.runs == 1
 
@@ -156,7 +156,7 @@ def test_numbers_and_booleans_and_dates_are_labels_too() -> None:
         },
         {"x": NUMBER, "n": NUMBER, "day": MOMENT},
     )
-    by_number = StoreTable(store, View(store.columns), ["x", "n"], [True, False])
+    by_number = StoreTable(store, TableView(store.columns), ["x", "n"], [True, False])
     assert [column.count() for column in by_number.columns_by_label(0, 1, [7, 7.0, np.float64(7.5), True, "7"])] == [
         2,
         2,
@@ -165,7 +165,7 @@ def test_numbers_and_booleans_and_dates_are_labels_too() -> None:
         0,
     ]
     assert by_number.label_pairs() == {(1, 7): 1, (2, 7.5): 1, (3, 7): 1}
-    by_day = StoreTable(store, View(store.columns), ["x", "day"], [True, False])
+    by_day = StoreTable(store, TableView(store.columns), ["x", "day"], [True, False])
     labels = ["1970-01-01", datetime.date(1970, 1, 1), datetime.datetime(2024, 2, 29), "never"]
     assert [column.count() for column in by_day.columns_by_label(0, 1, labels)] == [2, 2, 1, 0]
     assert by_day.label_pairs() == {(1, "2024-02-29"): 1, (3, "1970-01-01"): 1, (4, "1970-01-01"): 1}
@@ -181,14 +181,16 @@ def undeclared(make: Callable[..., CellStore]) -> CellStore:
 @pytest.mark.parametrize("kind", list(STORES))
 def test_undeclared_labels_are_numbers_where_they_are_numbers(kind: str) -> None:
     store = undeclared(STORES[kind])
-    table = StoreTable(store, View(store.columns), ["x", "u"], [True, False])
+    table = StoreTable(store, TableView(store.columns), ["x", "u"], [True, False])
     assert table.label_pairs() == {(1, 5): 1, (2, "west"): 1, (3, 6): 1}
     assert table.column(1).most_common(5) == [(5, 1), (6, 1), ("west", 1)]
     assert [column.count() for column in table.columns_by_label(0, 1, [5, "5", "west", "east"])] == [1, 0, 1, 0]
     keys = GroupKeys(("x",), (NUMBER,), ((1,), (2,)))
-    found = answer_group_tables(store, View(store.columns), keys, ["x", "u"], [True, False], lambda _, own: own.label_pairs())
+    found = answer_group_tables(
+        store, TableView(store.columns), keys, ["x", "u"], [True, False], lambda _, own: own.label_pairs()
+    )
     assert found == {(1,): {(1, 5): 1}, (2,): {(2, "west"): 1}}
-    assert StoreTable(store, View(store.columns), ["x", "u"], [True, True]).column(0).count() == 2
+    assert StoreTable(store, TableView(store.columns), ["x", "u"], [True, True]).column(0).count() == 2
 
 
 def doubled(cells: Numbers) -> Numbers:
@@ -205,7 +207,7 @@ def test_conditions_and_derived_columns_count(make_store: Callable[..., CellStor
     rows = some_rows()
     store = stored(make_store, rows)
     twice = Computed((("x", NUMBER),), doubled)
-    view = View(store.columns, {"twice": twice}, (Computed((("y", INTEGER),), is_large, ColumnType.BOOLEAN),))
+    view = TableView(store.columns, {"twice": twice}, (Computed((("y", INTEGER),), is_large, ColumnType.BOOLEAN),))
     kept = [(2 * x, y, by) for x, y, by in complete(rows, 0, 1, 2) if y > 10]
     if not grouped:
         table = StoreTable(store, view, ["twice", "by"], [True, False])
@@ -231,7 +233,7 @@ def test_a_table_in_every_group_is_the_table_of_its_rows(make_store: Callable[..
         assert [side.dtype for side in table.pairs()] == [np.dtype(np.float64), np.dtype(np.int64)]
         return key, all_about(table.column(0)), table.product_sums((CLIP, CLIP), 1), table.column(1).count()
 
-    found = answer_group_tables(store, View(store.columns), keys, ["x", "y"], [True, True], look)
+    found = answer_group_tables(store, TableView(store.columns), keys, ["x", "y"], [True, True], look)
     assert list(found) == list(keys.keys)
     for (label,), (key, about, sums, count) in found.items():
         own = [(x, y) for x, y, by in complete(rows, 0, 1, 2) if by == label]
@@ -241,12 +243,12 @@ def test_a_table_in_every_group_is_the_table_of_its_rows(make_store: Callable[..
         assert sums == tuple(tuple(sum(a**i * b**j for a, b in places) for j in range(2)) for i in range(2))
         assert count == len(own)
     no_keys = GroupKeys(("by",), (TEXT,), ())
-    assert answer_group_tables(store, View(store.columns), no_keys, ["x", "y"], [True, True], look) == {}
+    assert answer_group_tables(store, TableView(store.columns), no_keys, ["x", "y"], [True, True], look) == {}
 
 
 def test_opening_a_table_reads_nothing_and_complains_about_names_and_types() -> None:
     store = CellStore({"x": numbers([1]), "by": texts(["a"]), "o": opaque([1])}, {"x": NUMBER, "by": TEXT, "o": ColumnType.OTHER})
-    view = View(store.columns)
+    view = TableView(store.columns)
     table = StoreTable(store, view, ["x", "by"], [True, False])
     table.column(0)
     with pytest.raises(UnknownNameError, match="no column 'z'"):
@@ -264,7 +266,7 @@ def test_opening_a_table_reads_nothing_and_complains_about_names_and_types() -> 
 def test_a_store_without_any_batch_has_empty_pairs_of_the_declared_types(declared: tuple[ColumnType, ColumnType]) -> None:
     store = FarStore({"x": numbers([]), "y": numbers([])}, dict(zip("xy", declared, strict=True)))
     store.batches = lambda columns: iter(())  # type: ignore[method-assign]
-    x, y = StoreTable(store, View(store.columns), ["x", "y"], [True, True]).pairs()
+    x, y = StoreTable(store, TableView(store.columns), ["x", "y"], [True, True]).pairs()
     kinds = {NUMBER: np.float64, INTEGER: np.int64, ColumnType.BOOLEAN: np.uint8, UNDECLARED: np.float64}
     assert [side.dtype for side in (x, y)] == [np.dtype(kinds[kind]) for kind in declared]
     assert x.size == y.size == 0
@@ -361,7 +363,7 @@ def test_neither_batches_nor_places_matter(rows: list[Any], cuts: list[int], kin
         "by": texts([by for _, _, by in rows]),
     }
     store = STORES[kind](columns, {"x": NUMBER, "y": NUMBER, "by": TEXT}, cuts)
-    view = View(store.columns)
+    view = TableView(store.columns)
     pairs = complete(rows, 0, 1)
     table = StoreTable(store, view, ["x", "y"], [True, True])
     assert sorted(zip(*(side.tolist() for side in table.pairs()), strict=True)) == sorted(pairs)

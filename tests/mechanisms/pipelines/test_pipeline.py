@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.ptr_laws import REFUSED, laplace_test_law
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
@@ -23,6 +21,8 @@ from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.grid import grid_for
 from dpstats.mechanisms.pipelines.guards import ReleasedValueError
 from dpstats.mechanisms.pipelines.pipeline import Pipeline
+from tests.laws.mechanisms import exponential_of_minus
+from tests.laws.propose_test_release import REFUSED, laplace_test_law
 
 FAR = 10**6
 TOTAL: Any = {"epsilon": 1, "delta": 1e-6}

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from dpstats.audit.exact import hockey_stick
-from dpstats.audit.laws import discrete_laplace_law
-from dpstats.audit.ptr_laws import cascade_law, laplace_test_law, levels_law, marked
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.results import NoReply, Release
 from dpstats.mechanisms import Exact, Step, cascade, levels, parallel
 from dpstats.mechanisms.pipelines.pipeline import Allocation
+from tests.laws.mechanisms import discrete_laplace_law
+from tests.laws.propose_test_release import cascade_law, laplace_test_law, levels_law, marked
+from tests.privacy_loss.exact import hockey_stick
 
 FAR = 10**6
 TOTAL: Any = {"epsilon": 1, "delta": 1e-6}

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import Answer, Refusal, find_statistic
@@ -23,6 +22,7 @@ from dpstats.statistics.aggregation.bounded_means import MEAN_ERROR
 from dpstats.statistics.aggregation.ranges import Range
 from dpstats.statistics.aggregation.turnout import TOO_FEW_ANSWERS, Turnout, count_answers
 from dpstats.testing import seeded
+from tests.privacy_loss.sampled import epsilon_lower_bound
 from tests.statistics.aggregation.vote_tables import (
     ASKING,
     BOUND_FREE,

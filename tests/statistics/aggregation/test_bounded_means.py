@@ -13,17 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.aggregate_laws import cube_weight
-from dpstats.audit.broken_aggregates import contiguous_blocks, mean_of_answers_law, unprojected_steps
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.spherical_laws import box, output_odds
 from dpstats.statistics.aggregation import aggregators, bounded_means
 from dpstats.statistics.aggregation.aggregators import Aggregated, Aggregator, aggregate_numbers, aggregator_for
-from dpstats.statistics.aggregation.bounded_means import SPREAD_SHARE, Cut, release_means
+from dpstats.statistics.aggregation.bounded_means import SPREAD_SHARE, VoteCut, release_means
 from dpstats.statistics.aggregation.ranges import STEPS, Range, checked_ranges
 from dpstats.statistics.aggregation.row_blocks import toss_blocks
 from dpstats.statistics.aggregation.turnout import TURNOUT_SHARE, Turnout
 from dpstats.testing import seeded
+from tests.laws.aggregates import cube_weight
+from tests.laws.spherical import box, output_odds
+from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.aggregation.vote_tables import (
     BOUNDED,
     EPSILON,
@@ -37,6 +36,7 @@ from tests.statistics.aggregation.vote_tables import (
     reply,
     votes,
 )
+from tests.twins.aggregates import contiguous_blocks, mean_of_answers_law, unprojected_steps
 
 
 @pytest.mark.parametrize("trim", [Fraction(0), Fraction(1, 5), Fraction(1, 3), Fraction(2, 5), Fraction(49, 100)])
@@ -45,7 +45,7 @@ from tests.statistics.aggregation.vote_tables import (
 def test_one_changed_vote_moves_a_sum_by_the_sensitivity_at_most_and_some_by_that(
     blocks: int, winsorized: bool, trim: Fraction
 ) -> None:
-    cut, width, largest = Cut(trim, winsorized), 3, 0
+    cut, width, largest = VoteCut(trim, winsorized), 3, 0
     for raw in itertools.combinations_with_replacement(range(width + 1), blocks):
         here = _sum(raw, cut)
         for place, new in itertools.product(range(blocks), range(width + 1)):
@@ -53,7 +53,7 @@ def test_one_changed_vote_moves_a_sum_by_the_sensitivity_at_most_and_some_by_tha
     assert largest == cut.sensitivity(blocks) * width
 
 
-def _sum(raw: Sequence[int], cut: Cut) -> int:
+def _sum(raw: Sequence[int], cut: VoteCut) -> int:
     return int(cut.kept(np.array(raw, dtype=np.int64)[:, None]).sum())
 
 
@@ -62,13 +62,13 @@ def test_means_are_those_of_scipy() -> None:
 
     raw = np.random.default_rng(1).integers(0, 1000, 37)
     for trim in (Fraction(0), Fraction(1, 10), Fraction(1, 4), Fraction(2, 5)):
-        kept, pulled = Cut(trim), Cut(trim, winsorized=True)
+        kept, pulled = VoteCut(trim), VoteCut(trim, winsorized=True)
         assert _sum(raw.tolist(), kept) / kept.counted(37) == pytest.approx(trim_mean(raw, float(trim)))
         assert _sum(raw.tolist(), pulled) / 37 == pytest.approx(mstats.winsorize(raw, (float(trim), float(trim))).mean())
 
 
 def test_the_printed_winsorized_sensitivity_fails_where_one_vote_is_kept() -> None:
-    cut = Cut(Fraction(2, 5), winsorized=True)
+    cut = VoteCut(Fraction(2, 5), winsorized=True)
     assert cut.votes(3) == 1
     assert abs(_sum((0, 0, 9), cut) - _sum((0, 9, 9), cut)) == 3 * 9 > (cut.votes(3) + 1) * 9
 
@@ -76,7 +76,7 @@ def test_the_printed_winsorized_sensitivity_fails_where_one_vote_is_kept() -> No
 @given(raw=st.lists(st.integers(0, 9), min_size=2, max_size=9), new=st.integers(0, 9), data=st.data())
 @settings(max_examples=100, deadline=None)
 def test_one_changed_vote_moves_the_sum_of_kept_squares_by_one_square_at_most(raw: Any, new: int, data: st.DataObject) -> None:
-    cut = Cut(data.draw(st.sampled_from([Fraction(0), Fraction(1, 5), Fraction(2, 5)])))
+    cut = VoteCut(data.draw(st.sampled_from([Fraction(0), Fraction(1, 5), Fraction(2, 5)])))
     other = [*raw]
     other[data.draw(st.integers(0, len(raw) - 1))] = new
     sums = [int(((2 * cut.kept(np.array(each)[:, None]) - 9) ** 2).sum()) for each in (raw, other)]
@@ -201,7 +201,7 @@ def test_intervals_cost_a_tenth_and_none_is_paid_for_where_none_is_wanted(monkey
 
 def test_the_mean_stays_within_its_range() -> None:
     for seed in range(20):
-        values, intervals = release_means(votes([10.0]), (Range(0.0, 10.0),), Cut(), (None,), TENTH, LEVEL, seeded(seed))
+        values, intervals = release_means(votes([10.0]), (Range(0.0, 10.0),), VoteCut(), (None,), TENTH, LEVEL, seeded(seed))
         assert 0 <= intervals[0].low <= values[0] <= intervals[0].high <= 10
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.broken_likelihood import range_by_raw_votes
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.aggregation import bounded_means, centred_means
 from dpstats.statistics.aggregation.centred_means import centre_share, fewest_blocks, release_centred
 from dpstats.statistics.aggregation.ranges import LARGEST, Range
 from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.testing import seeded
+from tests.privacy_loss.sampled import epsilon_lower_bound
 from tests.statistics.aggregation.vote_tables import EPSILON, HARD_VOTES, INF, LEVEL, NAN, Floats, normal_votes, votes
+from tests.twins.likelihood import range_by_raw_votes
 
 
 def watched(raw_votes: Floats, middle: float, spread: float) -> tuple[list[Any], list[Any], list[Any]]:

@@ -12,9 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.aggregate_laws import argmax_law, stable_law
-from dpstats.audit.broken_aggregates import chance_by_single_votes, printed_argmax_law
-from dpstats.audit.exact import hockey_stick, largest_log_ratio
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.mechanisms.noisy_max import UNITS
 from dpstats.statistics.aggregation import choices
@@ -30,6 +27,9 @@ from dpstats.statistics.aggregation.choices import (
     steps_of_lead,
 )
 from dpstats.testing import seeded
+from tests.laws.aggregates import argmax_law, stable_law
+from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.aggregates import chance_by_single_votes, printed_argmax_law
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 Labels = Sequence[Hashable]

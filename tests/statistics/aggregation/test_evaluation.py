@@ -28,8 +28,8 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
 from dpstats.statistics.aggregation import worker_process
 from dpstats.statistics.aggregation.evaluation import MadePieces, evaluate, ship, try_loading
-from dpstats.statistics.aggregation.replies import Label, Numbers, read_spoken
-from dpstats.statistics.aggregation.worker import LONGEST, spoken
+from dpstats.statistics.aggregation.replies import LabelForm, NumbersForm, read_spoken
+from dpstats.statistics.aggregation.worker import LONGEST, to_json
 from dpstats.statistics.aggregation.worker_process import memory_share
 
 WORKERS = 2
@@ -134,7 +134,7 @@ def replies_between_misdeeds() -> list[tuple[float, ...] | None]:
     def function(place: int) -> Any:
         return deeds[place // 2]() if place % 2 else place
 
-    return evaluate([function], places(2 * len(deeds) + 1), Numbers(1), seconds=1.0, workers=WORKERS)
+    return evaluate([function], places(2 * len(deeds) + 1), NumbersForm(1), seconds=1.0, workers=WORKERS)
 
 
 @pytest.mark.parametrize("deed", misdeeds())
@@ -161,7 +161,7 @@ def test_stopped_processes_are_replaced(stopped: str, monkeypatch: pytest.Monkey
             time.sleep(600)
         return place
 
-    assert evaluate([function], places(3), Numbers(1), seconds=0.5, workers=1) == [(0.0,), None, (2.0,)]
+    assert evaluate([function], places(3), NumbersForm(1), seconds=0.5, workers=1) == [(0.0,), None, (2.0,)]
     assert all(ends(int(process)) for process in note.read_text().split())
 
 
@@ -170,16 +170,20 @@ def test_a_function_that_returns_twice_is_heard_once() -> None:
         os.fork()
         return place
 
-    assert evaluate([function], places(4), Numbers(1), workers=1) == [(0.0,), (1.0,), (2.0,), (3.0,)]
+    assert evaluate([function], places(4), NumbersForm(1), workers=1) == [(0.0,), (1.0,), (2.0,), (3.0,)]
 
 
 def test_a_block_of_unpicklable_rows_has_no_answer() -> None:
-    assert evaluate([lambda rows: 1.0], [([1],), ([threading.Lock()],), ([2],)], Numbers(1), workers=1) == [(1.0,), None, (1.0,)]
+    assert evaluate([lambda rows: 1.0], [([1],), ([threading.Lock()],), ([2],)], NumbersForm(1), workers=1) == [
+        (1.0,),
+        None,
+        (1.0,),
+    ]
 
 
 def test_a_piece_that_cannot_be_made_has_no_answer() -> None:
     pieces = MadePieces(3, lambda place: (1 // (place - 1),))
-    assert evaluate([lambda x: x], pieces, Numbers(1), workers=1) == [(-1.0,), None, (1.0,)]
+    assert evaluate([lambda x: x], pieces, NumbersForm(1), workers=1) == [(-1.0,), None, (1.0,)]
 
 
 def counting() -> Callable[[int], list[float]]:
@@ -197,7 +201,7 @@ def counting() -> Callable[[int], list[float]]:
 
 
 def test_no_call_finds_what_another_one_left_behind() -> None:
-    assert evaluate([counting()], places(6), Numbers(3), workers=WORKERS) == [(0.0, 0.0, 0.0)] * 6
+    assert evaluate([counting()], places(6), NumbersForm(3), workers=WORKERS) == [(0.0, 0.0, 0.0)] * 6
 
 
 def held_by_callers() -> str:
@@ -225,7 +229,7 @@ def finding(mark: str) -> str:
 
 
 def test_no_call_finds_the_reply_to_another_one() -> None:
-    replies = evaluate([finding], [("qwerty",)] * 6, Label(), workers=1)
+    replies = evaluate([finding], [("qwerty",)] * 6, LabelForm(), workers=1)
     assert [str(reply)[:10] for reply in replies] == ["alone QWER"] * 6
 
 
@@ -237,7 +241,7 @@ def test_a_reply_is_found_where_it_is_left() -> None:
 def test_a_counter_counts_where_nothing_keeps_calls_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dpstats_calls", 0, raising=False)
     monkeypatch.setenv("DPSTATS_CALLS", "")
-    assert evaluate([counting()], places(3), Numbers(3), workers=0)[-1] == (2.0, 2.0, 1.0)
+    assert evaluate([counting()], places(3), NumbersForm(3), workers=0)[-1] == (2.0, 2.0, 1.0)
 
 
 def test_every_call_has_random_numbers_of_its_own() -> None:
@@ -247,12 +251,12 @@ def test_every_call_has_random_numbers_of_its_own() -> None:
         np.random.seed(0)
         return drawn
 
-    replies = evaluate([function], places(8), Numbers(2), workers=WORKERS)
+    replies = evaluate([function], places(8), NumbersForm(2), workers=WORKERS)
     assert len({number for reply in replies for number in reply}) == 16
 
 
 def test_texts_have_the_same_hash_in_every_worker() -> None:
-    assert len(set(evaluate([lambda place: hash("text")], places(8), Label(), workers=WORKERS))) == 1
+    assert len(set(evaluate([lambda place: hash("text")], places(8), LabelForm(), workers=WORKERS))) == 1
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
@@ -260,18 +264,18 @@ def test_replies_are_the_same_for_any_number_of_workers(workers: int) -> None:
     raw_rows = np.random.default_rng(7).normal(size=(200, 2))
     pieces = [(rows, rows[:, 0]) for rows in np.array_split(raw_rows, 9)]
     shift = 0.1
-    replies = evaluate([lambda X, y: (X.mean() + shift, np.std(y))], pieces, Numbers(2), workers=workers)  # noqa: N803
+    replies = evaluate([lambda X, y: (X.mean() + shift, np.std(y))], pieces, NumbersForm(2), workers=workers)  # noqa: N803
     assert replies == [(float(X.mean() + shift), float(np.std(y))) for X, y in pieces]
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_several_functions_take_turns(workers: int) -> None:
     functions = [lambda x: x, lambda x: -x, lambda x: 100 * x]
-    assert evaluate(functions, places(5), Label(), workers=workers) == [0, -1, 200, 3, -4]
+    assert evaluate(functions, places(5), LabelForm(), workers=workers) == [0, -1, 200, 3, -4]
 
 
 def test_no_pieces_have_no_replies() -> None:
-    assert evaluate([lambda x: x], [], Label()) == []
+    assert evaluate([lambda x: x], [], LabelForm()) == []
 
 
 @pytest.mark.parametrize(
@@ -284,7 +288,7 @@ def test_containers_arrive_as_they_are(container: Any) -> None:
         return [float(isinstance(rows, kind)), float(rows[2] if kind is not pa.Array else rows[2].as_py())]
 
     kind = pa.Array if isinstance(container, pa.Array) else type(container)
-    assert evaluate([function], [(container,)], Numbers(2), workers=1, seconds=20.0) == [(1.0, 2.0)]
+    assert evaluate([function], [(container,)], NumbersForm(2), workers=1, seconds=20.0) == [(1.0, 2.0)]
 
 
 def test_functions_and_rows_of_a_script_travel() -> None:
@@ -324,7 +328,7 @@ def test_rows_are_taken_and_pickled_once_for_every_block() -> None:
         taken.append(place)
         return (Block(),)
 
-    evaluate([lambda block: block], MadePieces(7, make), Numbers(1), workers=WORKERS)
+    evaluate([lambda block: block], MadePieces(7, make), NumbersForm(1), workers=WORKERS)
     assert sorted(taken) == list(range(7))
     assert len(pickled) == 7
 
@@ -336,7 +340,7 @@ def test_what_a_function_imports_is_loaded_before_it_is_called() -> None:
 
         return was_loaded and bool(wave)
 
-    assert evaluate([function], places(2), Label(), workers=1) == [1, 1]
+    assert evaluate([function], places(2), LabelForm(), workers=1) == [1, 1]
 
 
 def test_functions_show_nothing(capfd: pytest.CaptureFixture[str]) -> None:
@@ -351,7 +355,7 @@ def test_functions_show_nothing(capfd: pytest.CaptureFixture[str]) -> None:
             raise ValueError("seen")
         return 1.0
 
-    assert evaluate([function], places(2), Numbers(1), workers=WORKERS) == [(1.0,), None]
+    assert evaluate([function], places(2), NumbersForm(1), workers=WORKERS) == [(1.0,), None]
     assert capfd.readouterr() == ("", "")
 
 
@@ -360,7 +364,7 @@ def test_warnings_do_not_show_in_this_process_either(capfd: pytest.CaptureFixtur
         warnings.warn("seen", stacklevel=1)
         return sys.exit(1) if place else 1.0
 
-    assert evaluate([function], places(2), Numbers(1), workers=0) == [(1.0,), None]
+    assert evaluate([function], places(2), NumbersForm(1), workers=0) == [(1.0,), None]
     assert capfd.readouterr() == ("", "")
 
 
@@ -381,7 +385,7 @@ class CountedProgress(Progress):
 @pytest.mark.parametrize("workers", [0, 2])
 def test_every_block_is_a_step(workers: int) -> None:
     progress = CountedProgress()
-    evaluate([lambda place: place if place else None], places(5), Numbers(1), workers=workers, progress=progress)
+    evaluate([lambda place: place if place else None], places(5), NumbersForm(1), workers=workers, progress=progress)
     assert progress.steps == 5
 
 
@@ -401,7 +405,7 @@ def test_an_interrupt_ends_workers_and_what_they_run(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        evaluate([function], places(2), Numbers(1), seconds=float("inf"), workers=2, progress=CountedProgress(interrupt))
+        evaluate([function], places(2), NumbersForm(1), seconds=float("inf"), workers=2, progress=CountedProgress(interrupt))
     assert all(ends(int(process)) for process in note.read_text().split())
 
 
@@ -415,7 +419,7 @@ def test_a_process_left_behind_ends_with_its_block(tmp_path: Path) -> None:
         note.write_text(str(child))
         return 1.0
 
-    assert evaluate([function], places(1), Numbers(1), workers=1) == [(1.0,)]
+    assert evaluate([function], places(1), NumbersForm(1), workers=1) == [(1.0,)]
     assert ends(int(note.read_text()))
 
 
@@ -435,7 +439,7 @@ def test_a_function_that_cannot_be_loaded_elsewhere_is_refused(monkeypatch: pyte
     with pytest.raises(InvalidParameterError, match="could not be loaded in a worker process"):
         try_loading([ghost.function])
     with pytest.raises(InvalidParameterError, match="could not be loaded in a worker process"):
-        evaluate([ghost.function], places(3), Numbers(1), workers=WORKERS)
+        evaluate([ghost.function], places(3), NumbersForm(1), workers=WORKERS)
 
 
 @pytest.mark.parametrize(
@@ -466,12 +470,12 @@ def test_a_function_that_cannot_be_loaded_elsewhere_is_refused(monkeypatch: pyte
     ],
 )
 def test_one_number_is_read_from_what_holds_one(value: Any, reply: tuple[float, ...] | None) -> None:
-    assert read_spoken(spoken(value), Numbers(1)) == reply
+    assert read_spoken(to_json(value), NumbersForm(1)) == reply
 
 
 @pytest.mark.parametrize("value", [1, 1.0, True, np.int64(1), np.float32(1), np.bool_(True), Fraction(1), np.array(1)])
 def test_equal_numbers_are_one_label(value: Any) -> None:
-    label = read_spoken(spoken(value), Label())
+    label = read_spoken(to_json(value), LabelForm())
     assert (label, type(label)) == (1, int)
 
 
@@ -500,11 +504,11 @@ def test_equal_numbers_are_one_label(value: Any) -> None:
     ],
 )
 def test_a_label_has_one_form(value: Any, label: Any) -> None:
-    read = read_spoken(spoken(value), Label())
+    read = read_spoken(to_json(value), LabelForm())
     assert (read, type(read)) == (label, type(label))
 
 
 @pytest.mark.parametrize("garbage", [None, b"", b"\xff", b"[1", b"[" * 100_000, b"1" * 5000, b'{"set": 3}', b'{"a": [1]}', b"{}"])
 def test_garbage_is_no_answer(garbage: bytes | None) -> None:
-    assert read_spoken(garbage, Label()) is None
-    assert read_spoken(garbage, Numbers(1)) is None
+    assert read_spoken(garbage, LabelForm()) is None
+    assert read_spoken(garbage, NumbersForm(1)) is None

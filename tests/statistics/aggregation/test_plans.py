@@ -20,7 +20,7 @@ from dpstats.mechanisms.coins import uniform_indices
 from dpstats.statistics.aggregation import plans, row_blocks
 from dpstats.statistics.aggregation.choices import Popularity, popularity, stability_test, steps_of_lead
 from dpstats.statistics.aggregation.evaluation import evaluate
-from dpstats.statistics.aggregation.plans import POPULARITY_SHARE, Plan, plan_for
+from dpstats.statistics.aggregation.plans import POPULARITY_SHARE, BlockPlan, plan_for
 from dpstats.testing import seeded
 
 Places = NDArray[np.int64]
@@ -29,7 +29,7 @@ Put = Callable[[int, Places], list[Places]]
 EPSILON, DELTA, LEVEL = Fraction(1), Fraction(1, 10**6), Fraction(95, 100)
 
 
-def planned(aggregate: Any = "universal", **changes: Any) -> Plan:
+def planned(aggregate: Any = "universal", **changes: Any) -> BlockPlan:
     return plan_for(aggregate, **{"epsilon": EPSILON, "delta": Fraction(0), "level": LEVEL, **changes})
 
 
@@ -59,7 +59,7 @@ def test_no_rows_make_empty_blocks() -> None:
 # One row changes one reply
 
 
-def by_coins(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Put:
+def by_coins(plan: BlockPlan, monkeypatch: pytest.MonkeyPatch) -> Put:
     """Blocks as the plan makes them, with recorded coins: a column of them for each set of blocks."""
 
     def put(rows: int, coins: Places) -> list[Places]:

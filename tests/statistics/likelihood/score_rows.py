@@ -12,7 +12,7 @@ import numpy as np
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.bounded_scores import BoundedScores, Stand
 from dpstats.statistics.likelihood.coordinates import Coordinates
-from dpstats.statistics.likelihood.families import KNOWN, Options, Rows, family_for
+from dpstats.statistics.likelihood.families import KNOWN, Options, RowKind, family_for
 from dpstats.statistics.likelihood.planned_rows import plain_parameters
 from dpstats.statistics.likelihood.scipy_family import scipy_family
 
@@ -75,7 +75,7 @@ class Case:
 
 
 def _known(name: str) -> Case:
-    columns = 1 if KNOWN[name].rows is Rows.LINE else COLUMNS
+    columns = 1 if KNOWN[name].rows is RowKind.LINE else COLUMNS
     options = {"binomial": Options(trials=10), "normal_mixture": Options(components=2)}
     return Case(family_for(name, options.get(name, Options(columns))), columns)
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import discrete_laplace_law
 from dpstats.statistics.likelihood import block_estimates
 from dpstats.statistics.likelihood.block_estimates import (
     FEWEST_WITHIN,
@@ -23,6 +21,8 @@ from dpstats.statistics.likelihood.block_estimates import (
 from dpstats.statistics.likelihood.gamma import Gamma
 from dpstats.statistics.likelihood.pareto import Pareto
 from dpstats.testing import seeded
+from tests.laws.mechanisms import discrete_laplace_law
+from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.likelihood.score_rows import NAMED, Case
 from tests.statistics.likelihood.test_score_bits import bits
 from tests.statistics.likelihood.test_score_steps import table_of

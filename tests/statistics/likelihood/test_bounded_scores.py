@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.broken_likelihood import MeanScores, UnboundedScores
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.bounded_scores import BOUNDS, L2_UNITS, BoundedScores, Stand, lengths_of
@@ -18,6 +17,7 @@ from dpstats.statistics.likelihood.gamma import Gamma
 from dpstats.statistics.likelihood.normal import Normal
 from dpstats.statistics.likelihood.public_rows import SIMULATED, public_rows
 from tests.statistics.likelihood.score_rows import WITH_SCORES, Case, engine_sheet
+from tests.twins.likelihood import MeanScores, UnboundedScores
 
 every_case = pytest.mark.parametrize("case", WITH_SCORES, ids=str)
 PLAIN = Case(Gamma())

@@ -12,9 +12,6 @@ import pytest
 import scipy.stats
 
 import dpstats as dp
-from dpstats.audit.broken_aggregates import contiguous_blocks
-from dpstats.audit.broken_likelihood import unprojected_t_star
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.curator.archive import document_of, result_of
 from dpstats.curator.session import Session
 from dpstats.foundations.registry import ask, find_statistic
@@ -25,8 +22,11 @@ from dpstats.statistics.aggregation.row_blocks import toss_blocks
 from dpstats.statistics.likelihood.block_estimates import ROWS_SHARE
 from dpstats.statistics.likelihood.exponential import Exponential
 from dpstats.testing import seeded
+from tests.privacy_loss.sampled import epsilon_lower_bound
 from tests.statistics.likelihood.test_score_bits import bits
 from tests.statistics.likelihood.test_score_steps import table_of
+from tests.twins.aggregates import contiguous_blocks
+from tests.twins.likelihood import unprojected_t_star
 
 CHANCE = np.random.default_rng(4)
 ROWS = 4000

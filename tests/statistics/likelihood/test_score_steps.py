@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_likelihood import RawStartWalk, UnboundedScores
 from dpstats.engines.tables.given import as_table
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.progress import Progress
@@ -22,13 +21,14 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood import bounded_scores, public_rows, score_steps
 from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, BoundedScores
 from dpstats.statistics.likelihood.coordinates import Coordinates
-from dpstats.statistics.likelihood.score_steps import Arrival, ScoreWalk
-from dpstats.statistics.regression.purse import ConcentratedPurse, PurePurse, Purse
-from dpstats.statistics.regression.walk import Tools
+from dpstats.statistics.likelihood.score_steps import ScoreEstimate, ScoreWalk
+from dpstats.statistics.regression.budget_split import BudgetSplit, ConcentratedBudgetSplit, PureBudgetSplit
+from dpstats.statistics.regression.walk import FitContext
 from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.testing import seeded
 from tests.statistics.likelihood.score_rows import WITH_SCORES, Case
-from tests.statistics.regression.transcripts import Noisy, ScriptedPurse, ScriptedTable, Transcript, told
+from tests.statistics.regression.transcripts import Noisy, ScriptedBudgetSplit, ScriptedTable, Transcript, told
+from tests.twins.likelihood import RawStartWalk, UnboundedScores
 
 EPSILON, RHO = Fraction(2), Fraction(1, 10)
 ROWS = 1500
@@ -46,13 +46,13 @@ def table_of(raw_rows: Floats) -> Any:
     return as_table(columns)
 
 
-def purses() -> list[Purse]:
-    return [PurePurse(EPSILON, seeded(5)), ConcentratedPurse(RHO, seeded(5))]
+def budgets() -> list[BudgetSplit]:
+    return [PureBudgetSplit(EPSILON, seeded(5)), ConcentratedBudgetSplit(RHO, seeded(5))]
 
 
-def walk(case: Case, raw_rows: Floats, purse: Purse, table: Any = None) -> Arrival | None:
-    tools = Tools(table or table_of(raw_rows), purse, seeded(6), Progress(None))
-    return ScoreWalk(case.family, tools).walk(case.columns)
+def walk(case: Case, raw_rows: Floats, budget: BudgetSplit, table: Any = None) -> ScoreEstimate | None:
+    context = FitContext(table or table_of(raw_rows), budget, seeded(6), Progress(None))
+    return ScoreWalk(case.family, context).walk(case.columns)
 
 
 @pytest.fixture
@@ -72,23 +72,23 @@ quick = pytest.mark.usefixtures("few_public_rows")
 class Run:
     """Where a walk led, what it left, and its transcript."""
 
-    arrival: Arrival | None
+    estimate: ScoreEstimate | None
     left: Fraction
     transcript: Transcript
 
     def tells(self) -> object:
         """All that anybody sees of it, to the last bit."""
-        return self.transcript.questions, told(self.arrival), self.left  # type: ignore[arg-type]
+        return self.transcript.questions, told(self.estimate), self.left  # type: ignore[arg-type]
 
 
 def run(case: Case, raw_rows: Floats, released: Sequence[Any] | None = None, walker: Any = ScoreWalk) -> Run:
     """A walk with quick noise, or with numbers that are forced upon it."""
     transcript = Transcript(released)
-    purse = ScriptedPurse(PurePurse(EPSILON, seeded(5)), transcript)
+    budget = ScriptedBudgetSplit(PureBudgetSplit(EPSILON, seeded(5)), transcript)
     table: Any = ScriptedTable(table_of(raw_rows), transcript)
     with scripted_draws(transcript):
-        arrival = walker(case.family, Tools(table, purse, seeded(6), Progress(None))).walk(case.columns)
-    return Run(arrival, purse.left, transcript)
+        estimate = walker(case.family, FitContext(table, budget, seeded(6), Progress(None))).walk(case.columns)
+    return Run(estimate, budget.left, transcript)
 
 
 @contextmanager
@@ -161,22 +161,22 @@ def test_a_start_from_raw_quartiles_is_refuted() -> None:
 def test_shares_add_up_to_all_there_is(case: Case, kind: int) -> None:
     if kind == 1 and case.family.name.startswith("scipy"):
         return
-    purse = purses()[kind]
-    assert walk(case, case.rows(ROWS), purse) is not None
-    assert purse.left == 0
+    budget = budgets()[kind]
+    assert walk(case, case.rows(ROWS), budget) is not None
+    assert budget.left == 0
 
 
 def test_too_few_rows_by_their_noisy_number_get_no_reply_and_nothing_more_is_bought() -> None:
     case = case_of("gamma")
-    for purse in purses():
-        scripted = ScriptedPurse(purse, Transcript(), rows=20)
+    for budget in budgets():
+        scripted = ScriptedBudgetSplit(budget, Transcript(), rows=20)
         assert walk(case, case.rows(ROWS), scripted) is None
         assert scripted.left == 1 - score_steps.ROWS_SHARE
-    assert all(walk(case, case.rows(2), purse) is None for purse in purses())
+    assert all(walk(case, case.rows(2), budget) is None for budget in budgets())
 
 
 def test_a_last_step_that_is_still_long_gets_no_reply() -> None:
-    assert walk(case_of("normal"), case_of("normal").rows(100), AbsurdPurse(purses()[0], -(10**40))) is None
+    assert walk(case_of("normal"), case_of("normal").rows(100), AbsurdBudgetSplit(budgets()[0], -(10**40))) is None
 
 
 def test_levels_of_draws_are_as_many_as_are_paid_for() -> None:
@@ -197,14 +197,14 @@ def test_a_changed_row_costs_twice_as_much(delta: float) -> None:
     rows = WALKED[0].rows(3000)[:, 0]
     seen: list[Any] = []
 
-    def nowhere(family: Any, tools: Tools) -> _Nowhere:
-        seen.append(tools.purse)
+    def nowhere(family: Any, context: FitContext) -> _Nowhere:
+        seen.append(context.budget)
         return _Nowhere()
 
     with patch("dpstats.statistics.maximum_likelihood.ScoreWalk", nowhere):
         for neighbors in ("add_remove", "change_one"):
             dp.mle("normal", rows, epsilon=2, delta=delta, neighbors=neighbors, rng=seeded(1))
-    one, two = (purse.deviation(Fraction(1), 1) for purse in seen)
+    one, two = (budget.deviation(Fraction(1), 1) for budget in seen)
     assert two == pytest.approx(2 * one)
 
 
@@ -220,11 +220,11 @@ class _Nowhere:
 ABSURD = [(-1e300,) * 3, (0.0, 0.0, 0.0), (1e-300, 1e-300, 1e300), (1.0, 1.0, 1.0)]
 
 
-class AbsurdPurse(ScriptedPurse):
-    """A purse with plenty of rows at first, and then the same number for everything."""
+class AbsurdBudgetSplit(ScriptedBudgetSplit):
+    """A budget with plenty of rows at first, and then the same number for everything."""
 
-    def __init__(self, purse: Purse, number: int) -> None:
-        super().__init__(purse, Transcript(), rows=2000)
+    def __init__(self, budget: BudgetSplit, number: int) -> None:
+        super().__init__(budget, Transcript(), rows=2000)
         self._number = number
 
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
@@ -243,10 +243,10 @@ def test_absurd_quartiles_and_sums_end_inside_the_space_or_nowhere(case: Case, m
             "draw_quantiles",
             lambda _, shares, *__, drawn=ordinals: {share: drawn[math.floor(share * 3)] for share in shares},
         )
-        arrival = walk(case, rows, AbsurdPurse(purses()[0], (-(10**40), 0, 10**40)[place % 3]))
-        if arrival is not None:
-            assert np.isfinite(arrival.theta).all()
-            assert all(low <= each <= high for each, (low, high) in zip(arrival.theta, case.family.space, strict=True))
+        estimate = walk(case, rows, AbsurdBudgetSplit(budgets()[0], (-(10**40), 0, 10**40)[place % 3]))
+        if estimate is not None:
+            assert np.isfinite(estimate.theta).all()
+            assert all(low <= each <= high for each, (low, high) in zip(estimate.theta, case.family.space, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -271,10 +271,10 @@ def test_estimates_are_close_and_their_errors_are_those_that_are_told(name: str,
     best = np.sqrt(np.diag(np.linalg.inv(case.family.information(np.array(theta)) * 3000)))
     for seed in range(4):
         rows = case.family.sample(np.array(theta), 3000, generator)
-        arrival = walk(case, rows, PurePurse(EPSILON, seeded(seed)))
-        assert arrival is not None
-        assert np.abs(arrival.theta - theta).max() < 5 * best.max()
-        assert arrival.noisy_rows == pytest.approx(3000, rel=0.15)
-        errors = np.sqrt(np.diag(arrival.covariance))
-        offs.extend((coordinates.free(arrival.theta) - coordinates.free(np.array(theta))) / errors)
+        estimate = walk(case, rows, PureBudgetSplit(EPSILON, seeded(seed)))
+        assert estimate is not None
+        assert np.abs(estimate.theta - theta).max() < 5 * best.max()
+        assert estimate.noisy_rows == pytest.approx(3000, rel=0.15)
+        errors = np.sqrt(np.diag(estimate.covariance))
+        offs.extend((coordinates.free(estimate.theta) - coordinates.free(np.array(theta))) / errors)
     assert 0.4 < np.sqrt(np.mean(np.square(offs))) < 1.8

@@ -7,8 +7,16 @@ import math
 import numpy as np
 
 from dpstats.foundations.summaries import RowSum
-from dpstats.statistics.regression.families import ROOM, STEEPEST_PREDICTOR, Family, Logistic, Poisson
-from dpstats.statistics.regression.link_sums import PULL, Counts, CountSizes, LinkProducts, LinkScores, Outcomes, Shares
+from dpstats.statistics.regression.families import ROOM, STEEPEST_PREDICTOR, LogisticOutcomes, OutcomeFamily, PoissonOutcomes
+from dpstats.statistics.regression.link_sums import (
+    PULL,
+    ClippedOutcomes,
+    Counts,
+    CountSizes,
+    LinkProducts,
+    LinkScores,
+    OutcomePoints,
+)
 from dpstats.statistics.regression.octaves import CELLS
 from dpstats.statistics.regression.points import FARTHEST, Points
 from dpstats.statistics.regression.sums import ALONG, weights_of_triangle
@@ -28,23 +36,23 @@ LEVELS, CUTS = (1e-4 * 2.0**-400, 0.03, 1.0, 17.5, 2.0**400), (3.0, 4.7, 5 * 2.0
 LOG2, LOG2_HIGH = math.log(2), 0.693147180369123816490
 
 
-def some_families(generator: np.random.Generator) -> list[Family]:
+def some_families(generator: np.random.Generator) -> list[OutcomeFamily]:
     """Both, counts with any level and cut."""
-    return [Logistic(), Poisson(float(generator.choice(LEVELS)), float(generator.choice(CUTS)))]
+    return [LogisticOutcomes(), PoissonOutcomes(float(generator.choice(LEVELS)), float(generator.choice(CUTS)))]
 
 
 def some_link_sums(generator: np.random.Generator, features: int, points: Points | None = None) -> dict[str, RowSum]:
     """One of every kind for every family, at one line."""
     points = some_points(generator, features) if points is None else points
     line = some_line(generator, points.coordinates)
-    sums: dict[str, RowSum] = {"shares": Shares(), "counts": Counts()}
+    sums: dict[str, RowSum] = {"shares": ClippedOutcomes(), "counts": Counts()}
     for family in some_families(generator):
-        outcomes = Outcomes(points, line, family)
+        outcomes = OutcomePoints(points, line, family)
         name = type(family).__name__
         sums[f"{name} scores"] = LinkScores(outcomes)
         sums[f"{name} scores and products"] = LinkScores(outcomes, products=True)
         sums[f"{name} products"] = LinkProducts(outcomes)
-        if isinstance(family, Poisson):
+        if isinstance(family, PoissonOutcomes):
             sums["count sizes"] = CountSizes(points, line, family)
     return sums
 
@@ -53,7 +61,7 @@ def claims_of_any(row_sum: RowSum) -> list[Claim]:
     """What is claimed of each part of a sum, with a link or without."""
     if isinstance(row_sum, (Counts, CountSizes)):
         return [Claim(slice(None), None, 1)]
-    if isinstance(row_sum, Shares):
+    if isinstance(row_sum, ClippedOutcomes):
         return [Claim(slice(None), None, PULL)]
     if isinstance(row_sum, LinkProducts):
         size = row_sum.outcomes.points.coordinates
@@ -77,13 +85,13 @@ def exp_by_hand(exponent: float) -> float:
     return math.ldexp(total, twos)
 
 
-def family_by_hand(family: Family, predictor: float, outcome: float) -> tuple[float, float, float]:
+def family_by_hand(family: OutcomeFamily, predictor: float, outcome: float) -> tuple[float, float, float]:
     """A row's root, pull and curvature."""
-    if isinstance(family, Logistic):
+    if isinstance(family, LogisticOutcomes):
         likelier = 1.0 / (1.0 + exp_by_hand(-abs(predictor)))
         mean = likelier if predictor >= 0 else 1.0 - likelier
         return 1.0, max(0.0, min(outcome, 1.0)) - mean, mean * (1.0 - mean)
-    assert isinstance(family, Poisson)
+    assert isinstance(family, PoissonOutcomes)
     mean = exp_by_hand(predictor) * family.level
     deviation = math.sqrt(mean + ROOM)
     pull = (max(outcome, 0.0) - mean) / (deviation * family.cut)
@@ -92,7 +100,7 @@ def family_by_hand(family: Family, predictor: float, outcome: float) -> tuple[fl
 
 def link_added_by_hand(row_sum: RowSum, row: Row) -> list[int]:
     """What one row adds."""
-    if isinstance(row_sum, Shares):
+    if isinstance(row_sum, ClippedOutcomes):
         return [math.trunc(max(0.0, min(row[-1], 1.0)) * PULL)]
     if isinstance(row_sum, Counts):
         return _one_hot(cell_by_hand(max(row[-1], 0.0)))

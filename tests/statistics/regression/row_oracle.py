@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from dpstats.foundations.summaries import RowSum
 from dpstats.statistics.regression.octaves import CELLS, magnitude_of
-from dpstats.statistics.regression.points import BALL_BITS, FARTHEST, POINT_BITS, TURN_BITS, Line, Points
+from dpstats.statistics.regression.points import BALL_BITS, FARTHEST, POINT_BITS, TURN_BITS, Points, WholeLine
 from dpstats.statistics.regression.sums import (
     Distances,
     InnerProducts,
-    Levels,
     Products,
+    ResidualLevels,
     ResidualPlaces,
     Residuals,
     ResidualSizes,
@@ -52,7 +52,7 @@ def residual_by_hand(residuals: Residuals, row: Row) -> float:
     return row[-1] - residuals.centre - line_by_hand(residuals.line, point_by_hand(residuals.points, row))
 
 
-def line_by_hand(line: Line, point: list[int]) -> float:
+def line_by_hand(line: WholeLine, point: list[int]) -> float:
     """What a line gives for a point: the float nearest to the exact number."""
     return float(sum(a * b for a, b in zip(line.steps, point, strict=True)) * Fraction(2) ** line.exponent)
 
@@ -86,7 +86,7 @@ def added_by_hand(row_sum: RowSum, row: Row) -> list[int]:
         ball = ball_by_hand(points, point_by_hand(points, row))
         inside = abs(scaled(residual_by_hand(row_sum.residuals, row), row_sum.exponent)) <= row_sum.cut
         return triangle_by_hand(ball if inside else [0] * len(ball))
-    assert isinstance(row_sum, (Scores, Levels))
+    assert isinstance(row_sum, (Scores, ResidualLevels))
     return _scores_by_hand(row_sum, row) if isinstance(row_sum, Scores) else _levels_by_hand(row_sum, row)
 
 
@@ -101,7 +101,7 @@ def _scores_by_hand(scores: Scores, row: Row) -> list[int]:
     return [*(pull * each for each in ball), inside, *(triangle_by_hand(small) if scores.products else [])]
 
 
-def _levels_by_hand(levels: Levels, row: Row) -> list[int]:
+def _levels_by_hand(levels: ResidualLevels, row: Row) -> list[int]:
     points = levels.residuals.points
     square = weight_by_hand(points, point_by_hand(points, row)) ** 2
     residual = scaled(residual_by_hand(levels.residuals, row), levels.exponent)

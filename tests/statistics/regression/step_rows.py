@@ -9,17 +9,25 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.foundations.summaries import RowSum
-from dpstats.statistics.regression.families import Logistic, Poisson
-from dpstats.statistics.regression.link_sums import PULL, Counts, CountSizes, LinkProducts, LinkScores, Outcomes, Shares
+from dpstats.statistics.regression.families import LogisticOutcomes, PoissonOutcomes
+from dpstats.statistics.regression.link_sums import (
+    PULL,
+    ClippedOutcomes,
+    Counts,
+    CountSizes,
+    LinkProducts,
+    LinkScores,
+    OutcomePoints,
+)
 from dpstats.statistics.regression.octaves import CELLS
-from dpstats.statistics.regression.points import STEEPEST, TURN_BITS, Floats, Line, Points, line_of
+from dpstats.statistics.regression.points import STEEPEST, TURN_BITS, Floats, Points, WholeLine, line_of
 from dpstats.statistics.regression.shares import MOST_RADIUS
 from dpstats.statistics.regression.sums import (
     ALONG,
     Distances,
     InnerProducts,
-    Levels,
     Products,
+    ResidualLevels,
     ResidualPlaces,
     Residuals,
     ResidualSizes,
@@ -60,7 +68,7 @@ def some_points(generator: np.random.Generator, features: int, kind: type[Points
     return kind(tuple(middles.tolist()), tuple(scales.tolist()), intercept, turn, radius)
 
 
-def some_line(generator: np.random.Generator, size: int) -> Line:
+def some_line(generator: np.random.Generator, size: int) -> WholeLine:
     """Coefficients from none to the largest."""
     return line_of(generator.normal(size=size) * generator.choice([0.0, 1.0, 1e-310, 1e100, 1e124]))
 
@@ -79,8 +87,8 @@ def some_sums(generator: np.random.Generator, features: int, points: Points | No
     cut = int(generator.choice([1, 3, 8192, 16383]))
     exponent = int(generator.choice([-1010, -14, -3, 10, 985]))
     offset = int(generator.integers(-cut, cut + 1))
-    poisson = Poisson(float(generator.choice([1.0, 2.0**-400, 37.5, 2.0**399])), float(generator.choice([3.0, 1e100])))
-    outcomes = Outcomes(points, residuals.line, Logistic()), Outcomes(points, residuals.line, poisson)
+    poisson = PoissonOutcomes(float(generator.choice([1.0, 2.0**-400, 37.5, 2.0**399])), float(generator.choice([3.0, 1e100])))
+    outcomes = OutcomePoints(points, residuals.line, LogisticOutcomes()), OutcomePoints(points, residuals.line, poisson)
     sums: dict[str, RowSum] = {
         "distances": Distances(points.middles),
         "sizes": ResidualSizes(residuals),
@@ -90,13 +98,13 @@ def some_sums(generator: np.random.Generator, features: int, points: Points | No
         "scores": Scores(residuals, cut, exponent),
         "scores and products": Scores(residuals, cut, exponent, products=True),
         "scores of a quantile": Scores(residuals, cut, exponent, offset=offset, products=True),
-        "levels": Levels(residuals, cut, exponent),
+        "levels": ResidualLevels(residuals, cut, exponent),
         "scores of marks": LinkScores(outcomes[0], products=True),
         "scores of counts": LinkScores(outcomes[1], products=True),
         "curved products of marks": LinkProducts(outcomes[0]),
         "curved products of counts": LinkProducts(outcomes[1]),
         "sizes of counts": CountSizes(points, residuals.line, poisson),
-        "shares": Shares(),
+        "shares": ClippedOutcomes(),
         "counts": Counts(),
     }
     return SomeSums(points, sums)
@@ -126,12 +134,12 @@ def claims_of(row_sum: RowSum, weights: Callable[[int], list[int]] = weights_of_
         return [Claim(slice(place * CELLS, (place + 1) * CELLS), None, 1) for place in range(len(row_sum.middles))]
     if isinstance(row_sum, MagnitudeSum):
         return [Claim(slice(None), None, 1)]
-    if isinstance(row_sum, Levels):
+    if isinstance(row_sum, ResidualLevels):
         return [Claim(slice(None), None, row_sum.l2_units)]
     if isinstance(row_sum, (Products, InnerProducts)):
         points = row_sum.points if isinstance(row_sum, Products) else row_sum.residuals.points
         return [Claim(slice(None), weights(points.coordinates), along * points.radius**2)]
-    if isinstance(row_sum, Shares):
+    if isinstance(row_sum, ClippedOutcomes):
         return [Claim(slice(None), None, PULL)]
     if isinstance(row_sum, LinkProducts):
         return [Claim(slice(None), weights(row_sum.outcomes.points.coordinates), along * row_sum.radius**2)]

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpstats.audit.broken_cells_tests import misprinted_threshold, outer_slope, single_row_test, steps_at_estimate
-from dpstats.audit.cell_distances import distance_by_lines, distance_by_ratios
 from dpstats.mechanisms.distance_tests import BestTest, LaplaceTest
 from dpstats.statistics.regression.cell_search import cells_around, find_stable, may_be_stable, shared_box
 from dpstats.statistics.regression.cell_tests import PIECES, SIDE, raw_steps
 from dpstats.statistics.regression.ratios import UNIT, Wholes
 from dpstats.statistics.regression.solves import solve_exactly
+from tests.statistics.regression.cell_distances import distance_by_lines, distance_by_ratios
 from tests.statistics.regression.ratio_tables import Rows, added_rows, random_rows, ratios, total
+from tests.twins.cell_tests import misprinted_threshold, outer_slope, single_row_test, steps_at_estimate
 
 CORNERS = {
     size: [np.array(corner) for corner in itertools.product((-SIDE // 2, 0, SIDE // 4), repeat=size)] for size in (1, 2, 3)

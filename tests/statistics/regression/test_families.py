@@ -9,13 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.statistics.regression.families import ROOM, STEEPEST_PREDICTOR, Family, Logistic, Poisson, exp_of
+from dpstats.statistics.regression.families import (
+    ROOM,
+    STEEPEST_PREDICTOR,
+    LogisticOutcomes,
+    OutcomeFamily,
+    PoissonOutcomes,
+    exp_of,
+)
 from dpstats.statistics.regression.octaves import CELLS, magnitude_of
 from dpstats.statistics.regression.points import LARGEST, Floats
 from tests.statistics.regression.link_rows import CUTS, LEVELS, exp_by_hand, family_by_hand
 from tests.statistics.regression.step_rows import UGLY
 
-FAMILIES: list[Family] = [Logistic(), *(Poisson(level, cut) for level in LEVELS for cut in CUTS)]
+FAMILIES: list[OutcomeFamily] = [LogisticOutcomes(), *(PoissonOutcomes(level, cut) for level in LEVELS for cut in CUTS)]
 PREDICTORS = (0.0, 1.0, -1.0, 0.3, -7.7, 29.9, -30.0, 31.0, 5e-324, -1e-17, 745.0, -1e3, LARGEST * 2**30, -LARGEST * 2**30)
 ANY = st.floats(allow_nan=False)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -29,18 +36,18 @@ def crossed() -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_pulls_and_curvatures_are_numbers_within_their_bounds_whatever_a_row_holds(family: Family) -> None:
+def test_pulls_and_curvatures_are_numbers_within_their_bounds_whatever_a_row_holds(family: OutcomeFamily) -> None:
     pulls = family.of(*crossed())
     assert np.all(np.abs(pulls.raw_pulls) <= 1)
     assert np.all((pulls.raw_curves >= 0) & (np.sqrt(pulls.raw_curves) <= 1 / family.most_curved))
     if pulls.raw_roots is not None:
         assert np.all((pulls.raw_roots > 0) & np.isfinite(pulls.raw_roots))
-    if isinstance(family, Poisson):
+    if isinstance(family, PoissonOutcomes):
         assert np.all(family.magnitudes(*crossed()) >= 0)
 
 
 @given(st.sampled_from(FAMILIES), FINITE, ANY)
-def test_and_for_any_row_that_anybody_can_think_of(family: Family, predictor: float, outcome: float) -> None:
+def test_and_for_any_row_that_anybody_can_think_of(family: OutcomeFamily, predictor: float, outcome: float) -> None:
     pulls = family.of(np.array([predictor]), np.array([outcome]))
     assert -1 <= pulls.raw_pulls[0] <= 1
     assert 0 <= math.sqrt(pulls.raw_curves[0]) <= 1 / family.most_curved
@@ -49,8 +56,8 @@ def test_and_for_any_row_that_anybody_can_think_of(family: Family, predictor: fl
     assert pulls.raw_roots is None or pulls.raw_roots[0] == root
 
 
-@pytest.mark.parametrize("family", [Logistic(), Poisson(2.5, 3.0)])
-def test_a_row_means_the_same_wherever_it_stands_and_in_whatever_array(family: Family) -> None:
+@pytest.mark.parametrize("family", [LogisticOutcomes(), PoissonOutcomes(2.5, 3.0)])
+def test_a_row_means_the_same_wherever_it_stands_and_in_whatever_array(family: OutcomeFamily) -> None:
     generator = np.random.default_rng(1)
     predictors, outcomes = generator.normal(0, 9, 1003), generator.poisson(2.0, 1003).astype(float)
     together = family.of(predictors, outcomes)
@@ -89,7 +96,7 @@ def test_multiples_of_the_leading_bits_of_the_logarithm_of_two_are_exact() -> No
 def test_logistic_pulls_are_outcomes_less_probabilities_and_curve_by_their_slope() -> None:
     predictors = np.linspace(-8, 8, 33)
     for outcome in (0.0, 1.0, 0.25):
-        pulls = Logistic().of(predictors, np.full(33, outcome))
+        pulls = LogisticOutcomes().of(predictors, np.full(33, outcome))
         probabilities = 1 / (1 + np.exp(-predictors))
         assert pulls.raw_pulls == pytest.approx(outcome - probabilities, abs=1e-13)
         assert pulls.raw_curves == pytest.approx(probabilities * (1 - probabilities), abs=1e-13)
@@ -97,7 +104,7 @@ def test_logistic_pulls_are_outcomes_less_probabilities_and_curve_by_their_slope
 
 
 def test_poisson_scores_are_outcomes_less_means_where_none_is_cut_off() -> None:
-    family = Poisson(4.0, 3.0)
+    family = PoissonOutcomes(4.0, 3.0)
     predictors, outcomes = np.linspace(-1, 1, 9), np.array([2.0, 3, 1, 4, 5, 3, 6, 5, 9])
     means = 4 * np.exp(predictors)
     pulls = family.of(predictors, outcomes)
@@ -108,12 +115,12 @@ def test_poisson_scores_are_outcomes_less_means_where_none_is_cut_off() -> None:
 
 
 def test_counts_beyond_the_cut_all_pull_alike() -> None:
-    pulls = Poisson(1.0, 3.0).of(np.zeros(4), np.array([100.0, 1e9, 1e308, math.inf]))
+    pulls = PoissonOutcomes(1.0, 3.0).of(np.zeros(4), np.array([100.0, 1e9, 1e308, math.inf]))
     assert pulls.raw_pulls.tolist() == [1.0, 1.0, 1.0, 1.0]
 
 
 def test_outcomes_below_the_possible_count_as_the_least_possible() -> None:
-    for family in (Logistic(), Poisson(2.0, 3.0)):
+    for family in (LogisticOutcomes(), PoissonOutcomes(2.0, 3.0)):
         zero, below, far = family.of(np.full(3, 0.4), np.array([0.0, -3.0, -math.inf])).raw_pulls
         assert zero == below == far
 

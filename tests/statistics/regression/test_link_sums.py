@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_links import NarrowProducts, StretchedOutcomes, UncutPoisson
-from dpstats.audit.broken_steps import LeveragePoints
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
-from dpstats.statistics.regression.families import Family, Logistic, Poisson
-from dpstats.statistics.regression.link_sums import PULL, LinkProducts, LinkScores, Outcomes, Shares
+from dpstats.statistics.regression.families import LogisticOutcomes, OutcomeFamily, PoissonOutcomes
+from dpstats.statistics.regression.link_sums import PULL, ClippedOutcomes, LinkProducts, LinkScores, OutcomePoints
 from dpstats.statistics.regression.points import Floats, Points, line_of
 from dpstats.statistics.regression.shares import MOST_RADIUS
 from tests.statistics.regression.link_rows import claims_of_any, link_added_by_hand, some_link_sums
 from tests.statistics.regression.step_rows import LARGEST_RADIUS, added_by, adds_up, keeps_claims, ugly_rows
+from tests.twins.links import NarrowProducts, StretchedOutcomes, UncutPoisson
+from tests.twins.steps import LeveragePoints
 
 SEEDS = range(8)
 PLAIN = Points((0.0, 0.0), (1.0, 1.0), True, None, 9270)
 LINE = line_of(np.array([0.5, 1.0, -1.5]))
-COUNTS = Outcomes(PLAIN, LINE, Poisson(2.0, 3.0))
-MARKS = Outcomes(PLAIN, LINE, Logistic())
+COUNTS = OutcomePoints(PLAIN, LINE, PoissonOutcomes(2.0, 3.0))
+MARKS = OutcomePoints(PLAIN, LINE, LogisticOutcomes())
 ROWS: Floats = np.array(
     [
         [1.0, -1.0, 40.0],
@@ -117,7 +117,7 @@ def test_what_is_said_is_hardly_more_than_some_row_needs() -> None:
         LinkProducts(level),
         LinkScores(even, products=True),
         LinkProducts(COUNTS),
-        Shares(),
+        ClippedOutcomes(),
     ):
         for claim in claims_of_any(row_sum):
             longest = max(claim.squared_length(raw_added) for raw_added in added_by(row_sum, np.vstack([raw_rows, ROWS])))
@@ -130,7 +130,7 @@ def test_logistic_scores_of_points_within_the_ball_are_those_of_the_likelihood()
     raw_rows = np.column_stack([generator.normal(size=(500, 2)), generator.integers(0, 2, 500)])
     design = np.column_stack([np.ones(500), raw_rows[:, :2]])
     probabilities = 1 / (1 + np.exp(-design @ LINE.values))
-    outcomes = Outcomes(points, LINE, Logistic())
+    outcomes = OutcomePoints(points, LINE, LogisticOutcomes())
     score = LinkScores(outcomes)(raw_rows) / (PULL * 4096)
     assert score == pytest.approx(design.T @ (raw_rows[:, 2] - probabilities), abs=0.5)
     curved = LinkProducts(outcomes)(raw_rows) / 4096**2
@@ -160,10 +160,10 @@ def test_products_in_a_ball_that_shrinks_by_the_curvature_are_refuted() -> None:
     assert not keeps(NarrowProducts(level), ROWS)
 
 
-@pytest.mark.parametrize("family", [Logistic(), Poisson(2.0, 3.0)])
-def test_points_without_a_ball_are_refuted(family: Family) -> None:
+@pytest.mark.parametrize("family", [LogisticOutcomes(), PoissonOutcomes(2.0, 3.0)])
+def test_points_without_a_ball_are_refuted(family: OutcomeFamily) -> None:
     points = LeveragePoints(PLAIN.middles, PLAIN.scales, PLAIN.intercept, None, PLAIN.radius)
-    outcomes = Outcomes(points, line_of(np.zeros(3)), family)
+    outcomes = OutcomePoints(points, line_of(np.zeros(3)), family)
     for row_sum in (LinkScores(outcomes), LinkProducts(outcomes)):
         assert keeps(replace(row_sum, outcomes=replace(outcomes, points=PLAIN)), ROWS)
         assert not keeps(row_sum, ROWS)
@@ -172,12 +172,12 @@ def test_points_without_a_ball_are_refuted(family: Family) -> None:
 # Numbers that the proof rests on
 
 
-@pytest.mark.parametrize("family", [Logistic(), Poisson(2.0, 3.0)])
-def test_sums_over_as_many_rows_as_there_can_be_at_once_are_exact(family: Family) -> None:
+@pytest.mark.parametrize("family", [LogisticOutcomes(), PoissonOutcomes(2.0, 3.0)])
+def test_sums_over_as_many_rows_as_there_can_be_at_once_are_exact(family: OutcomeFamily) -> None:
     points = Points((0.0,) * 40, (1.0,) * 40, True, None, LARGEST_RADIUS)
-    outcomes = Outcomes(points, line_of(np.zeros(41)), family)
+    outcomes = OutcomePoints(points, line_of(np.zeros(41)), family)
     far = np.append(np.random.default_rng(7).normal(size=40) * 1e3, 1e30)
-    sums: list[RowSum] = [LinkScores(outcomes, products=True), LinkProducts(outcomes), Shares()]
+    sums: list[RowSum] = [LinkScores(outcomes, products=True), LinkProducts(outcomes), ClippedOutcomes()]
     for row_sum in sums:
         one = row_sum(far[None, :]).tolist()
         assert row_sum(np.tile(far, (MOST_ROWS_AT_ONCE, 1))).tolist() == [MOST_ROWS_AT_ONCE * each for each in one]
@@ -189,10 +189,10 @@ def test_the_largest_sums_are_below_two_to_the_fifty_third() -> None:
     assert math.frexp(PULL)[0] == 0.5, "a pull over PULL is exact"
 
 
-@pytest.mark.parametrize("family", [Logistic(), Poisson(1.0, 3.0)])
-def test_half_the_ball_is_rounded_up(family: Family) -> None:
+@pytest.mark.parametrize("family", [LogisticOutcomes(), PoissonOutcomes(1.0, 3.0)])
+def test_half_the_ball_is_rounded_up(family: OutcomeFamily) -> None:
     for radius in (1, 2, 3, 9270, 9271):
-        products = LinkProducts(Outcomes(replace(PLAIN, radius=radius), LINE, family))
+        products = LinkProducts(OutcomePoints(replace(PLAIN, radius=radius), LINE, family))
         assert radius <= products.radius * family.most_curved < radius + family.most_curved
 
 

@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_links import UncutPoisson
-from dpstats.audit.broken_steps import CountingPurse, LeveragePoints
 from dpstats.statistics.regression import links, walk
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
 from dpstats.statistics.regression.points import Floats
-from dpstats.statistics.regression.walk import Arrival, Tools
+from dpstats.statistics.regression.walk import Estimate, FitContext
 from dpstats.testing import seeded
 from tests.statistics.regression import transcripts
 from tests.statistics.regression.link_rows import claims_of_any
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Around, Run, Setting, moves_are_small, replayed, run
+from tests.twins.links import UncutPoisson
+from tests.twins.steps import CountingBudgetSplit, LeveragePoints
 
-Taker = Callable[..., Arrival | None]
+Taker = Callable[..., Estimate | None]
 TAKERS: dict[str, Taker] = {"logistic": take_logistic_steps, "poisson": take_poisson_steps}
 PURE, CONCENTRATED = Setting(Fraction(6)), Setting(rho=Fraction(1))
 SETTINGS = {
@@ -37,10 +37,12 @@ SETTINGS = {
 
 
 def regress(family: str, raw_rows: Floats, setting: Setting, first: Run | None = None, around: Around | None = None) -> Run:
-    """A run with a scripted purse; if there was a first one, what it released is forced upon this one."""
+    """A run with a scripted budget; if there was a first one, what it released is forced upon this one."""
 
-    def take(tools: Tools, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None) -> Arrival | None:
-        return TAKERS[family](tools, features, intercept=intercept, interval=interval)
+    def take(
+        context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None
+    ) -> Estimate | None:
+        return TAKERS[family](context, features, intercept=intercept, interval=interval)
 
     with patch.object(transcripts, "take_steps", take):
         return run(raw_rows, setting, None, around) if first is None else replayed(first, raw_rows, setting, around)
@@ -97,8 +99,8 @@ def test_the_same_released_numbers_lead_to_the_same_questions_and_the_same_place
 @pytest.mark.parametrize("family", TAKERS)
 def test_a_number_of_rows_that_is_handed_out_as_it_is_is_refuted(family: str) -> None:
     raw_rows, raw_row = pairs(family)["one like the others"]
-    first = regress(family, raw_rows, PURE, around=CountingPurse)
-    assert regress(family, with_row(raw_rows, raw_row), PURE, first, CountingPurse).tells() != first.tells()
+    first = regress(family, raw_rows, PURE, around=CountingBudgetSplit)
+    assert regress(family, with_row(raw_rows, raw_row), PURE, first, CountingBudgetSplit).tells() != first.tells()
 
 
 @pytest.mark.parametrize(
@@ -138,15 +140,15 @@ def test_no_course_spends_more_than_there_is(features: int, rho: Fraction | None
         found = regress(family, raw_rows, Setting(Fraction(2), rho, intercept, interval, rows=rows))
         spent = sum(each.share for each in found.transcript.questions if hasattr(each, "share"))
         assert 0 <= found.left <= 1 - spent
-        assert (found.arrival is None) == (found.left > Fraction(1, 2))
-        answered += found.arrival is not None
+        assert (found.estimate is None) == (found.left > Fraction(1, 2))
+        answered += found.estimate is not None
     assert answered
 
 
 @pytest.mark.parametrize("family", TAKERS)
-def test_forty_features_are_within_the_purse_too(family: str) -> None:
+def test_forty_features_are_within_the_budget_too(family: str) -> None:
     found = regress(family, ugly_rows(np.random.default_rng(3), 10, 41), Setting(Fraction(2), None, rows=10**7))
-    assert found.arrival is not None
+    assert found.estimate is not None
     assert 0 <= found.left < Fraction(1, 10)
 
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_steps import LeveragePoints, RoundedPoints
 from dpstats.statistics.linear_regression import MOST_FEATURES
 from dpstats.statistics.regression.points import (
     BALL,
@@ -20,14 +19,15 @@ from dpstats.statistics.regression.points import (
     STEEPEST,
     TURN_BITS,
     Floats,
-    Line,
     Points,
+    WholeLine,
     line_of,
     whole_turn,
 )
 from dpstats.statistics.regression.shares import MOST_RADIUS
 from tests.statistics.regression.row_oracle import ball_by_hand, line_by_hand, point_by_hand, weight_by_hand
 from tests.statistics.regression.step_rows import LARGEST_RADIUS, MOST_COORDINATES, some_line, some_points, ugly_rows
+from tests.twins.steps import LeveragePoints, RoundedPoints
 
 SEEDS = range(40)
 CELL = st.floats(allow_nan=False)
@@ -151,7 +151,7 @@ def test_a_line_has_small_whole_steps_and_gives_finite_numbers_whatever_the_coef
 
 
 def test_the_longest_line_at_the_farthest_row_is_exact() -> None:
-    line = Line(tuple([2**24 - 1] * MOST_COORDINATES), -30)
+    line = WholeLine(tuple([2**24 - 1] * MOST_COORDINATES), -30)
     raw_points = np.full((1, MOST_COORDINATES), FARTHEST - 1)
     assert Fraction(float(line.at(raw_points)[0])) == Fraction(MOST_COORDINATES * (2**24 - 1) * (2**23 - 1), 2**30)
 

@@ -127,8 +127,8 @@ def test_no_course_spends_more_than_there_is(features: int, rho: Fraction | None
         found = run(raw_rows, Setting(Fraction(2), rho, intercept, rows % 4 == 0, quantile, rows))
         spent = sum(each.share for each in found.transcript.questions if hasattr(each, "share"))
         assert 0 <= found.left <= 1 - spent
-        assert (found.arrival is None) == (found.left > HALF)
-        answered += found.arrival is not None
+        assert (found.estimate is None) == (found.left > HALF)
+        answered += found.estimate is not None
     assert answered
 
 

@@ -19,12 +19,20 @@ from dpstats.statistics import robust_regression
 from dpstats.statistics.regression import vote_frames
 from dpstats.statistics.regression.cell_search import StableCell, cells_around
 from dpstats.statistics.regression.cell_tests import SIDE
-from dpstats.statistics.regression.ratios import LARGEST_OFFSET, LARGEST_PLACE, UNIT, Floats, Frame, RawRatios, raw_ratios
+from dpstats.statistics.regression.ratios import (
+    LARGEST_OFFSET,
+    LARGEST_PLACE,
+    UNIT,
+    CoefficientFrame,
+    Floats,
+    RawRatios,
+    raw_ratios,
+)
 from dpstats.statistics.regression.vote_frames import draw_frame
 from dpstats.statistics.robust_regression import FINER, REACH, SHIFTS, even_shifts, most_steps, propose, raw_centre, raw_units
 from dpstats.statistics.universal.single import draw_quantile
 
-FRAME = Frame((40.0,), (1.0, 0.5), (2.0, 0.25))
+FRAME = CoefficientFrame((40.0,), (1.0, 0.5), (2.0, 0.25))
 UGLY = (0.0, -0.0, 1.0, 5e-324, 1e-300, 1e200, -1e308, math.inf, -math.inf, 40.0, 12.5)
 METHODS = ("robust", "robust_centre")
 
@@ -58,7 +66,7 @@ def test_normals_are_whole_and_never_longer_than_a_unit() -> None:
 def test_a_row_becomes_the_same_numbers_in_any_company() -> None:
     generator = np.random.default_rng(3)
     table = np.concatenate([generator.choice(UGLY, (50, 3)), generator.normal(size=(51, 3))])
-    frame = Frame((0.3, -2.0), (0.1, 5.0, -1.0), (1.0, 0.7, 3.0))
+    frame = CoefficientFrame((0.3, -2.0), (0.1, 5.0, -1.0), (1.0, 0.7, 3.0))
     together = raw_ratios(table, frame, 0.03)
     for place in range(len(table)):
         alone = raw_ratios(table[place : place + 1], frame, 0.03)
@@ -67,7 +75,7 @@ def test_a_row_becomes_the_same_numbers_in_any_company() -> None:
 
 
 def test_rows_without_features_weigh_nothing_and_infinite_outcomes_are_far_out() -> None:
-    frame = Frame((0.0,), (0.0,), (1.0,))
+    frame = CoefficientFrame((0.0,), (0.0,), (1.0,))
     rows = raw_ratios(np.array([[0.0, 3.0], [math.inf, 3.0], [2.0, math.inf], [-2.0, 1.0], [math.inf, math.inf]]), frame, 1.0)
     assert rows.normals.ravel().tolist() == [0, 0, UNIT, -UNIT, 0]
     assert rows.offsets.tolist() == [0, 0, LARGEST_OFFSET, UNIT / 2, 0]
@@ -98,7 +106,7 @@ def test_all_places_stay_where_sums_are_exact() -> None:
 def test_the_parts_of_epsilon_add_up_to_what_is_asked(method: str, neighbors: Neighbors, monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[Fraction] = []
 
-    def framed(raw: Floats, rows: int, **given: Any) -> Frame:
+    def framed(raw: Floats, rows: int, **given: Any) -> CoefficientFrame:
         spent.extend([given["centres_epsilon"], given["votes_epsilon"]])
         assert given["neighbors"] is neighbors
         return draw_frame(raw, rows, **given)

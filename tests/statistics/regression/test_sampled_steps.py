@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_steps import LeveragePoints
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.statistics.regression import walk
 from dpstats.statistics.regression.points import Floats
 from dpstats.testing import seeded
+from tests.privacy_loss.sampled import epsilon_lower_bound
+from tests.twins.steps import LeveragePoints
 
 pytestmark = pytest.mark.long
 

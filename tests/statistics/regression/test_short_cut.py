@@ -17,10 +17,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import dpstats as dp
-from dpstats.audit.broken_blocks import blocks_by_position, blocks_with_leftover, permuted_blocks, votes_without_singular
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.rank_laws import cuts_of, rank_law
-from dpstats.audit.sampled import epsilon_lower_bound
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
@@ -29,16 +25,20 @@ from dpstats.foundations.summaries import Clip, WindowRequest
 from dpstats.mechanisms.propose_test_release import REFUSED
 from dpstats.statistics import short_cut_regression
 from dpstats.statistics.aggregation.votes_column import VotesColumn
+from dpstats.statistics.propose_test_release.locations import QuantileStatistic, location_cascade, printed_width
+from dpstats.statistics.propose_test_release.scales import RangeStatistic, printed_grid, printed_threshold, scale_cascade
+from dpstats.statistics.propose_test_release.setting import Setting
 from dpstats.statistics.regression import ballots, blocks
 from dpstats.statistics.regression.ballots import raw_votes_of
 from dpstats.statistics.regression.blocks import EMPTY, fill_blocks, fill_slots, random_order
 from dpstats.statistics.regression.solves import LARGEST, solve_exactly, solve_quickly, solve_systems
-from dpstats.statistics.robust.locations import Place, location_cascade, printed_width
-from dpstats.statistics.robust.scales import Range, printed_grid, printed_threshold, scale_cascade
-from dpstats.statistics.robust.setting import Setting
 from dpstats.statistics.universal.intervals import Bounded
 from dpstats.statistics.universal.losses import NOISE, loss_of_one
 from dpstats.testing import seeded
+from tests.laws.ranks import cuts_of, rank_law
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.privacy_loss.sampled import epsilon_lower_bound
+from tests.twins.blocks import blocks_by_position, blocks_with_leftover, permuted_blocks, votes_without_singular
 
 Floats = NDArray[np.float64]
 Row = tuple[float, ...]
@@ -79,7 +79,7 @@ def reply(raw_matrix: Any, method: str, *, seed: int = 1, **options: Any) -> Any
     names = [f"x{place}" for place in range(1, raw_matrix.shape[1])] + ["y"]
     question = ask("linear_regression", method=method, column=names, **(given | options))
     table: Any = Rows(raw_matrix)
-    return question.answer(lambda: table, seeded(seed))
+    return question.answer(table, seeded(seed))
 
 
 # Blocks
@@ -335,7 +335,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Fraction, Fraction]]:
     def bounded(*given: Any) -> Bounded:
         return Bounded.around(median(*given), None, None)
 
-    def locate(place: Place, setting: Setting) -> float:
+    def locate(place: QuantileStatistic, setting: Setting) -> float:
         record.append((setting.epsilon, setting.delta))
         return 0.0
 
@@ -363,10 +363,10 @@ def test_the_parts_of_epsilon_and_delta_add_up(
 
 
 def test_algorithm_m_costs_four_units_for_each_coefficient() -> None:
-    quartiles = Range(Fraction(1, 4), Fraction(3, 4))
+    quartiles = RangeStatistic(Fraction(1, 4), Fraction(3, 4))
     levels = dp.mechanisms.pipelines.together.Levels(
         scale_cascade(quartiles, printed_grid(5000), printed_threshold(5000)),
-        location_cascade(Place(Fraction(1, 2)), lambda scale: printed_width(scale, 5000)),
+        location_cascade(QuantileStatistic(Fraction(1, 2)), lambda scale: printed_width(scale, 5000)),
     )
     allocation = levels.allocate(epsilon=Fraction(4), delta=Fraction(1, 1000))
     assert [allocation.budget(step).test_epsilon for step in levels.steps()] == [1, 1, 1, 1]
@@ -490,7 +490,7 @@ def slopes_of(raw_matrix: Floats, method: str, runs: int, seed: int) -> list[flo
     """Released slopes, at epsilon 1, from one seeded stream; NaN for a refusal."""
     question = ask("linear_regression", method=method, column=["", ""], epsilon=1, interval=None)
     source, rng = Rows(raw_matrix), seeded(seed)
-    answers: list[Any] = [question.answer(lambda: source, rng) for _ in range(runs)]  # type: ignore[arg-type,return-value]
+    answers: list[Any] = [question.answer(source, rng) for _ in range(runs)]  # type: ignore[arg-type]
     return [float(answer.value.coef[0]) if answer else math.nan for answer in answers]
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_steps import CountingPurse, LeveragePoints, standard_by_raw_medians
 from dpstats.statistics.regression import steps, walk
 from dpstats.statistics.regression.points import Floats
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Setting, moves_are_small, replayed, run
+from tests.twins.steps import CountingBudgetSplit, LeveragePoints, standard_by_raw_medians
 
 PURE, CONCENTRATED = Setting(), Setting(rho=Fraction(1))
 SETTINGS = {
@@ -70,8 +70,8 @@ def test_the_same_released_numbers_lead_to_the_same_questions_and_the_same_place
 
 def test_a_number_of_rows_that_is_handed_out_as_it_is_is_refuted() -> None:
     raw_rows, raw_row = pairs()["one like the others"]
-    first = run(raw_rows, PURE, around=CountingPurse)
-    assert replayed(first, with_row(raw_rows, raw_row), PURE, CountingPurse).tells() != first.tells()
+    first = run(raw_rows, PURE, around=CountingBudgetSplit)
+    assert replayed(first, with_row(raw_rows, raw_row), PURE, CountingBudgetSplit).tells() != first.tells()
 
 
 def test_middles_that_are_the_medians_of_the_rows_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,15 +104,15 @@ def test_no_course_spends_more_than_there_is(features: int, intercept: bool, rho
         found = run(raw_rows, public)
         spent = sum(each.share for each in found.transcript.questions if hasattr(each, "share"))
         assert 0 <= found.left <= 1 - spent
-        assert (found.arrival is None) == (found.left > Fraction(1, 2))
-        answered += found.arrival is not None
+        assert (found.estimate is None) == (found.left > Fraction(1, 2))
+        answered += found.estimate is not None
     assert answered
 
 
-def test_forty_features_are_within_the_purse_too() -> None:
+def test_forty_features_are_within_the_budget_too() -> None:
     raw_rows = ugly_rows(np.random.default_rng(3), 10, 41)
     found = run(raw_rows, Setting(Fraction(2), None, rows=10**7))
-    assert found.arrival is not None
+    assert found.estimate is not None
     assert 0 <= found.left < Fraction(1, 10)
 
 

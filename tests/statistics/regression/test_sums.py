@@ -12,25 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.broken_steps import (
-    STEEP_ACROSS,
-    STEEP_ALONG,
-    FloatScores,
-    LateScores,
-    LeveragePoints,
-    RoundedPoints,
-    steep_weights_of_triangle,
-)
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
-from dpstats.statistics.regression.families import Poisson
-from dpstats.statistics.regression.link_sums import Counts, CountSizes, LinkProducts, LinkScores, Shares
+from dpstats.statistics.regression.families import PoissonOutcomes
+from dpstats.statistics.regression.link_sums import ClippedOutcomes, Counts, CountSizes, LinkProducts, LinkScores
 from dpstats.statistics.regression.points import Floats, Points, line_of
 from dpstats.statistics.regression.steps import CUT_BITS
 from dpstats.statistics.regression.sums import (
     ACROSS,
     ALONG,
-    Levels,
     Products,
+    ResidualLevels,
     Residuals,
     Scores,
     matrix_of,
@@ -48,9 +39,18 @@ from tests.statistics.regression.step_rows import (
     some_sums,
     ugly_rows,
 )
+from tests.twins.steps import (
+    STEEP_ACROSS,
+    STEEP_ALONG,
+    FloatScores,
+    LateScores,
+    LeveragePoints,
+    RoundedPoints,
+    steep_weights_of_triangle,
+)
 
 SEEDS = range(12)
-LinkSum = (LinkScores, LinkProducts, CountSizes, Shares, Counts)
+LinkSum = (LinkScores, LinkProducts, CountSizes, ClippedOutcomes, Counts)
 PLAIN = Points((0.0, 0.0), (1.0, 1.0), True, None, 9270)
 RESIDUALS = Residuals(PLAIN, 0.0, line_of(np.array([0.5, 1.0, -2.0])))
 FAR: Floats = np.array([[1e6, 1e6, 1e9], [-40.0, 3.0, 1e9], [3.0, 3.0, -1e9], [-2.0, 2.0, math.inf], [0.1, 0.2, 0.3]])
@@ -118,7 +118,7 @@ def test_sums_of_neighbouring_tables_are_as_near_as_they_say(seed: int) -> None:
 
 def test_what_is_said_is_hardly_more_than_some_row_needs() -> None:
     scores = Scores(RESIDUALS, 9000, -14, offset=4000, products=True)
-    sums: list[RowSum] = [Products(PLAIN), scores, Levels(RESIDUALS, 9000, -14)]
+    sums: list[RowSum] = [Products(PLAIN), scores, ResidualLevels(RESIDUALS, 9000, -14)]
     rows = np.vstack([FAR, [[2.0302, 0.0, 1e9], [2.0302, 0.0, 2.5302], [0.0, 0.0, 1e9]]])
     for row_sum in sums:
         for claim in claims_of(row_sum):
@@ -128,7 +128,7 @@ def test_what_is_said_is_hardly_more_than_some_row_needs() -> None:
 
 def test_the_largest_outcomes_are_counted_without_a_warning() -> None:
     row = np.array([[0.0, 0.0, 1.7976931348623157e308]])
-    counts = CountSizes(PLAIN, line_of(np.zeros(3)), Poisson(2.0**-400, 3.0))
+    counts = CountSizes(PLAIN, line_of(np.zeros(3)), PoissonOutcomes(2.0**-400, 3.0))
     assert counts(row).sum() == 1
 
 
@@ -175,7 +175,11 @@ def test_sums_over_as_many_rows_as_there_can_be_at_once_are_exact() -> None:
     cut = 2**CUT_BITS - 1
     residuals = Residuals(points, 0.0, line_of(np.zeros(41)))
     far = np.append(np.random.default_rng(7).normal(size=40) * 1e3, 1e30)
-    sums: list[RowSum] = [Products(points), Scores(residuals, cut, -14, offset=cut, products=True), Levels(residuals, cut, -14)]
+    sums: list[RowSum] = [
+        Products(points),
+        Scores(residuals, cut, -14, offset=cut, products=True),
+        ResidualLevels(residuals, cut, -14),
+    ]
     for row_sum in sums:
         one = row_sum(far[None, :]).tolist()
         assert row_sum(np.tile(far, (MOST_ROWS_AT_ONCE, 1))).tolist() == [MOST_ROWS_AT_ONCE * each for each in one]
@@ -191,7 +195,7 @@ def test_a_pull_over_the_strongest_pull_is_never_above_one(strongest: int) -> No
 
 def test_the_length_of_levels_is_the_root_of_eighteen_sixteenths_rounded_up() -> None:
     for cut in (1, 2, 31, 32, 8192, 16383):
-        units = Levels(RESIDUALS, cut, 0).l2_units
+        units = ResidualLevels(RESIDUALS, cut, 0).l2_units
         assert 16 * units**2 >= 18 * cut**2
         assert units <= 17 / 16 * cut + 1
 

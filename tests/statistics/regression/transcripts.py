@@ -1,7 +1,7 @@
 """Transcripts: a regression is run once, and what it released is then forced upon its run on a neighbouring table.
 
 If all it does after its first noisy number is a function of released numbers, the second run asks the same questions and ends in
-the same place, whatever its rows hold. What it hands to the purse may differ by a row, and by no more.
+the same place, whatever its rows hold. What it hands to the budget may differ by a row, and by no more.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from dpstats.engines.tables.given import as_table
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.summaries import Column, RowSum, Table
 from dpstats.statistics.regression import octaves, standard
+from dpstats.statistics.regression.budget_split import BudgetSplit, ConcentratedBudgetSplit, PureBudgetSplit
 from dpstats.statistics.regression.points import Floats
-from dpstats.statistics.regression.purse import ConcentratedPurse, PurePurse, Purse
 from dpstats.statistics.regression.steps import take_steps
-from dpstats.statistics.regression.walk import Arrival, Tools
+from dpstats.statistics.regression.walk import Estimate, FitContext
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import claims_of
 
-Around = Callable[[Purse], Purse]
+Around = Callable[[BudgetSplit], BudgetSplit]
 
 
 class Transcript:
@@ -62,20 +62,20 @@ class Noisy:
     share: Fraction
 
 
-class ScriptedPurse:
-    """A purse that counts shares as a real one, and whose noise is quick to draw or forced."""
+class ScriptedBudgetSplit:
+    """A budget that counts shares as a real one, and whose noise is quick to draw or forced."""
 
-    def __init__(self, purse: Purse, transcript: Transcript, rows: int | None = None) -> None:
+    def __init__(self, budget: BudgetSplit, transcript: Transcript, rows: int | None = None) -> None:
         """`rows` is the noisy number of rows, if it shall be a certain one."""
-        self.left = purse.left
-        self._purse = purse
+        self.left = budget.left
+        self._budget = budget
         self._transcript = transcript
         self._rows = rows
         self._noise = np.random.default_rng(11)
 
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
         self.draw_epsilon(share)  # takes it
-        deviation = l2_units * self._purse.deviation(share, len(raw_sums))
+        deviation = l2_units * self._budget.deviation(share, len(raw_sums))
         question = Noisy(len(raw_sums), l2_units, share)
 
         def make() -> list[int]:
@@ -87,18 +87,18 @@ class ScriptedPurse:
         return self._transcript.release(question, make, raw_sums), deviation
 
     def draw_epsilon(self, share: Fraction) -> Fraction:
-        epsilon = self._purse.draw_epsilon(share)
-        self.left = self._purse.left
+        epsilon = self._budget.draw_epsilon(share)
+        self.left = self._budget.left
         return epsilon
 
     def deviation(self, share: Fraction, coordinates: int) -> float:
-        return self._purse.deviation(share, coordinates)
+        return self._budget.deviation(share, coordinates)
 
     def share_for_draw(self, epsilon: float) -> Fraction:
-        return self._purse.share_for_draw(epsilon)
+        return self._budget.share_for_draw(epsilon)
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
-        return self._purse.share_for_deviation(deviation, coordinates)
+        return self._budget.share_for_deviation(deviation, coordinates)
 
 
 class ScriptedTable:
@@ -131,43 +131,43 @@ class Setting:
     quantile: Fraction | None = None
     rows: int | None = None
 
-    def purse(self) -> Purse:
+    def budget(self) -> BudgetSplit:
         rng = seeded(5)
-        return PurePurse(self.epsilon, rng) if self.rho is None else ConcentratedPurse(self.rho, rng)
+        return PureBudgetSplit(self.epsilon, rng) if self.rho is None else ConcentratedBudgetSplit(self.rho, rng)
 
 
 @dataclass(frozen=True)
 class Run:
-    """Where a run led, what was left in its purse, and its transcript."""
+    """Where a run led, what was left in its budget, and its transcript."""
 
-    arrival: Arrival | None
+    estimate: Estimate | None
     left: Fraction
     transcript: Transcript
 
     def tells(self) -> object:
         """All that anybody sees of it, to the last bit."""
-        return self.transcript.questions, told(self.arrival), self.left
+        return self.transcript.questions, told(self.estimate), self.left
 
 
 def table_of(raw_rows: Floats) -> Table:
     """A table of rows in memory."""
     columns = [column.copy() for column in raw_rows.T]
-    table = as_table(columns)
-    assert hasattr(table, "row_sums")
-    return table  # type: ignore[return-value]
+    return as_table(columns)
 
 
 def run(raw_rows: Floats, setting: Setting, released: Sequence[Any] | None = None, around: Around | None = None) -> Run:
-    """A regression of the last column with a scripted purse, or a twin around it."""
+    """A regression of the last column with a scripted budget, or a twin around it."""
     transcript = Transcript(released)
-    purse: Purse = ScriptedPurse(setting.purse(), transcript, setting.rows)
-    purse = purse if around is None else around(purse)
+    budget: BudgetSplit = ScriptedBudgetSplit(setting.budget(), transcript, setting.rows)
+    budget = budget if around is None else around(budget)
     table: Any = ScriptedTable(table_of(raw_rows), transcript)
     with _scripted_draws(transcript):
-        tools = Tools(table, purse, seeded(6), Progress(None))
+        context = FitContext(table, budget, seeded(6), Progress(None))
         features = raw_rows.shape[1] - 1
-        arrival = take_steps(tools, features, intercept=setting.intercept, interval=setting.interval, quantile=setting.quantile)
-    return Run(arrival, purse.left, transcript)
+        estimate = take_steps(
+            context, features, intercept=setting.intercept, interval=setting.interval, quantile=setting.quantile
+        )
+    return Run(estimate, budget.left, transcript)
 
 
 def replayed(first: Run, raw_rows: Floats, setting: Setting, around: Around | None = None) -> Run:
@@ -187,11 +187,11 @@ def moves_are_small(first: Run, second: Run) -> bool:
     return True
 
 
-def told(arrival: Arrival | None) -> object:
-    """An arrival as plain values that can be compared, bit by bit."""
-    if arrival is None:
+def told(estimate: Estimate | None) -> object:
+    """An estimate as plain values that can be compared, bit by bit."""
+    if estimate is None:
         return None
-    values = [getattr(arrival, field.name) for field in fields(arrival)]
+    values = [getattr(estimate, field.name) for field in fields(estimate)]
     return [value.tobytes() if isinstance(value, np.ndarray) else repr(value) for value in values]
 
 

@@ -11,10 +11,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.selection_laws import bounded_set_law, broken_set_law, steps_by_trying
 from dpstats.statistics.selection.bounded_sets import draw_bounded_set, raw_levels, steps_against, steps_needed
 from dpstats.testing import seeded
+from tests.laws.selections import bounded_set_law, steps_by_trying
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.selections import broken_set_law
 
 EPSILON = Fraction(3, 2)
 Rows = tuple[tuple[int, ...], ...]

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpstats.audit.exact import hockey_stick
-from dpstats.audit.selection_laws import broken_printed_law, printed_law
 from dpstats.audit.subsampling import subsampling_stability
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.results import NoReply
 from dpstats.statistics.selection.printed_samples import PrintedDesign, leading_reply, printed_samples, runs_of
 from dpstats.testing import seeded
+from tests.laws.selections import printed_law
+from tests.privacy_loss.exact import hockey_stick
+from tests.twins.selections import broken_printed_law
 
 EPSILON, DELTA = 8, 0.3
 SMALL = PrintedDesign(20, Fraction(EPSILON), Fraction(3, 10))

@@ -11,11 +11,11 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit.laws import discrete_laplace_law
 from dpstats.statistics.clipped.margins import Spread
 from dpstats.statistics.testing.contrasts import Contrast, difference_of, welch_df
 from dpstats.statistics.testing.noise import difference_tail, laplace_points, laplace_variance, simulated_noise, simulator
 from dpstats.testing import seeded
+from tests.laws.mechanisms import discrete_laplace_law
 
 EXACT = Contrast(Spread(500.0, 1.0, 0.04, 0.0, 0.0, 0.0), True)
 

@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.foundations.summaries import Runs
+from dpstats.foundations.summaries import NumberRuns
 from dpstats.statistics.testing import gaps
 from dpstats.statistics.testing.gaps import DISTRIBUTIONS, STEPS, raw_gap_between, raw_gap_to, raw_places
 
 QUARTERS = [0, STEPS // 4, STEPS // 2, STEPS // 4 * 3, STEPS]
 
 
-def runs(values: Sequence[Any], dtype: type = np.int64) -> Runs:
+def runs(values: Sequence[Any], dtype: type = np.int64) -> NumberRuns:
     counted = sorted(Counter(values).items())
-    return Runs(np.array([v for v, _ in counted], dtype=dtype), np.array([c for _, c in counted], dtype=np.int64))
+    return NumberRuns(np.array([v for v, _ in counted], dtype=dtype), np.array([c for _, c in counted], dtype=np.int64))
 
 
 def gap_to_by_hand(places: Sequence[int]) -> Fraction:
@@ -96,16 +96,16 @@ def test_places_are_those_of_scipy(name: str) -> None:
     known = {"normal": "norm", "exponential": "expon"}.get(name, name)
     law = scipy.stats.lognorm(1, 2, 3) if name == "lognormal" else getattr(scipy.stats, known)(2, 3)
     values = np.array([-math.inf, -40.0, 0.0, 1.9, 2.0, 2.1, 3.7, 5.0, 11.0, 300.0, math.inf])
-    places = raw_places(Runs(values, np.ones(len(values), dtype=np.int64)), name, Fraction(2), Fraction(3))
+    places = raw_places(NumberRuns(values, np.ones(len(values), dtype=np.int64)), name, Fraction(2), Fraction(3))
     assert np.allclose(np.repeat(places.raw_values, places.raw_counts) / STEPS, law.cdf(values), atol=2 / STEPS)
 
 
 def test_very_many_rows_do_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = Runs(np.array([0, STEPS // 2]), np.array([2**40, 2**40]))
+    many = NumberRuns(np.array([0, STEPS // 2]), np.array([2**40, 2**40]))
     assert raw_gap_to(many) == 2**40
-    assert raw_gap_between(many, Runs(many.raw_values, many.raw_counts[::-1] * 2)) == 0
-    some = Runs(np.array([1, 2, 3]), np.array([5, 1, 7]))
-    others = Runs(np.array([2, 4]), np.array([3, 3]))
-    expected = raw_gap_between(some, others), raw_gap_to(Runs(some.raw_values * 1000, some.raw_counts))
+    assert raw_gap_between(many, NumberRuns(many.raw_values, many.raw_counts[::-1] * 2)) == 0
+    some = NumberRuns(np.array([1, 2, 3]), np.array([5, 1, 7]))
+    others = NumberRuns(np.array([2, 4]), np.array([3, 3]))
+    expected = raw_gap_between(some, others), raw_gap_to(NumberRuns(some.raw_values * 1000, some.raw_counts))
     monkeypatch.setattr(gaps, "_EXACT_ROWS", 0)
-    assert (raw_gap_between(some, others), raw_gap_to(Runs(some.raw_values * 1000, some.raw_counts))) == expected
+    assert (raw_gap_between(some, others), raw_gap_to(NumberRuns(some.raw_values * 1000, some.raw_counts))) == expected

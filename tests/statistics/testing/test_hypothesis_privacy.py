@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_hypotheses import delta_for_each_column, half_noise_law, lead_and_rows_law, share_law
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.hypothesis_laws import counts_law, gap_law
-from dpstats.audit.key_laws import release_chance
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.registry import find_statistic
-from dpstats.foundations.summaries import Runs
+from dpstats.foundations.summaries import NumberRuns
 from dpstats.mechanisms.thresholding import noise_scale, threshold_for
 from dpstats.statistics import chi_square, kolmogorov, median_tests, sign_tests, t_tests
 from dpstats.statistics.sign_tests import raw_sides
 from dpstats.statistics.testing import tables as testing_tables
 from dpstats.statistics.testing.gaps import STEPS, raw_gap_between, raw_gap_to
 from dpstats.testing import seeded
+from tests.laws.hypotheses import counts_law, gap_law
+from tests.laws.keys import release_chance
+from tests.privacy_loss.exact import largest_log_ratio
+from tests.twins.hypotheses import delta_for_each_column, half_noise_law, lead_and_rows_law, share_law
 
 EPSILON = Fraction(7, 10)
 DELTA = Fraction(1, 10**4)
@@ -32,9 +32,9 @@ CUTS = tuple(Fraction(cut, 8) for cut in range(-8, 32))
 SHARE_CUTS = tuple(Fraction(cut, 16) for cut in range(-48, 64, 4))
 
 
-def runs(values: list[Any]) -> Runs:
+def runs(values: list[Any]) -> NumberRuns:
     counted = sorted(Counter(values).items())
-    return Runs(np.array([v for v, _ in counted], dtype=np.int64), np.array([c for _, c in counted], dtype=np.int64))
+    return NumberRuns(np.array([v for v, _ in counted], dtype=np.int64), np.array([c for _, c in counted], dtype=np.int64))
 
 
 def sides(rows: list[float]) -> tuple[int, int]:

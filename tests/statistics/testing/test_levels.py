@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.broken_hypotheses import noiseless_chi_square_p, noiseless_gap_p, noiseless_sign_p
 from dpstats.statistics.sign_tests import share_interval, sign_p_value
 from dpstats.statistics.testing import tables
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
 from dpstats.statistics.testing.noise import simulated_noise
 from dpstats.testing import seeded
 from tests.statistics.testing.columns import GROUPS, SHAPES, most_rejections, two_groups
+from tests.twins.hypotheses import noiseless_chi_square_p, noiseless_gap_p, noiseless_sign_p
 
 SIZES = [(100, 0.1), (100, 3), (1_000, 0.1), (1_000, 1), (10_000, 0.1), (10_000, 3)]
 

@@ -10,10 +10,6 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dpstats.audit.broken_ranks import law_on_the_data_range, law_with_a_rounded_target, law_without_the_half
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.rank_laws import cuts_of, epsilon_of_slopes, rank_law
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import WindowRequest
@@ -29,7 +25,11 @@ from dpstats.statistics.universal.draw import (
 from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure
 from dpstats.statistics.universal.single import window_pieces
 from dpstats.testing import seeded
+from tests.laws.mechanisms import exponential_of_minus
+from tests.laws.ranks import cuts_of, epsilon_of_slopes, rank_law
+from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.tables import neighbouring_tables, random_table, ugly_columns
+from tests.twins.ranks import law_on_the_data_range, law_with_a_rounded_target, law_without_the_half
 
 QUANTILES = [Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10), Fraction(0), Fraction(1)]
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(3)]

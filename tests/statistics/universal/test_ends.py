@@ -14,10 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpstats.audit import broken_ends
-from dpstats.audit.broken_ends import free_place, overlapping_side, unshared_ends
-from dpstats.audit.laws import exponential_of_minus
-from dpstats.audit.replays import nats_lost
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import OrderWindow
@@ -27,6 +23,10 @@ from dpstats.statistics.universal.draw import Piece, RankLoss, Stretch, symmetri
 from dpstats.statistics.universal.ends import End, Released, can_be_drawn, draw_ends, rows_to_end
 from dpstats.statistics.universal.order import Order, Place, draw_in_group
 from dpstats.testing import seeded
+from tests.laws.mechanisms import exponential_of_minus
+from tests.replays.limits import nats_lost
+from tests.twins import ends as broken_ends
+from tests.twins.ends import free_place, overlapping_side, unshared_ends
 
 MASSES = (2, 1, 3)  # the toy line: three "decimals" 0, 1, 2
 COINS = 4

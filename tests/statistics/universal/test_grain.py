@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import discrete_laplace_law
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
@@ -19,6 +17,8 @@ from dpstats.foundations.summaries import WindowRequest
 from dpstats.statistics.universal import grain, single
 from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure
 from dpstats.testing import seeded
+from tests.laws.mechanisms import discrete_laplace_law
+from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.tables import random_table, ugly_columns
 
 QUANTILES = [Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(9, 10), Fraction(1)]

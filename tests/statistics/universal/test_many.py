@@ -11,8 +11,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpstats.audit.exact import largest_log_ratio
-from dpstats.audit.laws import exponential_of_minus
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import OrderWindow
@@ -20,6 +18,8 @@ from dpstats.statistics.universal import many, order
 from dpstats.statistics.universal.decimals import LatticeGroup, float_of, ordinal_of
 from dpstats.statistics.universal.draw import CLIP, Piece, RankLoss, Stretch
 from dpstats.testing import seeded
+from tests.laws.mechanisms import exponential_of_minus
+from tests.privacy_loss.exact import largest_log_ratio
 from tests.statistics.tables import ugly_columns
 
 MASSES = (2, 1, 3)  # the toy line: three "decimals" 0, 1, 2

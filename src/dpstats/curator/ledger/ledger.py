@@ -7,10 +7,10 @@ from types import TracebackType
 
 from dpstats.curator.ledger.accounts import Account, Receipt, all_entries
 from dpstats.curator.ledger.entries import OPEN, Entry
-from dpstats.curator.ledger.postgres import SCHEMES, PostgresStore
-from dpstats.curator.ledger.sqlite import SqliteStore
+from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
+from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.statements import Statement, statements
-from dpstats.curator.ledger.stores import Store
+from dpstats.curator.ledger.stores import EntryStore
 from dpstats.curator.ledger.terms import Terms, terms_of
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import Page, Writer
@@ -26,7 +26,7 @@ MOST_CHECKED = 100_000
 class Ledger:
     """An append-only, hash-chained list of entries. Threads may share one, and child processes that were forked."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: EntryStore) -> None:
         self._writer = Writer(store)
         self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
 
@@ -109,10 +109,10 @@ def open_ledger(address: str | os.PathLike[str], *, read_only: bool = False) -> 
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidParameterError("a ledger is given by a path such as survey.ledger, a postgresql:// URL, or ':memory:'.")
     if text.startswith(SCHEMES):
-        return Ledger(PostgresStore(text, read_only=read_only))
+        return Ledger(PostgresEntryStore(text, read_only=read_only))
     if "://" in text:
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
-    return Ledger(SqliteStore(text, read_only=read_only))
+    return Ledger(SqliteEntryStore(text, read_only=read_only))
 
 
 def _checked_name(dataset: object) -> str:

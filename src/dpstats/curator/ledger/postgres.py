@@ -69,7 +69,7 @@ class _Turn(EntryTable):
         return f"{INSERT}{', '.join(rows)}; COMMIT".encode()
 
 
-class PostgresStore:
+class PostgresEntryStore:
     """Entries in a table of a Postgres database."""
 
     def __init__(self, url: str, *, read_only: bool = False) -> None:

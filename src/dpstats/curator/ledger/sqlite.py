@@ -35,7 +35,7 @@ _TRIGGERS = [
 ]
 
 
-class SqliteStore:
+class SqliteEntryStore:
     """Entries in one SQLite file; `read_only` writes nothing, not even beside the file where its folder forbids it."""
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:

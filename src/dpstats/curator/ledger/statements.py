@@ -16,7 +16,7 @@ from dpstats.foundations.privacy import PrivacyCost
 
 
 @dataclass
-class Line:
+class StatementLine:
     """One question that was paid for."""
 
     sequence: int
@@ -39,7 +39,7 @@ class Statement:
     dataset: str
     opened: str
     terms: Terms
-    lines: list[Line] = field(default_factory=list)
+    lines: list[StatementLine] = field(default_factory=list)
 
     @property
     def total(self) -> Total:
@@ -85,7 +85,7 @@ class Statement:
 def statements(entries: Iterable[Entry]) -> list[Statement]:
     """A statement for every data set, in the order in which they were opened; an entry that cannot be read is a `LedgerError`."""
     found: dict[str, Statement] = {}
-    lines: dict[int, Line] = {}
+    lines: dict[int, StatementLine] = {}
     for entry in entries:
         try:
             if fault := entry.fault():
@@ -104,8 +104,8 @@ def statements(entries: Iterable[Entry]) -> list[Statement]:
     return list(found.values())
 
 
-def _line(debit: Entry, terms: Terms) -> Line:
+def _line(debit: Entry, terms: Terms) -> StatementLine:
     content = debit.content()
     total = total_after(debit, terms.budget.keeper)
     question, cost, loss = str(content["question"]), cost_of(debit, terms), loss_of(debit)
-    return Line(debit.sequence, debit.time, question, cost, total, content["details"], loss)
+    return StatementLine(debit.sequence, debit.time, question, cost, total, content["details"], loss)

@@ -77,7 +77,7 @@ class EntryTable:
         return [Entry(*row) for row in self._run(statement, parameters)]
 
 
-class Store(Protocol):
+class EntryStore(Protocol):
     """A place for entries. It is used by one thread at a time, and holds no connection while the process forks."""
 
     @property

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
 from dpstats.curator.ledger.entries import VERSION, Entry, chained
-from dpstats.curator.ledger.stores import EntryTable, Store
+from dpstats.curator.ledger.stores import EntryStore, EntryTable
 from dpstats.foundations.errors import DpstatsError, LedgerError
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class Page:
         return entry
 
 
-class _Request(Generic[T]):
+class _WriteRequest(Generic[T]):
     """What one thread wants written, and what became of it."""
 
     def __init__(self, work: Callable[[Page], T]) -> None:
@@ -105,16 +105,16 @@ class _Request(Generic[T]):
 class Writer:
     """The way of one process to one store. Threads may share it; a child process makes its own connection."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: EntryStore) -> None:
         self.store = store
-        self._queue: deque[_Request[object]] = deque()
+        self._queue: deque[_WriteRequest[object]] = deque()
         self._turn = threading.Lock()
         _WRITERS.add(self)
         weakref.finalize(self, store.close)
 
     def write(self, work: Callable[[Page], T]) -> T:
         """Run `work` on the end of the chain; what it appended is durable when this returns."""
-        request: _Request[Any] = _Request(work)
+        request: _WriteRequest[Any] = _WriteRequest(work)
         self._queue.append(request)
         try:
             while not request.finished:
@@ -148,7 +148,7 @@ class Writer:
         with self.turn():
             self.store.disconnect()
 
-    def _see_to(self, request: _Request[Any]) -> None:
+    def _see_to(self, request: _WriteRequest[Any]) -> None:
         """Write everything that is queued, unless another thread was faster."""
         with self.turn():
             if not request.finished:
@@ -156,7 +156,7 @@ class Writer:
             if not request.finished:  # somebody took it from the queue, and was stopped before saying what became of it
                 request.finish()
 
-    def _forget(self, request: _Request[Any]) -> None:
+    def _forget(self, request: _WriteRequest[Any]) -> None:
         """An interrupted thread no longer waits; what was not yet begun is not written."""
         with suppress(ValueError):
             self._queue.remove(request)
@@ -167,7 +167,7 @@ class Writer:
             self._queue[0].call()
 
     def _write_all(self) -> None:
-        requests: list[_Request[object]] = []
+        requests: list[_WriteRequest[object]] = []
         try:
             with suppress(IndexError):  # until none is left
                 while True:

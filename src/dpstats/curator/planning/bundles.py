@@ -68,9 +68,9 @@ def priced(asked: Sequence[Asked], epsilon: object, delta: object, features: obj
 
 
 def planned_columns(statistic: str, features: object, *, strict: bool = True) -> tuple[str, ...]:
-    """The columns of a planned question: of a regression so many features, or one where nothing is said, and the outcome.
+    """The columns of a planned question: of a regression `features` of them, or one where nothing is said, and the outcome.
 
-    Without an outcome they are so many columns. With `strict` it is an error to give features to anything else.
+    Without an outcome they are `features` columns. With `strict` it is an error to give features to anything else.
     """
     asked = find_statistic(statistic)
     if not asked.takes_features:

@@ -32,7 +32,7 @@ _STEEPEST = 30.0
 def drawn_features(
     shape: Shape, features: int, rows: int, generator: np.random.Generator, outcomes: Outcomes = Outcomes.NUMBERS
 ) -> Table:
-    """A random table of so many features and an outcome."""
+    """A random table of `features` features and an outcome."""
     refuse_too_many(rows)
     middle = float(shape.values_at(np.array([0.5]))[0])
     columns = _together(shape, features, rows, generator)
@@ -46,7 +46,7 @@ def drawn_features(
 
 
 def drawn_columns(shape: Shape, columns: int, rows: int, generator: np.random.Generator) -> Table:
-    """A random table of so many columns without an outcome, which go together as features do."""
+    """A random table of `columns` columns without an outcome, which go together as features do."""
     refuse_too_many(rows)
     return as_table(_together(shape, columns, rows, generator))
 
@@ -74,7 +74,7 @@ def _drawn_outcome(predictor: Floats, outcomes: Outcomes, generator: np.random.G
 
 
 def _spread(features: int) -> float:
-    """The standard deviation of a sum of so many features, in that of one."""
+    """The standard deviation of a sum of `features` features, in that of one."""
     return math.sqrt(features + features * (features - 1) * CORRELATION)
 
 

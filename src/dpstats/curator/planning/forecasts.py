@@ -2,95 +2,16 @@
 
 from __future__ import annotations
 
-import enum
 import html
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from dpstats.curator.planning.grids import html_table, text_lines
-from dpstats.foundations.privacy import PrivacyCost
-from dpstats.foundations.results import Interval, plain_value
+from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, Found, PlanRow, amount_text, percent_text
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
-LEVEL = 0.95
-BY_INTERVAL, BY_ERRORS = "interval", "errors"
 NOTHING_SPENT = "No data was read and nothing was spent."
-_FAR_OFF = 10
-"""Errors of so many interquartile ranges are all the same."""
-_NORMAL_95 = 1.959963984540054
-
-
-class Found(enum.StrEnum):
-    """Where the epsilon of a line comes from."""
-
-    ASKED = "as asked"
-    SMALLEST = "the smallest that reaches the half-width"
-    OR_LESS = "reaches the half-width; a smaller one may do, but cannot be simulated"
-    NONE = "no epsilon up to this one reaches the half-width"
-
-
-@dataclass(frozen=True)
-class PlanRow:
-    """What to expect of one question on tables of n rows of one shape; None where there is nothing to measure."""
-
-    n: int
-    shape: str
-    method: str
-    cost: PrivacyCost
-    repeats: int
-    """Tables that were simulated."""
-    reply_probability: float
-    """The share of them that got a reply."""
-    reply_interval: Interval
-    """What that share says about the probability (Wilson's interval)."""
-    shape_value: Any
-    """What the statistic is on the shape itself: errors are distances from it."""
-    half_width: float | None
-    """Half of the replies have an interval that is at most so wide, to either side; of several intervals the widest counts."""
-    half_width_of: str
-    """"interval"; or "errors" where none is released, and `half_width` is `error_95`."""
-    relative_half_width: float | None
-    """`half_width` over the shape's interquartile range; over the value itself where it is not in the unit of the data."""
-    coverage: float | None
-    """The share of the released intervals that hold `shape_value`."""
-    error_median: float | None
-    """Half of the replies are at most so far off, noise and sampling together."""
-    error_95: float | None
-    """95% of the replies are at most so far off."""
-    relative_error_median: float | None
-    """`error_median` over the shape's interquartile range; None where the value is not in the unit of the data."""
-    relative_error_95: float | None
-    sampling_error_median: float | None
-    """`error_median` of the same tables with next to no noise: what is left without privacy."""
-    sampling_half_width: float | None
-    """`half_width` of the same tables with next to no noise."""
-    found: Found = Found.ASKED
-    """Whether the epsilon was given, or searched for."""
-
-    def __str__(self) -> str:
-        """The line in a sentence."""
-        if self.found is Found.NONE:
-            return f"about {self.n:,} rows: {self._unreached()}"
-        less = " or less" if self.found is Found.OR_LESS else ""
-        width = "" if self.half_width is None else f"half-width about {amount_text(self.half_width)}, "
-        silence = f"no reply {percent_text(1 - self.reply_probability)}"
-        return f"at epsilon {decimal_text(self.cost.epsilon)}{less}, about {self.n:,} rows: {width}{silence}"
-
-    def _unreached(self) -> str:
-        largest = decimal_text(self.cost.epsilon)
-        if self.half_width is None or 2 * self.reply_probability < 1:
-            silence = percent_text(1 - self.reply_probability)
-            return f"cannot be reached at any epsilon up to {largest}, where there is no reply on {silence} of the tables"
-        bare = f"sampling alone gives {amount_text(self.sampling_half_width)}"
-        return f"cannot be reached at any epsilon up to {largest}, where it is {amount_text(self.half_width)}: {bare}"
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON; an infinite error becomes text, and a value that is no number too."""
-        named = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: plain_value(value) for name, value in named.items()} | {"found": self.found.value}
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,10 +31,8 @@ class Plan:
 
     def __str__(self) -> str:
         columns = self.columns
-        table = text_lines(list(columns), [[show(row) for show in columns.values()] for row in self.rows], LEFT)
-        return "\n".join(
-            [self.title, *self.in_words(), "", *indented(table), "", *indented(legend_lines(self.shapes)), "", self.small_print]
-        )
+        table = indented(table_lines([list(columns), *([show(row) for show in columns.values()] for row in self.rows)], LEFT))
+        return "\n".join([self.title, *self.in_words(), "", *table, "", *headed_lines(self.shapes), "", self.small_print])
 
     def __repr__(self) -> str:
         return f"Plan({self.title}, {len(self.rows)} lines: print it)"
@@ -175,43 +94,9 @@ class Plan:
         return f"{table}<p>{html.escape(self.small_print)}</p>"
 
 
-def wilson_bounds(successes: int, trials: int, deviations: float) -> tuple[float, float]:
-    """Wilson's bounds for a probability after so many successes, so many standard errors to either side."""
-    share, weight = successes / trials, deviations**2 / trials
-    middle = (share + weight / 2) / (1 + weight)
-    reach = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
-    low = 0.0 if successes == 0 else max(0.0, middle - reach)
-    high = 1.0 if successes == trials else min(1.0, middle + reach)
-    return low, high
-
-
-def wilson_interval(successes: int, trials: int) -> Interval:
-    """Wilson's 95% interval for a probability after so many successes."""
-    low, high = wilson_bounds(successes, trials, _NORMAL_95)
-    return Interval(low, high, LEVEL, "the probability of a reply on tables of this shape and size")
-
-
-def percent_text(share: float | None) -> str:
-    """A share for people; a dash where there is none."""
-    if share is None:
-        return "-"
-    return f"{100 * share:.3g}%" if share < _FAR_OFF else f"over {100 * _FAR_OFF}%"
-
-
-def amount_text(value: float | None) -> str:
-    """A number for people; a dash where there is none."""
-    return "-" if value is None else f"{value:.3g}"
-
-
 def indented(lines: Sequence[str]) -> list[str]:
     """The lines, a little to the right."""
     return [f"  {line}" for line in lines]
-
-
-def legend_lines(shapes: Sequence[tuple[str, str]]) -> list[str]:
-    """What the shapes are."""
-    width = max(len(name) for name, _ in shapes)
-    return [f"{name:<{width}}  {summary}" for name, summary in shapes]
 
 
 def width_note(rows: Sequence[PlanRow]) -> str:

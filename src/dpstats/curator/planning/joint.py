@@ -7,20 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpstats.curator.planning.forecasts import (
-    COLUMNS,
-    NOTHING_SPENT,
-    SEARCH_COLUMNS,
-    Found,
-    Plan,
-    PlanRow,
-    indented,
-    legend_lines,
-    percent_text,
-    width_note,
-)
-from dpstats.curator.planning.grids import html_table, text_lines
+from dpstats.curator.planning.forecasts import COLUMNS, NOTHING_SPENT, SEARCH_COLUMNS, Plan, indented, width_note
+from dpstats.curator.planning.plan_rows import Found, PlanRow, percent_text
 from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
 _COLUMNS: dict[str, Callable[[PlanRow], str]] = {
     "rows": COLUMNS["rows"],
@@ -79,10 +69,10 @@ class JointPlan:
         return lines
 
     def __str__(self) -> str:
-        table = text_lines(["question", *_COLUMNS], self._cells(), _LEFT)
+        table = table_lines([["question", *_COLUMNS], *self._cells()], _LEFT)
         shapes = dict(shape for plan in self.plans for shape in plan.shapes)
         lines = [self.title, "", *indented(self.shares()), "", *indented(table), ""]
-        return "\n".join([*lines, *indented(legend_lines(list(shapes.items()))), "", self.small_print])
+        return "\n".join([*lines, *headed_lines(shapes), "", self.small_print])
 
     def __repr__(self) -> str:
         return f"JointPlan({self.title}: print it)"

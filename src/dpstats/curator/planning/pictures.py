@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from dpstats.curator.planning.forecasts import Found, Plan, PlanRow
+from dpstats.curator.planning.plan_rows import Found, PlanRow
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.pictures.looks import COLORS, MARKERS, checked_target, figure_for
 
@@ -41,7 +41,7 @@ class Height(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnLine:
     """The rows of one plan for one shape, by ascending n, with the label and the looks of their line."""
 
     label: str
@@ -51,13 +51,13 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PlanPanel:
     """One of the two panels: what is read off a row, None where there is nothing, and the axis title."""
 
     read: Callable[[PlanRow], float | None]
     title: str
 
-    def points(self, line: Line) -> tuple[list[int], list[float]]:
+    def points(self, line: DrawnLine) -> tuple[list[int], list[float]]:
         """Numbers of rows and heights along a line."""
         pairs = [(row.n, height) for row in line.rows if (height := self.read(row)) is not None and math.isfinite(height)]
         return [rows for rows, _ in pairs], [height for _, height in pairs]
@@ -70,7 +70,46 @@ class Unit(NamedTuple):
     is_relative: bool
 
 
-def plot_plans(path: str | Path, plans: Mapping[str, Plan], height: Height = Height.ERROR) -> None:
+class DrawnPlan(Protocol):
+    """What pictures read of a plan."""
+
+    @property
+    def question(self) -> str:
+        """What was asked."""
+        ...
+
+    @property
+    def rows(self) -> tuple[PlanRow, ...]:
+        """Its lines."""
+        ...
+
+    @property
+    def shapes(self) -> tuple[tuple[str, str], ...]:
+        """The shapes by name, and what they are."""
+        ...
+
+    @property
+    def scale(self) -> str:
+        """What relative half-widths are shares of."""
+        ...
+
+    @property
+    def wanted(self) -> str:
+        """The half-width that was searched for; empty where epsilon was given."""
+        ...
+
+    @property
+    def error_unit(self) -> str:
+        """What errors are counted in."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        ...
+
+
+def plot_plans(path: str | Path, plans: Mapping[str, DrawnPlan], height: Height = Height.ERROR) -> None:
     """Draw plans by their labels into one .svg or .png file: a line for each plan, and for each shape if it has several.
 
     Needs matplotlib: pip install 'dpstats[plots]'.
@@ -86,7 +125,7 @@ def plot_plans(path: str | Path, plans: Mapping[str, Plan], height: Height = Hei
         figure.suptitle(_title(plans), fontsize=9, x=0.01, horizontalalignment="left")
 
 
-def lines_of(plans: Mapping[str, Plan]) -> list[Line]:
+def lines_of(plans: Mapping[str, DrawnPlan]) -> list[DrawnLine]:
     """The lines that plans make, without tables of no rows."""
     found: dict[str, tuple[PlanRow, ...]] = {}
     for label, plan in plans.items():
@@ -96,7 +135,7 @@ def lines_of(plans: Mapping[str, Plan]) -> list[Line]:
             if rows:
                 found[", ".join(part for part in parts if part)] = tuple(sorted(rows, key=lambda row: row.n))
     return [
-        Line(label, rows, COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)])
+        DrawnLine(label, rows, COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)])
         for index, (label, rows) in enumerate(found.items())
     ]
 
@@ -114,8 +153,8 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
     return places
 
 
-def _draw_replies(axes: Any, lines: Sequence[Line]) -> None:
-    panel = Panel(lambda row: row.reply_probability, "probability of a reply")
+def _draw_replies(axes: Any, lines: Sequence[DrawnLine]) -> None:
+    panel = PlanPanel(lambda row: row.reply_probability, "probability of a reply")
     for line in lines:
         rows, _ = panel.points(line)
         intervals = [row.reply_interval for row in line.rows]
@@ -125,7 +164,7 @@ def _draw_replies(axes: Any, lines: Sequence[Line]) -> None:
     _draw_lines(axes, lines, panel, floor=0.0)
 
 
-def _unit(plans: Iterable[Plan], height: Height) -> Unit:
+def _unit(plans: Iterable[DrawnPlan], height: Height) -> Unit:
     """What the second panel is counted in: shares of a common scale if every plan has them, or the unit of the answers."""
     several = list(plans)
     if height is Height.EPSILON:
@@ -139,9 +178,9 @@ def _unit(plans: Iterable[Plan], height: Height) -> Unit:
     return Unit("interquartile ranges", True) if relative else Unit(several[0].error_unit, False)
 
 
-def _draw_heights(axes: Any, lines: Sequence[Line], height: Height, unit: Unit) -> None:
+def _draw_heights(axes: Any, lines: Sequence[DrawnLine], height: Height, unit: Unit) -> None:
     is_relative = unit.is_relative
-    panel = Panel(lambda row: height.read(row, relative=is_relative), f"{height.value} ({unit.name})")
+    panel = PlanPanel(lambda row: height.read(row, relative=is_relative), f"{height.value} ({unit.name})")
     heights = [point for line in lines for point in panel.points(line)[1]]
     if not heights:
         axes.set_axis_off()
@@ -160,7 +199,7 @@ def _draw_heights(axes: Any, lines: Sequence[Line], height: Height, unit: Unit) 
     _draw_lines(axes, lines, panel, floor)
 
 
-def _draw_lines(axes: Any, lines: Sequence[Line], panel: Panel, floor: float) -> None:
+def _draw_lines(axes: Any, lines: Sequence[DrawnLine], panel: PlanPanel, floor: float) -> None:
     """Lines, their labels at the right end, and the axes' titles; what lies below the floor is drawn on it."""
     ends = []
     for line in lines:
@@ -197,7 +236,7 @@ def _share(axes: Any, height: float) -> float:
     return float((height - low) / (high - low))
 
 
-def _title(plans: Mapping[str, Plan]) -> str:
+def _title(plans: Mapping[str, DrawnPlan]) -> str:
     if len(plans) == 1:
         return next(iter(plans.values())).title
     questions = dict.fromkeys(plan.question for plan in plans.values())

@@ -15,12 +15,13 @@ import numpy as np
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.curator.planning.bundles import asked_in, planned_columns, priced, refuse_data, refuse_words_of_ask
-from dpstats.curator.planning.forecasts import Plan, PlanRow
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
+from dpstats.curator.planning.plan_rows import PlanRow
 from dpstats.curator.planning.samples import first_simulated
-from dpstats.curator.planning.searches import AsRow, Search, repriced
+from dpstats.curator.planning.searches import AsRow, EpsilonSearch, repriced
 from dpstats.curator.planning.shapes import Shape, checked_shapes, stand_in
-from dpstats.curator.planning.simulations import Line, row_of
+from dpstats.curator.planning.simulations import SimulatedLine, row_of
 from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.curator.planning.yardsticks import Yardstick, is_distribution, measured, scale_of
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
@@ -205,7 +206,9 @@ def _planned(
     scale = scale_of(question)
     yardsticks = [measured(question, each) for each in shapes]
     lines = [
-        Line(each, size, yardstick, scale, seed) for size in sizes for each, yardstick in zip(shapes, yardsticks, strict=True)
+        SimulatedLine(each, size, yardstick, scale, seed)
+        for size in sizes
+        for each, yardstick in zip(shapes, yardsticks, strict=True)
     ]
     if wanted is None:
         rows = [_forecast(line, as_row(question), question.cost, repeats, progress) for line in lines]
@@ -222,15 +225,15 @@ def _planned(
     )
 
 
-def _forecast(line: Line, question: Question, cost: PrivacyCost, repeats: int, progress: Progress) -> PlanRow:
+def _forecast(line: SimulatedLine, question: Question, cost: PrivacyCost, repeats: int, progress: Progress) -> PlanRow:
     """The line at the epsilon that was given."""
     progress.begin(f"{line.shape.name}, {line.rows:,} rows")
     return row_of(line, question, cost, *line.replies_and_bare(question, repeats, progress.step))
 
 
-def _searched(line: Line, question: Question, limit: float, repeats: int, as_row: AsRow, progress: Progress) -> PlanRow:
+def _searched(line: SimulatedLine, question: Question, limit: float, repeats: int, as_row: AsRow, progress: Progress) -> PlanRow:
     """The line at the smallest epsilon that keeps its half-width within a limit."""
-    search = Search(line, question, limit, repeats, as_row, progress)
+    search = EpsilonSearch(line, question, limit, repeats, as_row, progress)
     epsilon, found = search.run()
     priced_anew = repriced(question, epsilon)
     asked = as_row(priced_anew)

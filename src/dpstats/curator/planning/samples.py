@@ -28,7 +28,7 @@ _NAMES_LABELS = ("labels", "groups", "levels", "keys")
 
 
 def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.random.Generator) -> Sample:
-    """A random table of so many rows."""
+    """A random table of `rows` rows."""
     if question.statistic.simulate is not None:
         return _simulated_sample(question, simulated_by(question, rows, generator))
     if question.statistic.takes_only_columns:
@@ -41,7 +41,7 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
 
 
 def even_sample(question: Question, shape: Shape, rows: int) -> Sample:
-    """The most regular table of so many rows; there is none of features and an outcome, and of several columns a random one."""
+    """The most regular table of `rows` rows; there is none of features and an outcome, and of several columns a random one."""
     if question.statistic.takes_only_columns:
         return drawn_columns(shape, len(question.columns), rows, np.random.default_rng(rows))
     if len(question.statistic.reads) == 1:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpstats.curator.planning.forecasts import LEVEL, Found, wilson_bounds
-from dpstats.curator.planning.simulations import Line, Trial, typical_width
+from dpstats.curator.planning.plan_rows import LEVEL, Found, wilson_bounds
+from dpstats.curator.planning.simulations import SimulatedLine, Trial, typical_width
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.progress import Progress
@@ -50,10 +50,12 @@ def repriced(question: Question, epsilon: Fraction) -> Question:
     return replace(question, cost=PrivacyCost(epsilon, cost.delta, cost.neighbors, cost.unit))
 
 
-class Search:
+class EpsilonSearch:
     """The search on one line; `as_row` makes of a question what is asked of the rows."""
 
-    def __init__(self, line: Line, question: Question, wanted: float, repeats: int, as_row: AsRow, progress: Progress) -> None:
+    def __init__(
+        self, line: SimulatedLine, question: Question, wanted: float, repeats: int, as_row: AsRow, progress: Progress
+    ) -> None:
         self._line = line
         self._question = question
         self._wanted = wanted

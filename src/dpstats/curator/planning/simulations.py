@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpstats.curator.planning.forecasts import BY_ERRORS, BY_INTERVAL, LEVEL, Found, PlanRow, wilson_interval
+from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, LEVEL, Found, PlanRow, wilson_interval
 from dpstats.curator.planning.samples import Sample, drawn_sample
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.widths import covered_share, half_width
@@ -45,7 +45,7 @@ class Typical(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class SimulatedLine:
     """A shape and a size, with what is needed to judge answers on them."""
 
     shape: Shape
@@ -99,7 +99,12 @@ class Line:
 
 
 def row_of(
-    line: Line, question: Question, cost: PrivacyCost, noisy: Sequence[Trial], bare: Sequence[Trial], found: Found = Found.ASKED
+    line: SimulatedLine,
+    question: Question,
+    cost: PrivacyCost,
+    noisy: Sequence[Trial],
+    bare: Sequence[Trial],
+    found: Found = Found.ASKED,
 ) -> PlanRow:
     """One line of a plan; `cost` is what the asker pays."""
     repeats = len(noisy)
@@ -140,6 +145,6 @@ def typical_width(trials: Sequence[Trial]) -> Typical:
 
 
 def at_most(share: float, amounts: Iterable[float | None]) -> float | None:
-    """The smallest amount that so many do not exceed; None where there is none."""
+    """The smallest amount that a `share` of all do not exceed; None where there is none."""
     known = [amount for amount in amounts if amount is not None]
     return float(np.quantile(known, share, method="inverted_cdf")) if known else None

@@ -20,7 +20,7 @@ from dpstats.curator.planning.uniforms import Uniforms
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.exact.cuts import edge_at
 from dpstats.engines.exact.selection import covered_ranks
-from dpstats.foundations.summaries import Clip, LabelCounts, OrderWindow, Runs, WindowRequest
+from dpstats.foundations.summaries import Clip, LabelCounts, NumberRuns, OrderWindow, WindowRequest
 
 _LOWEST, _HIGHEST = np.array([0.0, 1.0]).view(np.int64).tolist()
 """The ends of the unit interval as the integers that order positive floats."""
@@ -70,7 +70,7 @@ class ShapeColumn:
         """The exact sums over all rows of powers of where they lie in a clip; draws every row."""
         return self._drawn().power_sums(clip, degree)
 
-    def tally(self) -> Runs:
+    def tally(self) -> NumberRuns:
         """Every distinct number with its count; draws every row."""
         return self._drawn().tally()
 

@@ -75,7 +75,7 @@ class Yardstick:
     """Whether it is known, and was not measured."""
 
     def value_at(self, rows: int) -> Any:
-        """The value for a table of so many rows."""
+        """The value for a table of `rows` rows."""
         if not self.grows:
             return self.value
         scaled = tuple(number * rows / self.rows for number in plain_numbers(self.value) or ())

@@ -32,14 +32,14 @@ def array_column(array: NDArray[Any], zoned: bool = False) -> NativeColumn:
         raw_missing = np.ma.getmaskarray(array) if np.ma.is_masked(array) else None
         array = array.data
     if array.ndim != 1 or array.dtype.kind not in "OUST":
-        return ArrayColumn(array, raw_missing, zoned)
+        return NumpyColumn(array, raw_missing, zoned)
     rows = array.tolist()
     if raw_missing is not None:
         rows = [None if missing else row for row, missing in zip(rows, raw_missing.tolist(), strict=True)]
     return ElementColumn(rows, ColumnType.UNDECLARED if array.dtype.kind == "O" else ColumnType.TEXT)
 
 
-class ArrayColumn:
+class NumpyColumn:
     """A numpy array whose type says what it holds, and which of its rows are missing."""
 
     def __init__(self, array: NDArray[Any], raw_missing: NDArray[np.bool_] | None = None, zoned: bool = False) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
-from dpstats.engines.columns.arrays import ArrayColumn, array_column
+from dpstats.engines.columns.arrays import NumpyColumn, array_column
 from dpstats.engines.columns.arrow import ArrowColumn
 from dpstats.engines.columns.distinct import labels_of, texts_at
 from dpstats.engines.columns.elements import ElementColumn
@@ -39,8 +39,8 @@ def pandas_column(series: Any) -> NativeColumn:
     if isinstance(dtype, pd.SparseDtype):
         return array_column(np.asarray(series.array))
     if isinstance(getattr(dtype, "numpy_dtype", None), np.dtype):  # pandas' own types with missing rows: Int64, boolean ...
-        return ArrayColumn(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), series.isna().to_numpy())
-    return ArrayColumn(np.zeros(len(series), dtype="V1"), series.isna().to_numpy())  # intervals, periods: no values for us
+        return NumpyColumn(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), series.isna().to_numpy())
+    return NumpyColumn(np.zeros(len(series), dtype="V1"), series.isna().to_numpy())  # intervals, periods: no values for us
 
 
 class LabelledColumn:

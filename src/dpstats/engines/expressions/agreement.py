@@ -12,7 +12,7 @@ from dataclasses import replace
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.expressions.dates import canonical_moment
-from dpstats.engines.expressions.language import Choice, Coalesce, Column, Literal, Node, Nothing
+from dpstats.engines.expressions.language import Choice, Coalesce, ColumnReference, Literal, Node, Nothing
 from dpstats.engines.expressions.parsing import quoted, shortened
 from dpstats.engines.expressions.writing import written
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
@@ -88,7 +88,7 @@ def agree(nodes: Sequence[Node], place: str) -> tuple[Node, ...]:
 
 def described(node: Node) -> str:
     """A node and its type, for a message."""
-    if isinstance(node, Column):
+    if isinstance(node, ColumnReference):
         if node.type is ColumnType.UNDECLARED:
             return f"column {shown(node.name)} has no declared type"
         return f"column {shown(node.name)} holds {_COLUMNS_OF[node.type]}"
@@ -98,7 +98,7 @@ def described(node: Node) -> str:
 
 def _declared(node: Node, want: ColumnType, place: str) -> Node:
     match node:
-        case Column() | Nothing():
+        case ColumnReference() | Nothing():
             return replace(node, type=want)
         case Choice():
             then, otherwise = read_as(node.then, want, place), read_as(node.otherwise, want, place)
@@ -143,5 +143,5 @@ def _advice(node: Node, want: ColumnType) -> str:
         return _LITERAL_ADVICE[family(want) if want is not ColumnType.BOOLEAN else want]
     advice = _ADVICE.get((family(node.type), want if want is ColumnType.BOOLEAN else family(want)))
     if advice is None:
-        advice = _DECLARE if isinstance(node, Column) else "make both sides of one type"
+        advice = _DECLARE if isinstance(node, ColumnReference) else "make both sides of one type"
     return advice.format(x=shortened(written(node)), want=family(want).value)

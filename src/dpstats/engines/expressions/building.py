@@ -14,7 +14,7 @@ from dpstats.engines.expressions.language import (
     Apply,
     Choice,
     Coalesce,
-    Column,
+    ColumnReference,
     Compare,
     Literal,
     Logic,
@@ -98,12 +98,12 @@ class Builder:
             raise InvalidParameterError(f"there is no column {name}; write {_MEANT[name.lower()]}.")
         return self._column(name)
 
-    def _column(self, name: str) -> Column:
+    def _column(self, name: str) -> ColumnReference:
         try:
             check_column_name(name, list(self._schema))
         except UnknownNameError as error:
             raise UnknownNameError(f"{error} A text goes in quotes: {name!r}.") from None
-        return Column(name, self._schema[name])
+        return ColumnReference(name, self._schema[name])
 
     def _unary(self, tree: ast.UnaryOp) -> Node:
         if isinstance(tree.op, (ast.Not, ast.Invert)):
@@ -181,7 +181,7 @@ class Builder:
         part = self.node(tree)
         if part.type is not ColumnType.UNDECLARED:
             return Missing(part)
-        reading = self._readings.get(part.name) if isinstance(part, Column) else ColumnType.TEXT
+        reading = self._readings.get(part.name) if isinstance(part, ColumnReference) else ColumnType.TEXT
         return Missing(part if reading is None else read_as(part, reading, "missing"))
 
     def _choice(self, tree: ast.IfExp) -> Node:

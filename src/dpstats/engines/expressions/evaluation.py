@@ -27,7 +27,7 @@ from dpstats.engines.expressions.language import (
     Apply,
     Choice,
     Coalesce,
-    Column,
+    ColumnReference,
     Compare,
     Literal,
     Logic,
@@ -49,7 +49,7 @@ _FINEST_MIXED = "us"
 def cells_of(node: Node, read: Read) -> Cells:
     """The value of a node of any type."""
     match node:
-        case Column():
+        case ColumnReference():
             return read(node.name, node.type)
         case Literal():
             return _literal(node)

@@ -31,7 +31,7 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnReference:
     """A column, read as that type."""
 
     name: str
@@ -110,7 +110,7 @@ class Coalesce:
     type: ColumnType
 
 
-Node = Literal | Nothing | Column | Apply | Compare | Member | Logic | Not | Missing | Choice | Coalesce
+Node = Literal | Nothing | ColumnReference | Apply | Compare | Member | Logic | Not | Missing | Choice | Coalesce
 
 
 def number_literal(value: int | float) -> Literal:
@@ -138,9 +138,9 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def columns_of(node: Node) -> Iterator[Column]:
+def columns_of(node: Node) -> Iterator[ColumnReference]:
     """The columns of an expression as they are read, in the order of the text, as often as they stand there."""
-    if isinstance(node, Column):
+    if isinstance(node, ColumnReference):
         yield node
     for part in parts_of(node):
         yield from columns_of(part)

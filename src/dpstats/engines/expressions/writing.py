@@ -14,7 +14,7 @@ from dpstats.engines.expressions.language import (
     Apply,
     Choice,
     Coalesce,
-    Column,
+    ColumnReference,
     Compare,
     Literal,
     Logic,
@@ -47,7 +47,7 @@ def _write(node: Node) -> tuple[str, int]:
         case Literal():
             text = _literal(node)
             return text, _MINUS if text.startswith("-") else _ATOM
-        case Column():
+        case ColumnReference():
             return column_name(node.name), _ATOM
         case Apply():
             return _apply(node)

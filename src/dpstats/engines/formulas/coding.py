@@ -13,7 +13,7 @@ from typing import NamedTuple
 Coding = frozenset[tuple[str, bool]]
 
 
-class Part(NamedTuple):
+class FactorPart(NamedTuple):
     """A factor in a term: whether it is a category, and if so, whether it has a column for its reference too."""
 
     name: str
@@ -21,12 +21,12 @@ class Part(NamedTuple):
     full: bool = False
 
 
-def coded_terms(terms: Sequence[Sequence[Part]], *, intercept: bool) -> list[tuple[Part, ...]]:
+def coded_terms(terms: Sequence[Sequence[FactorPart]], *, intercept: bool) -> list[tuple[FactorPart, ...]]:
     """Terms with codings that together say what the given ones say, and say nothing twice; short terms come first."""
     said: dict[frozenset[str], set[frozenset[str]]] = {}
     if intercept:
         said[frozenset()] = {frozenset()}
-    coded: list[tuple[Part, ...]] = []
+    coded: list[tuple[FactorPart, ...]] = []
     for term in sorted(terms, key=len):
         before = said.setdefault(frozenset(part.name for part in term if not part.is_category), set())
         categories = [part.name for part in term if part.is_category]

@@ -10,12 +10,12 @@ from typing import Any, TypeGuard
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.expressions import Expression
-from dpstats.engines.expressions.language import Apply, Column, Node
+from dpstats.engines.expressions.language import Apply, ColumnReference, Node
 from dpstats.engines.expressions.parsing import quoted
-from dpstats.engines.formulas.coding import Part, coded_terms
+from dpstats.engines.formulas.coding import FactorPart, coded_terms
 from dpstats.engines.formulas.factors import CategoryFactor, NumberFactor, read_factor
 from dpstats.engines.formulas.parse import Factor, Formula, parse_formula
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, UnknownNameError
 
 MOST_CROSSED = 4
@@ -56,7 +56,7 @@ class Design:
     @cached_property
     def features(self) -> dict[str, Node]:
         """The features by name; all levels must be known."""
-        parts = {text: Part(text, isinstance(each, CategoryFactor)) for text, each in self.factors.items()}
+        parts = {text: FactorPart(text, isinstance(each, CategoryFactor)) for text, each in self.factors.items()}
         terms = [[parts[factor.key] for factor in term] for term in self.formula.terms]
         features: dict[str, Node] = {}
         for term in coded_terms(terms, intercept=self.formula.intercept):
@@ -71,7 +71,7 @@ class Design:
         """The names of the features, and then that of the outcome."""
         return (*self.features, self.outcome.name)
 
-    def on(self, view: View) -> View:
+    def on(self, view: TableView) -> TableView:
         """A view with the columns of the design."""
         nodes = {**self.features, self.outcome.name: self.outcome.node}
         derived = {name: Expression(node) for name, node in nodes.items() if not _is_column(name, node)}
@@ -93,7 +93,7 @@ class Design:
             "levels": {each.key: [level.value for level in each.levels] for each in self.categories if each.levels is not None},
         }
 
-    def _columns(self, part: Part) -> dict[str, Node]:
+    def _columns(self, part: FactorPart) -> dict[str, Node]:
         factor = self.factors[part.name]
         return {factor.name: factor.node} if isinstance(factor, NumberFactor) else factor.indicators(full=part.full)
 
@@ -173,4 +173,4 @@ def _crossed(one: dict[str, Node], other: dict[str, Node]) -> dict[str, Node]:
 
 
 def _is_column(name: str, node: Node) -> bool:
-    return isinstance(node, Column) and node.name == name
+    return isinstance(node, ColumnReference) and node.name == name

@@ -20,7 +20,17 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.expressions import parse_expression
 from dpstats.engines.expressions.agreement import agree
-from dpstats.engines.expressions.language import Choice, Column, Compare, Literal, Member, Node, Not, Nothing, number_literal
+from dpstats.engines.expressions.language import (
+    Choice,
+    ColumnReference,
+    Compare,
+    Literal,
+    Member,
+    Node,
+    Not,
+    Nothing,
+    number_literal,
+)
 from dpstats.engines.expressions.parsing import parse_text, quoted
 from dpstats.engines.expressions.writing import written
 from dpstats.engines.formulas.parse import Factor
@@ -55,7 +65,7 @@ class CategoryFactor:
     @property
     def key(self) -> str:
         """What its levels are given for: the column, or the expression behind it."""
-        return self.node.name if isinstance(self.node, Column) else written(self.node)
+        return self.node.name if isinstance(self.node, ColumnReference) else written(self.node)
 
     def with_levels(self, levels: Any) -> CategoryFactor:
         """With these levels, in this order; an error where they are no labels of its type."""
@@ -109,7 +119,7 @@ def _typed(name: str, node: Node, text: str) -> NumberFactor | CategoryFactor:
         return CategoryFactor(name, node).with_levels((False, True))
     if node.type is ColumnType.TEXT:
         return CategoryFactor(name, node)
-    if node.type is ColumnType.UNDECLARED and isinstance(node, Column):
+    if node.type is ColumnType.UNDECLARED and isinstance(node, ColumnReference):
         return NumberFactor(name, replace(node, type=ColumnType.NUMBER))
     if node.type.is_numeric:
         return NumberFactor(name, node)
@@ -150,9 +160,9 @@ def _element(tree: ast.expr, schema: Mapping[str, ColumnType], text: str) -> Nod
     return parse_expression(ast.unparse(tree), schema).node
 
 
-def _column(name: str, schema: Mapping[str, ColumnType]) -> Column:
+def _column(name: str, schema: Mapping[str, ColumnType]) -> ColumnReference:
     check_column_name(name, list(schema))
-    return Column(name, schema[name])
+    return ColumnReference(name, schema[name])
 
 
 def _last_name(function: ast.expr) -> str:

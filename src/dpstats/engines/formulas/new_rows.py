@@ -13,7 +13,7 @@ from dpstats.engines.cells import Cells, ColumnType, Numbers
 from dpstats.engines.complaints import check_column_name
 from dpstats.engines.stores.memory import MemoryStore, columns_in_memory
 from dpstats.engines.stores.store import Batch
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 
 
@@ -21,7 +21,7 @@ from dpstats.foundations.errors import DataTypeError
 class DesignRows:
     """Makes the features of a fit from new rows."""
 
-    view: View
+    view: TableView
     """With the columns of the design, and without conditions: every row gets a prediction."""
     names: tuple[str, ...]
 
@@ -59,7 +59,7 @@ class _WithFractions(Batch):
         return self._batch.cells(name, ColumnType.NUMBER if kind is ColumnType.INTEGER else kind)
 
 
-def design_rows(view: View, names: Sequence[str]) -> DesignRows:
+def design_rows(view: TableView, names: Sequence[str]) -> DesignRows:
     """What makes features of new rows, for a design on a view of the old ones."""
     return DesignRows(replace(view, conditions=(), complete=()), tuple(names))
 

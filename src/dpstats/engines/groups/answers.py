@@ -21,9 +21,9 @@ from dpstats.engines.groups.splits import GroupRows, Split
 from dpstats.engines.passes.collectors import Collector
 from dpstats.engines.passes.columns import column_by, is_remote, read_as
 from dpstats.engines.passes.lockstep import answer_in_lockstep, answer_one_by_one
-from dpstats.engines.passes.scans import C, Run, feed
+from dpstats.engines.passes.scans import C, RowPass, feed
 from dpstats.engines.stores.store import Batch, Store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Column
 
 __all__ = ["GroupKeys", "Key", "answer_groups", "count_keys"]
@@ -44,7 +44,7 @@ REMOTE_ROWS = 1 << 17
 
 
 def answer_groups(
-    store: Store, view: View, group_keys: GroupKeys, name: str, numeric: bool, answer: Callable[[Key, Column], T]
+    store: Store, view: TableView, group_keys: GroupKeys, name: str, numeric: bool, answer: Callable[[Key, Column], T]
 ) -> dict[Key, T]:
     """What `answer` says for every key on the list, from a column of the rows that have this key.
 
@@ -80,7 +80,7 @@ def answer_groups(
     return answers
 
 
-def _ask(answer: Callable[[Key, Column], T], key: Key, run: Run, *, kind: ColumnType, room: Room, numeric: bool) -> T:
+def _ask(answer: Callable[[Key, Column], T], key: Key, run: RowPass, *, kind: ColumnType, room: Room, numeric: bool) -> T:
     return answer(key, column_by(run, kind, room, numeric=numeric))
 
 
@@ -107,7 +107,7 @@ class RowsRun:
 class SplitJob:
     """A job: the rows of all groups, split; None where they are more than `limit`."""
 
-    view: View
+    view: TableView
     keys: GroupKeys
     name: str
     kind: ColumnType
@@ -145,7 +145,7 @@ class Filled:
 class GroupScan:
     """A job: a collector for each of some groups, which are known by their numbers."""
 
-    view: View
+    view: TableView
     keys: GroupKeys
     name: str
     kind: ColumnType

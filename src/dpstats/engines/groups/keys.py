@@ -22,7 +22,7 @@ from dpstats.engines.kinds import Kind, not_labels
 from dpstats.engines.moments import label_texts
 from dpstats.engines.passes.collectors import counted_codes
 from dpstats.engines.stores.store import Batch, Store
-from dpstats.engines.views import Part, View, ViewedBatch
+from dpstats.engines.views import CountedCells, TableView, ViewedBatch
 from dpstats.foundations.errors import InvalidParameterError
 
 Key = tuple[Label, ...]
@@ -78,7 +78,7 @@ class GroupKeys:
 class KeyCount:
     """A job: every key of the rows in a view, with their number."""
 
-    view: View
+    view: TableView
     columns: tuple[str, ...]
     kinds: tuple[ColumnType, ...]
 
@@ -99,7 +99,7 @@ class KeyCount:
         return tally
 
 
-def count_keys(store: Store, view: View, columns: Sequence[str], kinds: Sequence[ColumnType]) -> Counter[Key]:
+def count_keys(store: Store, view: TableView, columns: Sequence[str], kinds: Sequence[ColumnType]) -> Counter[Key]:
     """Every key that rows of a view have, with the number of its rows: raw, exact, and the same from every store."""
     _check_labelled(kinds)
     return store.run(KeyCount(view, tuple(columns), tuple(kinds)), view.needs(columns))
@@ -114,7 +114,7 @@ def _canonical(key: Iterable[Any]) -> Key:
     return tuple(canonical_label(label) for label in key)
 
 
-def _places(lookup: Lookup, parts: Sequence[Part]) -> Codes:
+def _places(lookup: Lookup, parts: Sequence[CountedCells]) -> Codes:
     """Where the label of each row stands in a list; -1 for those that have none there, or do not count."""
     places: Codes | None = None
     for cells, raw_taken in parts:
@@ -126,7 +126,7 @@ def _places(lookup: Lookup, parts: Sequence[Part]) -> Codes:
     return places
 
 
-def _counted_keys(columns: Sequence[Sequence[Part]]) -> Iterable[tuple[Key, int]]:
+def _counted_keys(columns: Sequence[Sequence[CountedCells]]) -> Iterable[tuple[Key, int]]:
     """The keys of one batch; a key may come twice."""
     codes: Codes | None = None
     keys: list[Key] = [()]
@@ -153,7 +153,7 @@ def _dense(codes: Codes, limit: int) -> tuple[list[int], Codes]:
     return distinct.tolist(), places
 
 
-def _label_codes(parts: Sequence[Part]) -> tuple[Codes, list[Label]]:
+def _label_codes(parts: Sequence[CountedCells]) -> tuple[Codes, list[Label]]:
     """Labels, and for each row the place of its own among them; -1 for rows that do not count."""
     labels: list[Label] = []
     codes: Codes | None = None

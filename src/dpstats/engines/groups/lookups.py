@@ -42,7 +42,7 @@ def canonical_label(label: Any) -> Label:
     return float(label) + 0.0  # -0.0 is 0.0
 
 
-class _Table:
+class _ValueTable:
     """Distinct values of a type, each with its place in the list."""
 
     def __init__(self, raw_type: np.dtype[Any], found: Sequence[tuple[Any, int]]) -> None:
@@ -78,7 +78,7 @@ class Lookup:
         numbers = {place: label for place, label in enumerate(labels) if not isinstance(label, str) and label == label}
         self._written = {**{number_text(label): place for place, label in numbers.items()}, **self._texts}
         """Places by what labels are in a column without a type, where a number is its text."""
-        self._tables: dict[tuple[np.dtype[Any], bool], _Table] = {}
+        self._tables: dict[tuple[np.dtype[Any], bool], _ValueTable] = {}
 
     def places(self, cells: Cells) -> Codes:
         """The place of each cell's label in the list; -1 where it is not on it, or the cell is missing."""
@@ -95,12 +95,12 @@ class Lookup:
         places = self._table(raw_values.dtype).places(raw_values)
         return places if cells.raw_present is None else np.where(cells.raw_present, places, -1)
 
-    def _table(self, dtype: np.dtype[Any], zoned: bool = False) -> _Table:
+    def _table(self, dtype: np.dtype[Any], zoned: bool = False) -> _ValueTable:
         if (dtype, zoned) not in self._tables:
             self._tables[dtype, zoned] = self._moments(dtype, zoned) if dtype.kind == "M" else self._numbers(dtype)
         return self._tables[dtype, zoned]
 
-    def _numbers(self, dtype: np.dtype[Any]) -> _Table:
+    def _numbers(self, dtype: np.dtype[Any]) -> _ValueTable:
         """The labels that are numbers of a type."""
         found = []
         for place, label in enumerate(self._labels):
@@ -115,9 +115,9 @@ class Lookup:
                 limits = np.iinfo(dtype)
                 if limits.min <= label <= limits.max:
                     found.append((int(label), place))
-        return _Table(dtype, found)
+        return _ValueTable(dtype, found)
 
-    def _moments(self, dtype: np.dtype[Any], zoned: bool) -> _Table:
+    def _moments(self, dtype: np.dtype[Any], zoned: bool) -> _ValueTable:
         """The labels that are dates or times of a type, as the whole numbers behind them."""
         found = []
         for text, place in self._texts.items():
@@ -131,4 +131,4 @@ class Lookup:
             written = [*label_texts(moment, zoned=zoned), *(() if zoned else moment_texts(moment))]  # midnight, or not
             if not np.isnat(moment[0]) and text in written:
                 found.append((int(moment.view(np.int64)[0]), place))
-        return _Table(np.dtype(np.int64), found)
+        return _ValueTable(np.dtype(np.int64), found)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque, select_cells
 from dpstats.engines.groups.lookups import Codes
-from dpstats.engines.views import Part
+from dpstats.engines.views import CountedCells
 
 _DIGIT = 16  # bits; numpy sorts whole numbers of so many by counting
 
@@ -45,7 +45,7 @@ class Split:
         self._raw_codes: list[list[NDArray[np.uint32]]] = []
         self._raw_cells: list[list[Cells]] = []
 
-    def add(self, codes: Codes, parts: Sequence[Part]) -> None:
+    def add(self, codes: Codes, parts: Sequence[CountedCells]) -> None:
         """Hold rows of a batch; those with the code -1 belong to no group."""
         self._raw_stored += np.bincount(codes[codes >= 0], minlength=self.groups)
         for index, (cells, raw_taken) in enumerate(parts):

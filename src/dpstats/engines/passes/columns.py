@@ -36,12 +36,11 @@ from dpstats.engines.passes.collectors import (
     StoredCount,
     SumBetween,
 )
-from dpstats.engines.passes.scans import ColumnRun, Run
+from dpstats.engines.passes.scans import ColumnRun, RowPass
 from dpstats.engines.stores.store import Store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Clip, Column, LabelCounts, OrderWindow, WindowRequest
-from dpstats.foundations.summaries import Runs as NumberRuns
+from dpstats.foundations.summaries import Clip, Column, LabelCounts, NumberRuns, OrderWindow, WindowRequest
 from dpstats.foundations.units import exponent_of
 
 SLACKS = (5.0, 20.0)
@@ -56,7 +55,7 @@ _KINDS = {ColumnType.TEXT: Kind.TEXT, ColumnType.MOMENT: Kind.DATE, ColumnType.O
 class PassColumn:
     """A column of numbers that is read by passes; nothing is read before it is asked for."""
 
-    def __init__(self, run: Run, room: Room = STREAMED, dtype: np.dtype[Any] | None = None) -> None:
+    def __init__(self, run: RowPass, room: Room = STREAMED, dtype: np.dtype[Any] | None = None) -> None:
         """`dtype` is the number type where there is no row, and no store, to tell it."""
         self._run = run
         self._room = room
@@ -200,7 +199,7 @@ class LabelColumn:
 
     dtype = None
 
-    def __init__(self, run: Run, kind: ColumnType, holds: Kind = Kind.OTHER) -> None:
+    def __init__(self, run: RowPass, kind: ColumnType, holds: Kind = Kind.OTHER) -> None:
         """`holds` is what a column without labels holds instead, for the complaint about it."""
         self._run = run
         self._kind = kind
@@ -257,7 +256,7 @@ def _not_opened_for_numbers() -> DataTypeError:
     return DataTypeError("this column was opened for its count and labels only: open it with numeric=True to ask for numbers.")
 
 
-def open_column(store: Store, view: View, name: str, numeric: bool) -> Column:
+def open_column(store: Store, view: TableView, name: str, numeric: bool) -> Column:
     """A column of a store, as a view has it; nothing is read before it is asked for.
 
     With `numeric` it must be of numbers, or undeclared: then cells that are no numbers are missing.
@@ -267,12 +266,12 @@ def open_column(store: Store, view: View, name: str, numeric: bool) -> Column:
     return column_by(ColumnRun(store, view, name, kind), kind, room_for(store), numeric=numeric)
 
 
-def column_by(run: Run, kind: ColumnType, room: Room, *, numeric: bool) -> Column:
+def column_by(run: RowPass, kind: ColumnType, room: Room, *, numeric: bool) -> Column:
     """The column that passes give."""
     return PassColumn(run, room, _EMPTY_TYPES.get(kind)) if numeric else LabelColumn(run, kind)
 
 
-def read_as(view: View, name: str, *, numeric: bool) -> ColumnType:
+def read_as(view: TableView, name: str, *, numeric: bool) -> ColumnType:
     """The type that a column is read as, for its numbers or for its labels; an error where it has no numbers."""
     declared = view.type_of(name)
     if not numeric:

@@ -14,13 +14,13 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from dpstats.engines.passes.collectors import Collector
-from dpstats.engines.passes.scans import C, Run
+from dpstats.engines.passes.scans import C, RowPass
 
 T = TypeVar("T")
 
 Pass = Callable[[Mapping[int, Collector]], Mapping[int, Collector]]
 """One pass over the rows that fills the collectors of several questions, which are known by their numbers."""
-Question = Callable[[Run], T]
+Question = Callable[[RowPass], T]
 """A question that makes its passes by the run that it is given, and does not wait for other questions."""
 
 AT_WORK = 4
@@ -93,7 +93,7 @@ def answer_in_lockstep(questions: Sequence[Question[T]], make_pass: Pass) -> lis
     return _without_failures([outcomes[number] for number in range(len(questions))])
 
 
-def answer_one_by_one(questions: Iterable[tuple[Question[T], Run]]) -> list[T]:
+def answer_one_by_one(questions: Iterable[tuple[Question[T], RowPass]]) -> list[T]:
     """The answers to questions that make their passes each by itself, with the same rule for errors."""
     outcomes: list[Any] = []
     for question, run in questions:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpstats.engines.cells import Numbers
 from dpstats.engines.exact.powers import product_sums
 from dpstats.engines.stores.store import Batch
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Clip
 
 P = TypeVar("P", bound="PairCollector")
@@ -93,7 +93,7 @@ class ProductSums:
 class PairScan(Generic[P]):
     """A job: one collector, and the two columns of numbers in which the rows of a view are complete."""
 
-    view: View
+    view: TableView
     collector: P
 
     def scan(self, batches: Iterable[Batch]) -> P:

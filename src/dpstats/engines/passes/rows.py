@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import Numbers
 from dpstats.engines.stores.store import Batch
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
 
 R = TypeVar("R", bound="RowCollector")
@@ -122,7 +122,7 @@ class RowTotals:
 class RowScan(Generic[R]):
     """A job: one collector, and the columns of numbers in which the rows of a view are complete."""
 
-    view: View
+    view: TableView
     collector: R
 
     def scan(self, batches: Iterable[Batch]) -> R:
@@ -148,7 +148,7 @@ class RowScan(Generic[R]):
 class KeptRows:
     """A job: the rows of a view that are complete, piece by piece, for several passes over rows in memory."""
 
-    view: View
+    view: TableView
 
     def scan(self, batches: Iterable[Batch]) -> list[list[NDArray[Any]]]:
         """Read each column once; where all rows of a batch count, they are not copied."""
@@ -159,7 +159,7 @@ class KeptRows:
         return [piece for part in parts for piece in part]
 
 
-def complete_rows(view: View, batches: Iterable[Batch]) -> Iterator[list[NDArray[Any]]]:
+def complete_rows(view: TableView, batches: Iterable[Batch]) -> Iterator[list[NDArray[Any]]]:
     """The columns of the rows that count: of a whole batch where all do, and of some rows at a time where not."""
     for batch in batches:
         viewed = view.on(batch)

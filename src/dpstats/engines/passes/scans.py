@@ -11,7 +11,7 @@ import numpy as np
 from dpstats.engines.cells import Cells, ColumnType, Opaque
 from dpstats.engines.passes.collectors import Collector, StoredCount
 from dpstats.engines.stores.store import Batch, Store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 
 C = TypeVar("C", bound=Collector)
 
@@ -19,7 +19,7 @@ NOTHING = Opaque(np.zeros(0, dtype=np.bool_))
 """Cells in the place of those that nobody looks at."""
 
 
-class Run(Protocol):
+class RowPass(Protocol):
     """A pass over some rows: what it is given comes back filled, as a new object."""
 
     def __call__(self, collector: C, /) -> C:
@@ -31,7 +31,7 @@ class Run(Protocol):
 class ColumnScan(Generic[C]):
     """A job: one collector, and one column of the rows that a view keeps."""
 
-    view: View
+    view: TableView
     name: str
     kind: ColumnType
     collector: C
@@ -57,7 +57,7 @@ class ColumnRun:
     """Passes over one column of a store, as a view has it."""
 
     store: Store
-    view: View
+    view: TableView
     name: str
     kind: ColumnType
 

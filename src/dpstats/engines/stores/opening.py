@@ -12,7 +12,7 @@ from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.paths import PARQUET, find_files
 from dpstats.engines.stores.store import Store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 _WHAT_TO_PASS = (
@@ -48,7 +48,7 @@ def inferred_types(store: Store) -> dict[str, ColumnType]:
     open_columns = [name for name, kind in store.columns.items() if kind is ColumnType.UNDECLARED]
     raw_counts = {
         name: {
-            kind: open_column(store, View({**store.columns, name: kind}), name, kind is ColumnType.NUMBER).count()
+            kind: open_column(store, TableView({**store.columns, name: kind}), name, kind is ColumnType.NUMBER).count()
             for kind in (ColumnType.TEXT, ColumnType.NUMBER, ColumnType.MOMENT)
         }
         for name in open_columns

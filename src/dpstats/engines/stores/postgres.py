@@ -22,12 +22,11 @@ from dpstats.engines.complaints import check_column_name, one_error_for, shown
 from dpstats.engines.stores.postgres_columns import PostgresColumn
 from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, quoted, require_driver
 from dpstats.engines.stores.store import Batch, LocalStore, Store
+from dpstats.engines.units.contributions import Bound, BoundedStore
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 
 if TYPE_CHECKING:
     import psycopg
-
-    from dpstats.engines.units.contributions import Bound
 
 _PAGES = 1024
 _ROWS = 1 << 17
@@ -89,7 +88,7 @@ class PostgresStore(LocalStore):
 
     def bounded(self, bound: Bound) -> Store:
         """The same table with at most so many rows of each unit; a view is refused at once."""
-        return super(PostgresStore, self.repeatable()).bounded(bound)
+        return BoundedStore(self.repeatable(), bound)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows; in the same order at every call, unless it is a view."""

@@ -8,13 +8,10 @@ The job is the same code everywhere, so the answers are the same everywhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from dpstats.engines.cells import Cells, ColumnType
 from dpstats.engines.reading import read_cells, read_identities
-
-if TYPE_CHECKING:
-    from dpstats.engines.units.contributions import Bound
 
 Summary = TypeVar("Summary")
 
@@ -68,10 +65,6 @@ class Store(Protocol):
         """Run a job over all rows; the batches hold those columns (possibly none: then only their lengths count)."""
         ...
 
-    def bounded(self, bound: Bound) -> Store:
-        """The same table with at most so many rows of each unit; nothing is read before a job runs."""
-        ...
-
 
 class LocalStore:
     """A store whose rows come through this process, batch by batch."""
@@ -90,9 +83,3 @@ class LocalStore:
     def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
         """Run a job over one stream of batches."""
         return job.merge([job.scan(self.batches(columns))])
-
-    def bounded(self, bound: Bound) -> Store:
-        """The same table with at most so many rows of each unit."""
-        from dpstats.engines.units.contributions import BoundedStore  # it is a store itself
-
-        return BoundedStore(self, bound)

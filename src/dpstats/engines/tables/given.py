@@ -12,7 +12,7 @@ from dpstats.engines.passes.scans import ColumnRun
 from dpstats.engines.reading import held_column, native_column
 from dpstats.engines.stores.memory import MemoryStore
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.summaries import Column, Table
 
@@ -51,7 +51,7 @@ class GivenStore(MemoryStore):
 def as_column(data: object, *, numeric: bool = True) -> Column:
     """One container as a column of numbers, or for its count and its labels; an error where it has none by its declared type."""
     store = GivenStore([data])
-    name, view = store.names[0], View(store.columns)
+    name, view = store.names[0], TableView(store.columns)
     if numeric:
         store.check([True])
         return open_column(store, view, name, True)
@@ -63,7 +63,7 @@ def as_table(containers: Sequence[Any], numeric: Sequence[bool] | None = None) -
     store = GivenStore(containers)
     wanted = [True] * len(containers) if numeric is None else numeric
     store.check(wanted)
-    return StoreTable(store, View(store.columns), store.names, wanted)
+    return StoreTable(store, TableView(store.columns), store.names, wanted)
 
 
 def _complaint(place: int, holds: Kind, called: Sequence[str], *, has_outcome: bool) -> DataTypeError:

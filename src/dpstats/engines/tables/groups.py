@@ -19,8 +19,8 @@ from dpstats.engines.groups.keys import GroupKeys, Key
 from dpstats.engines.passes.columns import is_remote, read_as
 from dpstats.engines.stores.store import Batch, Job, LocalStore, Store, Summary
 from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.units.contributions import Bound, BoundedBatch
-from dpstats.engines.views import View
+from dpstats.engines.units.contributions import BoundedBatch
+from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Table
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ Reading = tuple[int, ColumnType]
 
 def answer_group_tables(
     store: Store,
-    view: View,
+    view: TableView,
     group_keys: GroupKeys,
     names: Sequence[str],
     numeric: Sequence[bool],
@@ -49,7 +49,7 @@ def answer_group_tables(
             table = StoreTable(KeyedStore(store, view, group_keys, number), view, names, numeric)
         else:
             own = GroupStore(raw_held, number, kinds)
-            table = StoreTable(own, View(own.columns), list(own.columns), numeric)
+            table = StoreTable(own, TableView(own.columns), list(own.columns), numeric)
         answers[key] = answer(key, table)
     return answers
 
@@ -71,7 +71,7 @@ class Sheet:
 class SheetJob:
     """A job: the rows of all groups; None where they are more than `limit`."""
 
-    view: View
+    view: TableView
     keys: GroupKeys
     columns: tuple[tuple[str, ColumnType], ...]
     limit: int | None
@@ -151,7 +151,7 @@ class KeyedStore:
     """The rows of a store that have one of some keys, wherever they lie."""
 
     store: Store
-    view: View
+    view: TableView
     keys: GroupKeys
     number: int
 
@@ -173,17 +173,13 @@ class KeyedStore:
         names = [name for name in self.store.columns if name in wanted]
         return self.store.run(KeyedJob(job, self.view, self.keys, self.number), names)
 
-    def bounded(self, bound: Bound) -> Store:
-        """Refused: units are bounded before rows are put into groups."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class KeyedJob(Generic[Summary]):
     """A job that is shown only the rows that have a key."""
 
     job: Job[Summary]
-    view: View
+    view: TableView
     keys: GroupKeys
     number: int
 

@@ -25,12 +25,14 @@ from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
 from dpstats.engines.passes.rows import KeptRows, R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import C, ColumnRun
 from dpstats.engines.stores.store import Store
-from dpstats.engines.views import View
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.summaries import Clip, Column, RowSum, Table
 
 
-def open_columns(store: Store, view: View, names: Sequence[str], numeric: Sequence[bool], *, as_table: bool) -> Column | Table:
+def open_columns(
+    store: Store, view: TableView, names: Sequence[str], numeric: Sequence[bool], *, as_table: bool
+) -> Column | Table:
     """What a statistic reads: one column of a store as a view has it, or a table of several; nothing is read before it is asked.
 
     `numeric` says for each column whether it is read as numbers; `as_table` whether one column alone makes a table.
@@ -43,7 +45,7 @@ def open_columns(store: Store, view: View, names: Sequence[str], numeric: Sequen
 class StoreTable:
     """Some columns of a store, as a view has them; nothing is read before it is asked for."""
 
-    def __init__(self, store: Store, view: View, names: Sequence[str], numeric: Sequence[bool]) -> None:
+    def __init__(self, store: Store, view: TableView, names: Sequence[str], numeric: Sequence[bool]) -> None:
         """`numeric` says for each column whether it is read as numbers; an error where it has none."""
         view.needs(names)  # complains about names
         self._store = store
@@ -136,7 +138,7 @@ class GroupRun:
     """Passes over the rows of one group of a store."""
 
     store: Store
-    view: View
+    view: TableView
     keys: GroupKeys
     name: str
     kind: ColumnType

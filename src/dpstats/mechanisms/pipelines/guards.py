@@ -45,7 +45,7 @@ def on_released(function: Callable[[Any], Any], what: str) -> Callable[[Any], An
 
 
 def takes(function: object, arguments: int) -> bool:
-    """Whether a function can be called with so many arguments, as far as Python can tell."""
+    """Whether a function can be called with this number of arguments, as far as Python can tell."""
     if not callable(function):
         return False
     try:

@@ -28,7 +28,7 @@ from dpstats.foundations.registry import Question, Refusal, ask
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.mechanisms.propose_test_release import REASON
-from dpstats.statistics.aggregation.bounded_means import Cut, release_means
+from dpstats.statistics.aggregation.bounded_means import VoteCut, release_means
 from dpstats.statistics.aggregation.centred_means import fewest_blocks, release_centred
 from dpstats.statistics.aggregation.given_aggregates import GivenAggregate, aggregate_with, try_aggregate
 from dpstats.statistics.aggregation.ranges import Range, checked_ranges
@@ -112,13 +112,13 @@ class Aggregator:
             )
 
     def fitted(self, coordinates: int) -> Aggregator:
-        """The same with a range and a default for each of so many coordinates; raises where their numbers differ."""
+        """The same with a range and a default for each of `coordinates`; raises where their numbers differ."""
         ranges = None if self.ranges is None else _spread(self.ranges, coordinates, "range")
         defaults = None if self.defaults is None else _spread(self.defaults, coordinates, "default")
         return replace(self, ranges=ranges, defaults=defaults)
 
     def check(self, coordinates: int, epsilon: Fraction, delta: Fraction, level: Fraction | None) -> None:
-        """Raise, before anything is spent or read, where so many coordinates cannot be aggregated so."""
+        """Raise, before anything is spent or read, where `coordinates` numbers cannot be aggregated in this way."""
         self.fitted(coordinates)
         if self.needs_delta and not delta:
             raise MissingParameterError(f"aggregate={self.name!r} needs delta, for example 1e-6; or take 'universal'.")
@@ -192,7 +192,7 @@ def aggregate_numbers(
             raw_votes = np.where(np.isnan(raw_votes), how.defaults, raw_votes)
         return Aggregated(*release_centred(raw_votes, rest, level, rng), _notes(how, blocks))
     if how.ranges is not None:
-        cut = Cut(how.trim or Fraction(0), how.name == WINSORIZED)
+        cut = VoteCut(how.trim or Fraction(0), how.name == WINSORIZED)
         defaults = how.defaults or (None,) * coordinates
         values, intervals = release_means(raw_votes, how.ranges, cut, defaults, rest, level, rng)
         return Aggregated(values, _widened(intervals, how.ranges, turnout.missing), _notes(how, blocks))

@@ -35,7 +35,7 @@ Steps = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Cut:
+class VoteCut:
     """How votes at either end are treated: dropped, or counted as the nearest one that is kept."""
 
     trim: Fraction = Fraction(0)
@@ -80,7 +80,7 @@ class Cut:
 def release_means(
     raw_votes: Floats,
     ranges: Sequence[Range],
-    cut: Cut,
+    cut: VoteCut,
     defaults: Sequence[float | None],
     epsilon: Fraction,
     level: Fraction | None,

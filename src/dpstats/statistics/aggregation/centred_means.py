@@ -20,7 +20,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
-from dpstats.statistics.aggregation.bounded_means import Cut, release_means
+from dpstats.statistics.aggregation.bounded_means import VoteCut, release_means
 from dpstats.statistics.aggregation.ranges import LARGEST, Range
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.aggregation.votes_column import VotesColumn
@@ -34,7 +34,7 @@ MIDDLE_SHARE = Fraction(1, 2)
 NATS, LEAST_SHARE, MOST_SHARE = 160, Fraction(8, 100), Fraction(1, 2)
 """Middle and spread of one coordinate get so much over the number of blocks, within these shares of the whole."""
 ROOM = 8.0
-"""The range reaches so many spreads to either side: about five deviations of normal votes, as estimates of blocks are skewed."""
+"""The range reaches this many spreads to either side: about five deviations of normal votes, as blocks' estimates are skewed."""
 LIKELY_MOST = 2.0**300
 """Where few votes tell of the spread, it is drawn near the size of the middle, up to this: rather too large than too small."""
 FINEST = 1e-9
@@ -48,7 +48,7 @@ def release_centred(
     blocks, coordinates = raw_votes.shape
     share = centre_share(blocks, coordinates, epsilon)
     ranges = tuple(_range(raw_votes[:, place], epsilon * share / coordinates, rng) for place in range(coordinates))
-    return release_means(raw_votes, ranges, Cut(), (None,) * coordinates, epsilon * (1 - share), level, rng)
+    return release_means(raw_votes, ranges, VoteCut(), (None,) * coordinates, epsilon * (1 - share), level, rng)
 
 
 def centre_share(blocks: int, coordinates: int, epsilon: Fraction) -> Fraction:

@@ -2,7 +2,7 @@
 
 Claim      `choose_option`, `popularity`: epsilon-DP; `choose_stable`: (epsilon, delta)-DP
 Neighbors  At most `overlap` votes changed, each in any way; the number of blocks is public
-Why        So many changed votes move the count of any label by at most `overlap`, up or down. `choose_option` is report noisy max
+Why        `overlap` changed votes move the count of any label by at most that, up or down. `choose_option` is report noisy max
            of the counts of public options, and of the votes for none. `choose_stable` releases the mode, whatever label it is, if
            a test shows that its lead would outlast a changed row. `popularity` is a noisy count
 Numerics   Counts are whole numbers, and ties are settled by the labels alone; noise is exact
@@ -96,12 +96,12 @@ def stability_test(epsilon: Fraction, delta: Fraction) -> BestTest:
 
 
 def steps_of_lead(lead: int, overlap: int) -> int:
-    """Changed rows that it takes at least to end a lead of so many votes, each of which takes two votes per block from it."""
+    """The fewest changed rows that end a lead of `lead` votes; each takes two votes per block from it."""
     return -(-lead // (2 * overlap))
 
 
 def raw_steps_to_another(raw_counts: Counter[Label | None], overlap: int) -> int:
-    """At most so many changed rows, and at least 1, before another label has the most votes; 0 where there are no votes."""
+    """A lower bound, at least 1, on the changed rows before another label leads; 0 where there are no votes."""
     raw_leaders = _leaders(raw_counts)
     if not raw_leaders:
         return 0

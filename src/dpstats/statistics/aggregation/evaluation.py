@@ -28,8 +28,8 @@ from typing import Any, Protocol, TypeVar
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
 from dpstats.statistics.aggregation.replies import ReplyForm, read_spoken
-from dpstats.statistics.aggregation.worker import spoken
-from dpstats.statistics.aggregation.worker_process import Terms, WorkerGoneError, WorkerProcess, memory_share, modules_of
+from dpstats.statistics.aggregation.worker import to_json
+from dpstats.statistics.aggregation.worker_process import WorkerGoneError, WorkerProcess, WorkerTerms, memory_share, modules_of
 
 Function = Callable[..., Any]
 Reply = TypeVar("Reply")
@@ -77,7 +77,7 @@ def evaluate(
         return [_stepped(progress, _reply_here(functions, raw_pieces, place, read)) for place in range(len(raw_pieces))]
     count = len(raw_pieces)
     hands = min(_cores() if workers is None else workers, count)
-    terms = Terms(ship(functions), seconds, memory_share(max(1, hands)), secrets.randbits(32))
+    terms = WorkerTerms(ship(functions), seconds, memory_share(max(1, hands)), secrets.randbits(32))
     replies: list[Reply | None] = [None] * count
     crew = _Crew(terms, len(functions), raw_pieces)
     try:
@@ -108,7 +108,7 @@ def ship(functions: Sequence[Function]) -> bytes:
 
 def try_loading(functions: Sequence[Function]) -> None:
     """Start a worker and load the functions there, without calling them; an error where that fails."""
-    terms = Terms(ship(functions), SECONDS, 0, 0)
+    terms = WorkerTerms(ship(functions), SECONDS, 0, 0)
     process = WorkerProcess(terms)
     try:
         process.load(terms, ())
@@ -119,7 +119,7 @@ def try_loading(functions: Sequence[Function]) -> None:
 class _Crew:
     """Threads that hand pieces to a worker each, and replace it when it is gone."""
 
-    def __init__(self, terms: Terms, functions: int, raw_pieces: RawPieces) -> None:
+    def __init__(self, terms: WorkerTerms, functions: int, raw_pieces: RawPieces) -> None:
         self._terms = terms
         self._functions = functions
         self._raw_pieces = raw_pieces
@@ -131,7 +131,7 @@ class _Crew:
         self._threads: list[Thread] = []
 
     def start(self, hands: int) -> None:
-        """Begin with so many workers."""
+        """Start `hands` workers."""
         for _ in range(hands):
             thread = Thread(target=self._work, daemon=True)
             self._threads.append(thread)
@@ -215,7 +215,7 @@ def _reply_here(functions: Sequence[Function], raw_pieces: RawPieces, place: int
     raw_said = None
     with suppress(Exception, SystemExit), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        raw_said = spoken(functions[place % len(functions)](*raw_pieces[place]))
+        raw_said = to_json(functions[place % len(functions)](*raw_pieces[place]))
     return read_spoken(raw_said, read)
 
 

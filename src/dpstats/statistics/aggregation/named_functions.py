@@ -26,7 +26,7 @@ class NamedFunction:
     """The fewest and the most columns."""
 
     def check(self, columns: int) -> int:
-        """How many numbers it gives for so many columns; raises where it takes another number of them."""
+        """How many numbers the function returns for `columns` columns; raises where it does not take that many."""
         least, most = self.columns
         if not least <= columns <= most:
             takes = f"{least} column{'s' if least > 1 else ''}" if least == most else f"from {least} to {most} columns"

@@ -34,7 +34,7 @@ from dpstats.statistics.aggregation.choices import (
     popularity,
     stability_test,
 )
-from dpstats.statistics.aggregation.replies import Label, Numbers
+from dpstats.statistics.aggregation.replies import LabelForm, NumbersForm
 from dpstats.statistics.aggregation.row_blocks import toss_blocks
 
 ARGMAX, STABLE = "argmax", "stable"
@@ -45,13 +45,13 @@ MOST_OUTPUTS, MOST_OVERLAP = 1000, 100
 NUMBER_NATS = 360
 """Blocks for each number, over epsilon, where their number is left to us."""
 SURE, AGREE = 0.95, 0.6
-"""Labels get so many blocks that the answer comes through with this chance where its lead is this share of them."""
+"""Labels get enough blocks that the answer comes through with chance SURE where its lead is a share AGREE of them."""
 POPULARITY_SHARE = Fraction(1, 4)
 NO_INTERVAL = ("interval", "none: too few blocks at this epsilon to bound it")
 
 
 @dataclass(frozen=True)
-class Plan:
+class BlockPlan:
     """What is asked of blocks and made of their replies; everything in it is public and checked."""
 
     aggregate: str
@@ -70,9 +70,9 @@ class Plan:
     popularity: bool = False
 
     @property
-    def form(self) -> Numbers | Label:
+    def form(self) -> NumbersForm | LabelForm:
         """What a reply must be."""
-        return Label() if self.aggregator is None else Numbers(self.outputs)
+        return LabelForm() if self.aggregator is None else NumbersForm(self.outputs)
 
     @property
     def claim(self) -> str:
@@ -134,7 +134,7 @@ def plan_for(
     options: Any = None,
     overlap: object = 1,
     popularity: object = False,
-) -> Plan:
+) -> BlockPlan:
     """A checked plan; every complaint is raised here, and speaks of public things."""
     if not callable(aggregate) and not (isinstance(aggregate, str) and aggregate in AGGREGATES):
         known = ", ".join(repr(name) for name in AGGREGATES)
@@ -151,7 +151,7 @@ def plan_for(
             raise MissingParameterError("aggregate='stable' needs delta: for example delta=1e-6.")
         count = _label_blocks(blocks, _choice_epsilon(epsilon, popularity), delta, listed, whole_overlap)
         spent = delta if aggregate == STABLE else Fraction(0)
-        return Plan(
+        return BlockPlan(
             aggregate, count, epsilon, spent, level, options=listed, overlap=whole_overlap, popularity=popularity, single=True
         )
     if options is not None or popularity:
@@ -164,7 +164,7 @@ def plan_for(
     count = _number_blocks(blocks, epsilon, numbers)
     how.check_blocks(count, numbers, epsilon)
     spends = how.needs_delta or how.function is not None
-    return Plan(how.name, count, epsilon, delta if spends else Fraction(0), level, numbers, outputs is None, how)
+    return BlockPlan(how.name, count, epsilon, delta if spends else Fraction(0), level, numbers, outputs is None, how)
 
 
 def _options(aggregate: str, options: Any) -> tuple[Any, ...] | None:

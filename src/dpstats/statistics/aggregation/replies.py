@@ -1,4 +1,4 @@
-"""What the reply of a block may be: so many numbers, or a label."""
+"""What the reply of a block may be: a fixed number of numbers, or a label."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class ReplyForm(Protocol[Reply_co]):
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Finite numbers, as many as were said beforehand.
+class NumbersForm:
+    """`count` finite numbers.
 
-    A list, tuple, array or Series of exactly so many; where it is one, also the number itself. Truths count as 0 and 1, fractions
+    A list, tuple, array or Series of exactly `count`; where that is 1, also the number itself. Truths count as 0 and 1, fractions
     and decimals as the nearest float. Arrays of two dimensions, texts, NaN and infinities are no answer.
     """
 
     count: int
 
     def read(self, raw_plain: object) -> tuple[float, ...] | None:
-        """So many finite floats."""
+        """Parse a reply as `count` finite floats; None if it is not one."""
         raw_numbers: list[Any] = raw_plain if isinstance(raw_plain, list) else [raw_plain]
         if len(raw_numbers) != self.count or not all(isinstance(number, (int, float)) for number in raw_numbers):
             return None
@@ -43,7 +43,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Label:
+class LabelForm:
     """A number, a text, or several of these; equal labels have one form, so that votes for them can be counted.
 
     Whole numbers are ints, whatever they came as: 1, 1.0, True and numpy's 1 are the label 1. Lists, tuples, arrays and Series

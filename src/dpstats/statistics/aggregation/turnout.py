@@ -50,7 +50,7 @@ class Turnout:
     noisy_answered: int
     blocks: int
     reach: int
-    """Noise takes so many away with a chance of WRONGLY at most, and adds so many."""
+    """With a chance of at most WRONGLY noise takes this many away, and with the same chance adds as many."""
 
     @property
     def is_too_small(self) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.foundations.summaries import Clip, LabelCounts, OrderWindow, Runs, WindowRequest
+from dpstats.foundations.summaries import Clip, LabelCounts, NumberRuns, OrderWindow, WindowRequest
 from dpstats.foundations.units import in_units
 
 
@@ -47,9 +47,9 @@ class VotesColumn:
         places = [clip.place(value) for value in self._raw_sorted.tolist()]
         return tuple(sum(place**power for place in places) for power in range(degree + 1))
 
-    def tally(self) -> Runs:
+    def tally(self) -> NumberRuns:
         """Every distinct number with its count."""
-        return Runs(*np.unique(self._raw_sorted, return_counts=True))
+        return NumberRuns(*np.unique(self._raw_sorted, return_counts=True))
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""

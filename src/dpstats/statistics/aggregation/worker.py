@@ -55,7 +55,7 @@ _TICK = 0.05  # seconds between two looks at whether a child lives whose own chi
 _LISTS = ("tolist", "to_list", "to_pylist", "as_py")
 
 
-def spoken(raw_value: Any) -> bytes:
+def to_json(raw_value: Any) -> bytes:
     """What a function returned, as JSON; raises where that is neither a number, a text, nor a list or a set of such."""
     said = json.dumps(_plain(raw_value)).encode("ascii")
     if len(said) > LONGEST:
@@ -216,7 +216,7 @@ def _be_a_child(function: Callable[..., Any], size: int, inlet: int, saying: int
         _write(saying, _HAS_READ)
         _limit_memory(memory)
         _reseed()
-        said = spoken(_called(function, raw_pickled))
+        said = to_json(_called(function, raw_pickled))
         _write(saying, REPLY.pack(len(said)) + said)
     finally:
         os._exit(0)
@@ -231,7 +231,7 @@ def _is_answered_here(functions: Sequence[Callable[..., Any]], inlet: int, outle
     raw_pickled = _read(inlet, size)
     _reseed()
     try:
-        said = spoken(_called(functions[place], raw_pickled))
+        said = to_json(_called(functions[place], raw_pickled))
         _write(outlet, REPLY.pack(len(said)) + said)
     except BaseException:
         _write(outlet, REPLY.pack(NO_ANSWER))
@@ -325,7 +325,7 @@ def _reseed() -> None:
 
 
 def _limit_memory(memory: int) -> None:
-    """Let this process have so many bytes, where the system can say so, and be the first to go where memory runs out."""
+    """Limit this process to `memory` bytes where the system can, and make it the first to be killed where memory runs out."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
     with suppress(ImportError, OSError, ValueError):
@@ -344,7 +344,7 @@ def _forbid_core_dumps() -> None:
 
 
 def _read(source: int, size: int) -> bytes:
-    """So many bytes from a pipe; fewer where it ends."""
+    """Read `size` bytes from a pipe; fewer where it ends."""
     pieces: list[bytes] = []
     while size and (piece := os.read(source, min(size, 1 << 20))):
         pieces.append(piece)

@@ -30,7 +30,7 @@ class WorkerGoneError(Exception):
 
 
 @dataclass(frozen=True)
-class Terms:
+class WorkerTerms:
     """What all workers of one evaluation are given; public."""
 
     shipment: bytes
@@ -46,7 +46,7 @@ class Terms:
 class WorkerProcess:
     """One worker, by its pipes. It is closed once, by `close`, which may be called from another thread."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: WorkerTerms) -> None:
         self._seconds = terms.seconds
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(Path(worker.__file__))],
@@ -61,7 +61,7 @@ class WorkerProcess:
         self._requests: IO[bytes] = self._process.stdin
         self._replies: IO[bytes] = self._process.stdout
 
-    def load(self, terms: Terms, modules: Sequence[str]) -> None:
+    def load(self, terms: WorkerTerms, modules: Sequence[str]) -> None:
         """Send the functions, and wait until they are loaded; `modules` are imported too, because pieces will need them."""
         settings = {"path": list(map(str, sys.path)), "seconds": terms.seconds, "memory": terms.memory, "modules": list(modules)}
         spoken = json.dumps(settings).encode("ascii")

@@ -39,7 +39,7 @@ FENCE = 6
 OUTER_PART = 0.02
 """The part of the rows that an outer bin may take at either end..."""
 OUTER_DEVIATIONS = 1.5
-"""... or the rows that so many standard deviations of the look's noise are worth, if these are more."""
+"""... or the rows that this many standard deviations of the look's noise are worth, if these are more."""
 _ROUND = (Fraction(1), Fraction(2), Fraction(5, 2), Fraction(5))
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpstats.foundations.results import value_text
+from dpstats.foundations.text_tables import shortened
 
 OTHERS = "all others"
 _LONGEST_NAME = 24
@@ -84,7 +85,7 @@ class Histogram:
 
         With `ascii_only` it takes no character that an old terminal lacks.
         """
-        names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..." for name in self.names]
+        names = [shortened(name, _LONGEST_NAME) for name in self.names]
         counts = [f"{count:,}" for count in self.counts]
         scale = width / (max(self.counts if self.level is None else self.high, default=0) or 1)
         left, right = max(map(len, names), default=0), max(map(len, counts), default=0)

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Cells:
+class NoisyCells:
     """Noisy cells in rows, with the epsilon that they cost; u = 2 v - 1 is the place from -1 to 1."""
 
     noisy: Floats
@@ -51,13 +51,13 @@ class Cells:
         return 2 / self.epsilon**2 * float(weights @ weights)
 
 
-def release_cells(column: Column, clip: Clip, degree: int, epsilon: Fraction, rng: RandomSource) -> Cells:
+def release_cells(column: Column, clip: Clip, degree: int, epsilon: Fraction, rng: RandomSource) -> NoisyCells:
     """The noisy cells of a column, for one row added or removed."""
     raw_cells = raw_cells_of(column.power_sums(clip, degree), clip.steps)
     whole = clip.steps**degree
     noise = sample_discrete_laplace(whole / epsilon, degree + 1, rng).tolist()
     noisy = [float(Fraction(raw + drawn, whole)) for raw, drawn in zip(raw_cells, noise, strict=True)]
-    return Cells(np.array(noisy), float(epsilon))
+    return NoisyCells(np.array(noisy), float(epsilon))
 
 
 def raw_cells_of(raw_sums: Sequence[int], steps: int) -> list[int]:

@@ -20,7 +20,7 @@ from dpstats.statistics.universal.limits import Limits, Side
 FINEST = Fraction(1, 1 << 1074)
 LARGEST = Fraction(sys.float_info.max)
 _STEPS = 1 << 24
-"""A clip has about so many steps, up to four times as many."""
+"""A clip has between this many steps and four times as many."""
 _EXACT_UNITS = 1 << 50
 
 USUAL_EXPONENT = 1.2
@@ -41,8 +41,8 @@ HEDGE, HEDGE_PER_NAT = 1.0, 1.6
 ALIKE = 3.0
 """Sides whose clips differ by at most this factor get the wider one both: what is cut off then cancels in part."""
 EVEN, EVEN_NATS, EVEN_LOST = 1.6, 1.8, 0.3
-"""Where they differ by at most the first of these, and both reaches are so many nats out, most of what is cut off cancels: a sum
-of distances loses only the last part of it."""
+"""Where they differ by at most the factor EVEN, and both reaches are EVEN_NATS nats out, most of what is cut off cancels: a sum
+of distances loses only the part EVEN_LOST of it."""
 UNLIKE = 32
 """Sides whose scales differ by more than this factor get the wider clip both, too: the smaller scale may be a mistake."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from dpstats.foundations.summaries import Clip
-from dpstats.statistics.clipped.cells import Cells, Floats, weights_of
+from dpstats.statistics.clipped.cells import Floats, NoisyCells, weights_of
 
 _LAPLACE_KURTOSIS = 3.0
 _NORMAL = NormalDist()
@@ -45,7 +45,7 @@ class Spread:
     rows: float
     mean: float
     sampling: float
-    """Variance of the mean of so many rows."""
+    """The sampling variance of the mean."""
     noise: float
     noise_kurtosis: float
     """Excess kurtosis of the noise alone."""
@@ -70,7 +70,7 @@ class Spread:
         return half + max(-shift, 0.0), half + max(shift, 0.0)
 
 
-def spread_of(cells: Cells) -> Spread:
+def spread_of(cells: NoisyCells) -> Spread:
     """The mean of the rows in u, and how certain it is."""
     rows = max(cells.total(0), FEWEST_ROWS)
     first, second = weights_of(cells.degree, 1), weights_of(cells.degree, 2)

@@ -26,16 +26,16 @@ from dpstats.statistics.likelihood.family import Family
 ROWS_SHARE = Fraction(1, 100)
 MOST_BLOCKS = 1 << 20
 LOST_ROWS = 3.0
-"""An average of estimates of blocks is about as good as if every block had so many rows fewer."""
+"""An average of estimates of blocks is about as good as if every block had this many rows fewer."""
 RANGE, SKEWED_ROWS = 10.0, 6.0
-"""A range that was found for votes is about so many of their standard deviations wide. What it cuts off of skewed votes counts as
-well: as if every block had so many rows fewer."""
+"""A range that was found for votes is about RANGE of their standard deviations wide. What it cuts off of skewed votes counts as
+well: as if every block had SKEWED_ROWS rows fewer."""
 FEWEST, FEWEST_WITHIN, FEWEST_BARE = 14, 10, 8
-"""Blocks have at least so many rows on average, and two more for each parameter, so that hardly any has too few: coins decide.
+"""Blocks have at least FEWEST rows on average, and two more for each parameter, so that hardly any has too few: coins decide.
 They may be smaller where noise is worse, within bounds; and where they would be too few for an answer."""
 WIDE, MOST_LARGER = 8.0, 4
-"""Blocks are so large that bounds are so many standard deviations of their estimates wide, as projections shift averages; but
-no more than so many times as large as otherwise."""
+"""Blocks are so large that bounds are WIDE standard deviations of their estimates wide, as projections shift averages; but
+no more than MOST_LARGER times as large as otherwise."""
 KEPT = 0.8
 """About so much of epsilon is left for the mean when that range has been found."""
 
@@ -46,7 +46,7 @@ def noisy_rows_of(raw_rows: int, epsilon: Fraction, rng: RandomSource) -> int:
 
 
 def least_rows(family: Family, fewest: int) -> int:
-    """The fewest rows that a block should have, on average: what the family says, or so many and two more for each parameter."""
+    """The fewest rows that a block should have, on average: what the family says, or `fewest` and two more for each parameter."""
     return int(getattr(family, "least_rows", fewest + 2 * len(family.parameters)))
 
 
@@ -70,7 +70,7 @@ def blocks_within(family: Family, bounds: tuple[tuple[float, float], ...], noisy
 
 
 def votes_of(family: Family, table: Table, blocks: int, rng: RandomSource) -> Floats:
-    """What each of so many blocks votes for: blocks by parameters, NaN where one has no estimate."""
+    """What each of `blocks` blocks votes for: blocks by parameters, NaN where one has no estimate."""
     raw_votes = family.fit_blocks(toss_blocks(table.matrix(), blocks, rng))
     raw_whole = np.asarray(np.isfinite(raw_votes).all(axis=1))
     return np.where(raw_whole[:, None], raw_votes, np.nan)

@@ -88,7 +88,7 @@ class Expected:
         return inverse
 
     def error(self, rows: float, noise: float) -> Floats:
-        """The covariance of an estimate in turned coordinates, from so many rows and with noise of so much in each sum's mean."""
+        """The covariance, in turned coordinates, of an estimate from `rows` rows with noise of deviation `noise` in each mean."""
         spread = self.covariance / rows + noise**2 * np.eye(len(self.mean))
         error: Floats = self.inverse @ spread @ self.inverse.T
         return error

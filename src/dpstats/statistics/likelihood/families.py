@@ -24,7 +24,7 @@ from dpstats.statistics.likelihood.scipy_family import scipy_family
 from dpstats.statistics.likelihood.weibull import Weibull
 
 
-class Rows(enum.Enum):
+class RowKind(enum.Enum):
     """What the rows of a family are."""
 
     LINE = "one column"
@@ -43,31 +43,31 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Known:
+class FamilySpec:
     """A family that can be asked for by name."""
 
     make: Callable[[Options], Family]
-    rows: Rows = Rows.LINE
+    rows: RowKind = RowKind.LINE
     option: str | None = None
     """The one option that it takes; it is required where it has no default."""
 
 
-KNOWN: dict[str, Known] = {
-    "normal": Known(lambda _: Normal()),
-    "lognormal": Known(lambda _: Lognormal()),
-    "exponential": Known(lambda _: Exponential()),
-    "gamma": Known(lambda _: Gamma()),
-    "weibull": Known(lambda _: Weibull()),
-    "beta": Known(lambda _: Beta()),
-    "pareto": Known(lambda _: Pareto()),
-    "poisson": Known(lambda _: Poisson()),
-    "binomial": Known(lambda options: Binomial(_needed(options.trials, "binomial", "trials=10")), option="trials"),
-    "negative_binomial": Known(lambda _: NegativeBinomial()),
-    "normal_mixture": Known(lambda options: NormalMixture(options.components or 2), option="components"),
-    "multivariate_normal": Known(lambda options: MultivariateNormal(options.columns), Rows.SEVERAL),
-    "linear": Known(lambda options: Linear(options.columns - 1), Rows.OUTCOME),
-    "logistic": Known(lambda options: Logistic(options.columns - 1), Rows.OUTCOME),
-    "poisson_regression": Known(lambda options: PoissonRegression(options.columns - 1), Rows.OUTCOME),
+KNOWN: dict[str, FamilySpec] = {
+    "normal": FamilySpec(lambda _: Normal()),
+    "lognormal": FamilySpec(lambda _: Lognormal()),
+    "exponential": FamilySpec(lambda _: Exponential()),
+    "gamma": FamilySpec(lambda _: Gamma()),
+    "weibull": FamilySpec(lambda _: Weibull()),
+    "beta": FamilySpec(lambda _: Beta()),
+    "pareto": FamilySpec(lambda _: Pareto()),
+    "poisson": FamilySpec(lambda _: Poisson()),
+    "binomial": FamilySpec(lambda options: Binomial(_needed(options.trials, "binomial", "trials=10")), option="trials"),
+    "negative_binomial": FamilySpec(lambda _: NegativeBinomial()),
+    "normal_mixture": FamilySpec(lambda options: NormalMixture(options.components or 2), option="components"),
+    "multivariate_normal": FamilySpec(lambda options: MultivariateNormal(options.columns), RowKind.SEVERAL),
+    "linear": FamilySpec(lambda options: Linear(options.columns - 1), RowKind.OUTCOME),
+    "logistic": FamilySpec(lambda options: Logistic(options.columns - 1), RowKind.OUTCOME),
+    "poisson_regression": FamilySpec(lambda options: PoissonRegression(options.columns - 1), RowKind.OUTCOME),
 }
 OTHER_NAMES = {
     **dict.fromkeys(("gaussian", "norm"), "normal"),
@@ -97,7 +97,7 @@ def checked_family(value: object) -> Any:
 
 
 def family_for(family: Any, options: Options) -> Family:
-    """The family of that name, for rows of so many columns."""
+    """The family of that name, for rows with the columns that `options` say."""
     if hasattr(family, "fit_blocks"):
         _refuse_options(family.name, None, options)
         made: Family = family
@@ -111,14 +111,14 @@ def family_for(family: Any, options: Options) -> Family:
 
 
 def check_columns(family: Any, columns: int) -> None:
-    """Raise unless a family has rows of so many columns."""
+    """Raise unless a family takes rows of `columns` columns."""
     if hasattr(family, "fit_blocks"):
         return
-    rows = KNOWN[family].rows if isinstance(family, str) and family in KNOWN else Rows.LINE
-    if rows is Rows.LINE and columns != 1:
+    rows = KNOWN[family].rows if isinstance(family, str) and family in KNOWN else RowKind.LINE
+    if rows is RowKind.LINE and columns != 1:
         name = family if isinstance(family, str) else family.name
         raise InvalidParameterError(f"{name} is a law of one column: give one column.")
-    if rows is Rows.OUTCOME and columns < 2:
+    if rows is RowKind.OUTCOME and columns < 2:
         raise InvalidParameterError(f"{family} needs features and an outcome: mle({family!r}, X, y).")
 
 

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.results import Interval, value_text
 from dpstats.statistics.aggregation.row_blocks import Floats
-from dpstats.statistics.likelihood.estimate_table import EstimateRow, html_table, text_table
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.frozen_laws import frozen_law, taken_apart
+from dpstats.statistics.regression.parameter_table import ESTIMATES, ParameterRow, estimates_text, parameters_html
 
 _MOST_SHOWN = 8
 _OF_PRIVATE_ROWS = ("llf", "loglikelihood", "log_likelihood", "aic", "bic", "resid")
@@ -96,7 +96,7 @@ class LikelihoodFit:
     def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
         facts = [] if self.noisy_rows is None else [f"rows: about {self.noisy_rows:,}"]
-        return text_table(self._heading(), self._rows(intervals, level), facts)
+        return estimates_text(self._heading(), self._rows(intervals, level), facts)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -150,18 +150,18 @@ class LikelihoodFit:
         return f"{stem}({', '.join([*shown, *more, *(f'{name}={value:g}' for name, value in options.items())])})"
 
     def _repr_html_(self) -> str:
-        return html_table(self._heading(), self._rows((), 0.95))
+        return parameters_html(ESTIMATES, self._heading(), self._rows((), 0.95))
 
     def _heading(self) -> str:
         return f"Private maximum likelihood: {value_text(self.family)}"
 
-    def _rows(self, intervals: Sequence[Interval], level: float) -> list[EstimateRow]:
+    def _rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:
         if intervals and len(intervals) != len(self):
             raise InvalidParameterError("summary takes the intervals of the fit's own release: summary(release.intervals).")
         ends = [(each.low, each.high) for each in intervals] if intervals else self._ends(level)
         level, errors = intervals[0].level if intervals else level, self.errors
         return [
-            EstimateRow(
+            ParameterRow(
                 name=self.names[place],
                 value=self.values[place],
                 level=level,

@@ -125,8 +125,8 @@ class Gamma:
 
 
 def shape_at_gap(raw_gaps: Floats, raw_counts: Floats | None) -> Floats:
-    """The shape for which a block of so many rows, or without end, has this gap on average, by Newton's steps for 1/shape; NaN
-    where the gap is not positive, because polygamma functions of large negative numbers take hours."""
+    """The shape for which blocks of `raw_counts` rows (None: infinitely many) have this gap on average, by Newton's steps for
+    1/shape; NaN where the gap is not positive, because polygamma functions of large negative numbers take hours."""
     from scipy.special import digamma
 
     raw_gaps = np.where(raw_gaps > 0, raw_gaps, np.nan)

@@ -27,7 +27,7 @@ NARROWEST = 0.02
 LEAST_WEIGHT = 1e-3
 """No component stands for less than this, in rows of its block, nor in the law at given parameters."""
 ROWS_EACH = 5
-"""A block needs so many rows for each component."""
+"""A block needs this many rows for each component."""
 _POINTS = 1 << 12
 
 
@@ -128,7 +128,9 @@ class NormalMixture:
         raw_stds = np.sqrt(raw_group.means(raw_offs**2))
         raw_stds[(raw_group.raw_counts < ROWS_EACH * self.components) | (raw_stds == 0)] = np.nan
         raw_units = replace(raw_group, raw_rows=(raw_offs / raw_group.of_rows(raw_stds))[:, None])
-        runs = [_Run.from_parts(raw_units, raw_parts, self.components) for raw_parts in _starts(raw_units, self.components)]
+        runs = [
+            _MixtureRun.from_parts(raw_units, raw_parts, self.components) for raw_parts in _starts(raw_units, self.components)
+        ]
         for run in runs:
             run.go(FIRST_ROUNDS)
         best = runs[0].better(runs[1])
@@ -137,7 +139,7 @@ class NormalMixture:
         return np.column_stack([weights[:, :-1], means * raw_stds[:, None] + raw_means[:, None], stds * raw_stds[:, None]])
 
 
-class _Run:
+class _MixtureRun:
     """Expectation-maximisation in all blocks of a group at once; each block stops by itself."""
 
     def __init__(self, raw_units: RowBlocks, raw_parameters: list[list[Floats]]) -> None:
@@ -146,13 +148,13 @@ class _Run:
         """Weights, means and deviations: for each component those of every block."""
 
     @classmethod
-    def from_parts(cls, raw_units: RowBlocks, raw_parts: Floats, components: int) -> _Run:
+    def from_parts(cls, raw_units: RowBlocks, raw_parts: Floats, components: int) -> _MixtureRun:
         """A start from rows that are each in one part."""
         shares = [(raw_parts == part).astype(np.float64) for part in range(components)]
         return cls(raw_units, _maximised(raw_units, shares))
 
     def go(self, rounds: int) -> None:
-        """Take at most so many rounds."""
+        """Take at most `rounds` rounds."""
         raw_moving = np.ones(self._raw_units.blocks, dtype=np.bool_)
         for _ in range(rounds):
             raw_shares, _ = self._shares()
@@ -167,14 +169,14 @@ class _Run:
             if not raw_moving.any():
                 return
 
-    def better(self, other: _Run) -> _Run:
+    def better(self, other: _MixtureRun) -> _MixtureRun:
         """For every block the parameters with the higher likelihood of two runs."""
         raw_here, raw_there = (self._raw_units.sums(run._shares()[1]) for run in (self, other))
         chosen = [
             [np.where(raw_there > raw_here, two, one) for one, two in zip(ones, twos, strict=True)]
             for ones, twos in zip(self._raw_parameters, other._raw_parameters, strict=True)
         ]
-        return _Run(self._raw_units, chosen)
+        return _MixtureRun(self._raw_units, chosen)
 
     def in_order(self) -> tuple[Floats, Floats, Floats]:
         """Weights, means and deviations, blocks by components, in ascending order of means."""

@@ -27,7 +27,7 @@ _CORRECTION = "none for the mean; the deviation with n-1 in place of n, over its
 _QUARTILES_APART = 1.3489795003921634
 """How many standard deviations lie between the quartiles."""
 _MANY_ROWS = 10_000
-"""From so many rows a series is closer than the difference of two large logarithms."""
+"""From this many rows on a series is closer than the difference of two large logarithms."""
 _LEAST_SHARE = 1e-14
 """The least variance, as a share of the mean square, that means of x and x^2 can show."""
 

@@ -17,7 +17,7 @@ APART = 10.0
 
 
 def simulated_rows(family: Any, columns: int, rows: int, generator: np.random.Generator) -> Simulated:
-    """So many rows of a family at plain parameters; an error where it cannot make rows."""
+    """Simulate `rows` rows of a family at plain parameters; an error where it cannot make rows."""
     if not hasattr(family, "sample"):
         raise InvalidParameterError(f"{family.name} cannot be planned, because no rows of it can be made up by themselves.")
     theta = plain_parameters(family.space, columns)

@@ -15,8 +15,8 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.family import SmoothFamily
 
 CELLS, END, OCTAVES, IN_OCTAVE = 1 << 10, 8, 40, 8
-"""A law on the line is cut into cells of equal shares; so many of them at either end are cut into octaves instead, and these into
-cells, because scores are large there. Each cell is taken at Gauss's two places."""
+"""A law on the line is cut into CELLS cells of equal shares; END of them at either end are cut into octaves instead, and these
+into cells, because scores are large there. Each cell is taken at Gauss's two places."""
 SIMULATED = 1 << 15
 """Rows of a law that has no quantiles."""
 SEED = 7

@@ -13,9 +13,9 @@ from dpstats.statistics.likelihood.scipy_law import ScipyLaw
 
 SHARES = (0.25, 0.5, 0.75)
 _SEARCHED = 2
-"""So many starts are improved."""
+"""How many of the starts are improved."""
 _STARTS = 32
-"""About so many are looked at."""
+"""About how many starts are looked at."""
 _LARGEST = 1e100
 _FLAT = 1e-3
 _AWAY = 1e-4

@@ -1,7 +1,7 @@
 """Score steps: from private quartiles to an efficient estimate, by noisy means of bounded scores.
 
-Claim      What it takes from the purse, for one row added or removed
-Neighbors  ADD_REMOVE; the purse pays for CHANGE_ONE
+Claim      What it takes from the budget, for one row added or removed
+Neighbors  ADD_REMOVE; the budget pays for CHANGE_ONE
 Why        Quartiles of every column are universal quantiles (universal/many.py): two levels of draws. They make public
            parameters. At these the bounded scores of all rows are summed up, in whole numbers of a bounded length, and get noise
            (bounded_scores.py); with the noisy number of rows that makes better public parameters, and once more. What scores are
@@ -25,8 +25,8 @@ from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
 from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, Expected, Stand
 from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.family import SmoothFamily
-from dpstats.statistics.regression.purse import part
-from dpstats.statistics.regression.walk import Tools
+from dpstats.statistics.regression.budget_split import part
+from dpstats.statistics.regression.walk import FitContext
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.many import draw_quantiles
 
@@ -43,11 +43,11 @@ MANY = tuple(Fraction(place, 1 << MANY_LEVELS) for place in range(1, 1 << MANY_L
 """Quantiles for a start where quartiles do not tell, the levels of draws that they take, and their share of the whole."""
 PSEUDO_ROWS = 512
 MOST_EARLY, LAST_LEAST = 12, Fraction(2, 5)
-"""Steps before the last are taken until they are short, but no more than so many, and so that this share is left for the last."""
+"""Steps before the last are taken until they are short, at most MOST_EARLY; the share LAST_LEAST is left for the last."""
 NEAR, SURELY = 0.05, 2.0
-"""A step is short if it is no longer than this, in standard deviations of a row's score, or than so many of its own errors."""
+"""A step is short if it is no longer than NEAR standard deviations of a row's score, or than SURELY of its own errors."""
 FAR, TOO_FAR = 0.1, 4.0
-"""If the last step is longer than this, and than so many errors of itself and the step before, the steps led nowhere."""
+"""If the last step is longer than FAR, and than TOO_FAR errors of itself and the step before, the steps led nowhere."""
 BOUND_SHARE = Fraction(1, 2)
 """Scores are bounded in all steps as suits the noise that this share buys: where rows do not follow the family, another bound
 leads somewhere else."""
@@ -56,16 +56,16 @@ OFF_ROUND = 1e-6
 POSSIBLE = 0.5
 """At least so much of all rows must be such that the family can have made them."""
 FEWEST_NATS = 60.0
-"""Below so many rows times epsilon there is no reply."""
+"""Where rows times epsilon is below this there is no reply."""
 LONGEST = 1.0
-"""A step is no longer than so many standard deviations of a row's score."""
+"""A step is no longer than this many standard deviations of a row's score."""
 HALVINGS = 30
 CURVED = 0.25
 """A last step may be off by about so much of its square."""
 
 
 @dataclass(frozen=True)
-class Arrival:
+class ScoreEstimate:
     """Where the steps led."""
 
     theta: Floats
@@ -77,7 +77,7 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Step:
+class ScoreStep:
     """One step: where it led, and how far off that may be."""
 
     stand: Stand
@@ -99,17 +99,17 @@ class Step:
 class ScoreWalk:
     """One estimate on its way."""
 
-    def __init__(self, family: SmoothFamily, tools: Tools) -> None:
+    def __init__(self, family: SmoothFamily, context: FitContext) -> None:
         """The family can guess from quartiles, or is one of a single column."""
         self.family = family
-        self.table, self.purse, self.rng, self.progress = tools.table, tools.purse, tools.rng, tools.progress
+        self.table, self.budget, self.rng, self.progress = context.table, context.budget, context.rng, context.progress
         self.coordinates = Coordinates(family.space)
 
-    def walk(self, columns: int) -> Arrival | None:
+    def walk(self, columns: int) -> ScoreEstimate | None:
         """All of it; None where there are too few rows, or too few that the family can have made, or the steps led nowhere, by
         released numbers."""
-        noisy, _ = self.purse.noisy([self.table.column(0).count()], 1, ROWS_SHARE)
-        nats = noisy[0] / self.purse.deviation(Fraction(1), 1)
+        noisy, _ = self.budget.noisy([self.table.column(0).count()], 1, ROWS_SHARE)
+        nats = noisy[0] / self.budget.deviation(Fraction(1), 1)
         if nats < FEWEST_NATS:
             return None
         stand = self._start(columns, nats)
@@ -120,14 +120,14 @@ class ScoreWalk:
         for _ in range(MOST_EARLY):
             step = self._step(stand, rows, early, counted=early / 2)
             stand, rows = step.stand, step.rows
-            if step.is_short or self.purse.left < LAST_LEAST + early * Fraction(3, 2):
+            if step.is_short or self.budget.left < LAST_LEAST + early * Fraction(3, 2):
                 break
         if rows < POSSIBLE * noisy[0]:
             return None
-        last = self._step(stand, rows, self.purse.left, counted=None)
+        last = self._step(stand, rows, self.budget.left, counted=None)
         if last.length > max(FAR, TOO_FAR * math.hypot(step.error, last.error)):
             return None
-        return Arrival(last.stand.theta, last.covariance, last.noise, max(1, round(last.rows)))
+        return ScoreEstimate(last.stand.theta, last.covariance, last.noise, max(1, round(last.rows)))
 
     def _start(self, columns: int, nats: float) -> Stand | None:
         """The first public parameters, inside the space: a guess from quartiles, or from more where these do not tell."""
@@ -151,24 +151,24 @@ class ScoreWalk:
         return np.asarray(estimates[0], dtype=np.float64)
 
     def _quantiles(self, place: int, shares: Sequence[Fraction], levels: int, share: Fraction) -> dict[float, float]:
-        """Private quantiles of a column that take so many levels of draws."""
-        epsilon = levels * self.purse.draw_epsilon(share / levels)
+        """Private quantiles of a column, drawn in `levels` levels."""
+        epsilon = levels * self.budget.draw_epsilon(share / levels)
         places = draw_quantiles(self.table.column(place), shares, epsilon, Neighbors.ADD_REMOVE, self.rng)
         self.progress.step()
         return {float(q): nearest_float(fraction_of(ordinal)) for q, ordinal in places.items()}
 
-    def _step(self, stand: Stand, rows: float, share: Fraction, *, counted: Fraction | None) -> Step:
+    def _step(self, stand: Stand, rows: float, share: Fraction, *, counted: Fraction | None) -> ScoreStep:
         """One step for a share; the number of rows that follow the family is bought anew for `counted`."""
         size = len(stand.theta)
-        noise = L2_UNITS / stand.scores(1.0).unit * self.purse.deviation(BOUND_SHARE, size) / rows
+        noise = L2_UNITS / stand.scores(1.0).unit * self.budget.deviation(BOUND_SHARE, size) / rows
         totals = [float(np.trace(each.error(rows, each.bound * noise))) for each in stand.expected]
         place = totals.index(min(totals))
         chosen = stand.expected[place]
         scores = stand.scores(chosen.bound)
         *raw_sums, raw_possible = self.table.row_sums(scores)
-        noisy_sums, deviation = self.purse.noisy(raw_sums, L2_UNITS, share)
+        noisy_sums, deviation = self.budget.noisy(raw_sums, L2_UNITS, share)
         if counted is not None:
-            rows = float(max(1, self.purse.noisy([raw_possible], 1, counted)[0][0]))
+            rows = float(max(1, self.budget.noisy([raw_possible], 1, counted)[0][0]))
         unit = chosen.bound / scores.unit / rows
         step = chosen.inverse @ (np.array(noisy_sums, dtype=np.float64) * unit - chosen.mean)
         length = math.sqrt(float(step @ step))
@@ -178,7 +178,7 @@ class ScoreWalk:
         moved = self._moved(stand, step)
         error = math.sqrt(float(np.trace(chosen.error(rows, deviation * unit))))
         errors = self._errors(moved, moved.expected[place], rows, deviation * unit, min(length, LONGEST))
-        return Step(moved, length, error, *errors, rows)
+        return ScoreStep(moved, length, error, *errors, rows)
 
     def _errors(self, stand: Stand, chosen: Expected, rows: float, noise: float, length: float) -> tuple[Floats, Floats]:
         """The covariance of the free coordinates, and the deviations of the noise alone in the parameters."""

@@ -16,7 +16,7 @@ from dpstats.statistics.clipped.clips import ALIKE, ROOM, Cut, Tail, cut_at
 from dpstats.statistics.universal.limits import Limits, Side
 
 LEFT_OUT = 8.0
-"""Times 1 / epsilon: about so many rows of a side lie beyond the cut of a light tail."""
+"""About LEFT_OUT / epsilon rows of a side lie beyond the cut of a light tail."""
 LIGHT, HEAVY = 0.85, 1.2
 """Exponents of tails, as the rule finds them, up to which they count as light and from which as heavy."""
 HEAVIEST = 1.15
@@ -55,7 +55,7 @@ def _plausible(side: Side) -> Side:
 
 
 def _end(tail: Tail | None, most_rows: float) -> float:
-    """The distance from the middle with so many rows beyond, or fewer if the tail is heavy."""
+    """The distance from the middle with at most `most_rows` rows beyond; fewer if the tail is heavy."""
     if tail is None:
         return 0.0
     rows = max(1.0, most_rows * _lightness(tail))

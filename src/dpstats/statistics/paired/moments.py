@@ -25,11 +25,11 @@ LIGHTEST, HEAVIEST = 1.0, 50.0
 """Bounds on how much more than for normal rows the variance of a correlation may be."""
 
 MOST_SHIFT = 2.0
-"""What the cuts may take lengthens an interval by at most so many times what sampling error and noise make of it."""
+"""What the cuts may take lengthens an interval by at most this many times what sampling error and noise make of it."""
 
 
 @dataclass(frozen=True)
-class Moments:
+class SecondMoments:
     """The second moments of u and v about their means, and what makes their covariance differ from the truth."""
 
     rows: float
@@ -77,7 +77,7 @@ class Moments:
         return lost[0] / self.x_variance, lost[1] / self.y_variance
 
 
-def moments_of(cells: ProductCells) -> Moments:
+def moments_of(cells: ProductCells) -> SecondMoments:
     """The moments that noisy cells of degree 2 tell."""
     rows = max(cells.total(np.ones_like(cells.noisy)), FEWEST_ROWS)
     ones = np.ones(cells.degree + 1)
@@ -93,7 +93,7 @@ def moments_of(cells: ProductCells) -> Moments:
     correlation = _within(covariance / norm)
     pull = correlation / 2 * (np.outer(x[2], ones) / x_variance + np.outer(ones, y[2]) / y_variance)
     turns = np.outer(x[1], y[1]) / norm - pull
-    return Moments(
+    return SecondMoments(
         rows,
         covariance,
         x_variance,

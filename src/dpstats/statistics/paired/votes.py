@@ -67,7 +67,7 @@ class Count:
     """A way to count votes."""
 
     weight: Callable[[int], Fraction]
-    """The weight of all votes among so many rows."""
+    """The weight of all votes, by the number of rows."""
     size: Callable[[int], int]
     """What the classes are divided by."""
     net: Callable[[RawOrders], Fraction]

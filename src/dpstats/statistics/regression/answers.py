@@ -11,10 +11,10 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value
+from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.fit import RegressionFit, named
-from dpstats.statistics.regression.purse import purse_for
 from dpstats.statistics.regression.shares import MOST_STEPS
-from dpstats.statistics.regression.walk import Arrival, Tools
+from dpstats.statistics.regression.walk import Estimate, FitContext
 
 TOTAL_ERROR = "sampling error and noise"
 TOO_FEW = "There are too few rows for so many features at this epsilon."
@@ -22,7 +22,7 @@ MORE = "More rows, fewer features or a larger epsilon help"
 NO_NUMBERS = "Rows count whose cells are all numbers: where a column holds texts, write C(column) in a formula."
 PASSES = 5 + MOST_STEPS
 PURE_ROWS, GAUSSIAN_ROWS = 150, 300
-"""Answers are reliable from about so many rows, times the squared number of coefficients, or with delta times their number."""
+"""Answers are reliable from about PURE_ROWS k^2 / epsilon rows for k coefficients, or with a delta GAUSSIAN_ROWS k / epsilon."""
 STEPS_CLAIM = (
     "no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many "
     "features"
@@ -30,33 +30,33 @@ STEPS_CLAIM = (
 WHY_STEPS = "it needs no bounds and errs least; with a delta its noise is Gaussian, which costs many coefficients less"
 
 
-def tools_for(table: Table, question: Question, rng: RandomSource) -> Tools:
+def tools_for(table: Table, question: Question, rng: RandomSource) -> FitContext:
     """What the walk of a question works with."""
-    return Tools(table, purse_for(question, rng), rng, Progress(PASSES, work=question.statistic.name, pieces="steps"))
+    return FitContext(table, budget_split_for(question, rng), rng, Progress(PASSES, work=question.statistic.name, pieces="steps"))
 
 
 def answer_of(
-    arrival: Arrival | None, model: str, question: Question, *notes: tuple[str, str], least_rows: float = 0.0
+    estimate: Estimate | None, model: str, question: Question, *notes: tuple[str, str], least_rows: float = 0.0
 ) -> Answer | Refusal:
     """The answer of a walk, or the refusal where there were too few rows; it is reliable from `least_rows` on, or from more."""
-    if arrival is None:
+    if estimate is None:
         return Refusal(TOO_FEW, f"{MORE}{'' if question.delta else '; so does a delta, such as delta=1e-6'}. {NO_NUMBERS}")
     names, outcome = named(question)
-    covariance = arrival.covariance
+    covariance = estimate.covariance
     fit = RegressionFit(
         model,
         outcome,
         names,
-        arrival.intercept,
-        tuple(float(each) for each in arrival.coefficients),
+        estimate.intercept,
+        tuple(float(each) for each in estimate.coefficients),
         None if covariance is None else tuple(tuple(float(each) for each in row) for row in covariance),
-        tuple(float(each) for each in arrival.noise),
-        arrival.noisy_rows,
-        arrival.scale,
+        tuple(float(each) for each in estimate.noise),
+        estimate.noisy_rows,
+        estimate.scale,
         question.arguments["intercept"],
-        weak=arrival.weak,
+        weak=estimate.weak,
     )
-    return Answer(fit, None, (*notes, *_notes(arrival, question, least_rows)), _intervals(fit, question))
+    return Answer(fit, None, (*notes, *_notes(estimate, question, least_rows)), _intervals(fit, question))
 
 
 def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
@@ -69,13 +69,13 @@ def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
     return tuple(Interval(value - half, value + half, level, TOTAL_ERROR) for value, half in zip(values, halves, strict=True))
 
 
-def _notes(arrival: Arrival, question: Question, least_rows: float) -> tuple[tuple[str, str], ...]:
-    size = len(arrival.noise)
+def _notes(estimate: Estimate, question: Question, least_rows: float) -> tuple[tuple[str, str], ...]:
+    size = len(estimate.noise)
     reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
-    weak = f"{arrival.weak}: features hardly vary there, or follow from others; intervals are wide for it"
+    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
     return (
-        ("steps", str(arrival.taken)),
-        *((("weak directions", weak),) if arrival.weak else ()),
+        ("steps", str(estimate.taken)),
+        *((("weak directions", weak),) if estimate.weak else ()),
         ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
         public_line(question),

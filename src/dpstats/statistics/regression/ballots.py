@@ -33,7 +33,7 @@ VOTES_SHARE = Fraction(2, 100)
 
 @dataclass(frozen=True)
 class Ballot:
-    """The votes of all blocks, and the noisy number of rows that made them so many."""
+    """The votes of all blocks, and the noisy number of rows by which their number was chosen."""
 
     raw_votes: NDArray[np.float64]
     """Blocks by coefficients, the intercept first; NaN for a block that abstains."""

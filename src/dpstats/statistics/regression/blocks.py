@@ -25,7 +25,7 @@ MOST_SLOTS = 1 << 25
 
 
 def fill_blocks(raw_matrix: NDArray[np.float64], blocks: int, size: int, rng: RandomSource) -> NDArray[np.float64]:
-    """So many blocks of `size` slots each, as (blocks, size, columns); a slot without a row has NaN in all columns."""
+    """The rows in `blocks` blocks of `size` slots, as (blocks, size, columns); a slot without a row has NaN in all columns."""
     raw_filled = np.full((blocks * size, raw_matrix.shape[1]), np.nan)
     raw_slots = fill_slots(len(raw_matrix), blocks * size, rng)
     raw_filled[raw_slots != EMPTY] = raw_matrix[raw_slots[raw_slots != EMPTY]]

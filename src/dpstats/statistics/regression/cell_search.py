@@ -25,7 +25,7 @@ _MARGIN = 1 - 2.0**-40
 
 
 @dataclass(frozen=True)
-class Cells:
+class GridCells:
     """The cells of one or more public grids, as far as they are looked at."""
 
     corners: Wholes
@@ -47,15 +47,15 @@ class StableCell:
     raw_steps: int
 
 
-def cells_around(dimensions: int, reach: int, shifts: Sequence[Wholes]) -> Cells:
+def cells_around(dimensions: int, reach: int, shifts: Sequence[Wholes]) -> GridCells:
     """For each shift the grid of cells whose places along each axis are shift + SIDE * k, |k| <= reach."""
     along = [np.arange(-reach, reach + 1) * SIDE] * dimensions
     places = np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(-1, dimensions)
     corners = np.concatenate([places + shift - SIDE // 2 for shift in shifts])
-    return Cells(corners, np.repeat(np.arange(len(shifts)), len(places)))
+    return GridCells(corners, np.repeat(np.arange(len(shifts)), len(places)))
 
 
-def find_stable(rows: RawRatios, cells: Cells) -> list[StableCell]:
+def find_stable(rows: RawRatios, cells: GridCells) -> list[StableCell]:
     """Every cell with 1 step or more; at most one of each grid, and they all overlap."""
     found, centres, left = [], cells.centres, np.arange(len(cells.corners))
     while len(left):

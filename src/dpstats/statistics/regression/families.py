@@ -38,7 +38,7 @@ class Pulls(NamedTuple):
     """How much a pull gives way as the predictor follows it."""
 
 
-class Family(Protocol):
+class OutcomeFamily(Protocol):
     """How outcomes depend on the linear predictor."""
 
     @property
@@ -57,7 +57,7 @@ class Family(Protocol):
 
 
 @dataclass(frozen=True)
-class Logistic:
+class LogisticOutcomes:
     """Outcomes from 0 to 1; the log odds of 1 are linear."""
 
     most_curved: int = 2
@@ -73,8 +73,8 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class Poisson:
-    """Counts; the log of their mean is linear. Pulls are cut off at so many standard deviations."""
+class PoissonOutcomes:
+    """Counts; the log of their mean is linear. Pulls are cut off at a number of standard deviations."""
 
     level: float
     """A typical mean."""

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.registry import Question
-from dpstats.foundations.results import Interval
-from dpstats.statistics.regression.coefficient_table import CoefficientRow, html_table, text_table
+from dpstats.foundations.results import Interval, value_text
 from dpstats.statistics.regression.new_rows import rows_by_name
+from dpstats.statistics.regression.parameter_table import COEFFICIENTS, ParameterRow, coefficients_text, parameters_html
 
 INTERCEPT = "Intercept"
 UNNAMED_OUTCOME = "y"
@@ -152,7 +152,7 @@ class RegressionFit:
 
     def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
-        return text_table(self._heading(), self._facts(), self._rows(intervals, level), self._warnings())
+        return coefficients_text(self._heading(), self._facts(), self._rows(intervals, level), self._warnings())
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -167,7 +167,7 @@ class RegressionFit:
         return f"{self._left_side()} = {''.join(terms)}"
 
     def _repr_html_(self) -> str:
-        return html_table(f"{self._heading()} of {self.outcome}", self._rows((), 0.95))
+        return parameters_html(COEFFICIENTS, value_text(f"{self._heading()} of {self.outcome}"), self._rows((), 0.95))
 
     def _mean(self, raw_linear: Numbers) -> Numbers:
         """The inverse of the link."""
@@ -206,7 +206,7 @@ class RegressionFit:
             f"{directions}: features hardly vary there, or follow from others; wide errors. A delta, or a larger epsilon, helps."
         ]
 
-    def _rows(self, intervals: Sequence[Interval], level: float) -> list[CoefficientRow]:
+    def _rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:
         names, errors = (INTERCEPT, *self.names), self.errors
         noise = None if self.noise is None else self._of_all(self.noise)
         first = 0 if self.has_intercept else 1
@@ -215,7 +215,7 @@ class RegressionFit:
         ends = [*(None,) * first, *((each.low, each.high) for each in intervals)] if intervals else self._ends(level)
         level = intervals[0].level if intervals else level
         return [
-            CoefficientRow(
+            ParameterRow(
                 name=names[place],
                 value=float(self.params[place]),
                 level=level,

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.statistics.regression.families import Family, Poisson, Pulls
+from dpstats.statistics.regression.families import OutcomeFamily, PoissonOutcomes, Pulls
 from dpstats.statistics.regression.octaves import count_cells
-from dpstats.statistics.regression.points import Floats, Line, Points
+from dpstats.statistics.regression.points import Floats, Points, WholeLine
 from dpstats.statistics.regression.sums import upper
 
 PULL = 1 << 14
@@ -24,12 +24,12 @@ PULL = 1 << 14
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class OutcomePoints:
     """The points of rows at a line, as a family has them."""
 
     points: Points
-    line: Line
-    family: Family
+    line: WholeLine
+    family: OutcomeFamily
 
     def of(self, raw_rows: Floats) -> tuple[Pulls, Floats, Floats]:
         """What rows say, the weights of their points, and these within the ball."""
@@ -45,7 +45,7 @@ class Outcomes:
 class LinkScores:
     """The score, and where they are wanted the products of the scores' coordinates."""
 
-    outcomes: Outcomes
+    outcomes: OutcomePoints
     products: bool = False
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
@@ -67,7 +67,7 @@ class LinkScores:
 class LinkProducts:
     """Products of the coordinates of curved points."""
 
-    outcomes: Outcomes
+    outcomes: OutcomePoints
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Add them up."""
@@ -85,8 +85,8 @@ class CountSizes:
     """The cells of how many standard deviations counts are away from their means."""
 
     points: Points
-    line: Line
-    family: Poisson
+    line: WholeLine
+    family: PoissonOutcomes
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Count them."""
@@ -94,7 +94,7 @@ class CountSizes:
 
 
 @dataclass(frozen=True)
-class Shares:
+class ClippedOutcomes:
     """The sum of outcomes that are cut off at 0 and 1, in units of PULL."""
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:

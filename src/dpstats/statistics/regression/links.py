@@ -1,11 +1,11 @@
 """Regressions with a link: logistic and Poisson regression by noisy steps.
 
-Claim      What it takes from the purse, which is all of it
+Claim      What it takes from the budget, which is all of it
 Neighbors  ADD_REMOVE
 Why        As steps.py: a noisy number of rows, middles and scales of the features, a noisy matrix that turns their points; a
            noisy start; then steps along noisy sums of scores, by noisy matrices of curved points, which are measured twice
 Numerics   Exact from the rows to the noisy sums (points.py, families.py, link_sums.py); floats after that
-No reply   Where the noisy number of rows is too small for so many features; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     links.proof.md, steps.proof.md
 """
 
@@ -18,23 +18,31 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpstats.statistics.regression.families import ROOM, STEEPEST_PREDICTOR, Family, Logistic, Poisson
-from dpstats.statistics.regression.link_sums import PULL, Counts, CountSizes, LinkProducts, LinkScores, Outcomes, Shares
+from dpstats.statistics.regression.families import ROOM, STEEPEST_PREDICTOR, LogisticOutcomes, OutcomeFamily, PoissonOutcomes
+from dpstats.statistics.regression.link_sums import (
+    PULL,
+    ClippedOutcomes,
+    Counts,
+    CountSizes,
+    LinkProducts,
+    LinkScores,
+    OutcomePoints,
+)
 from dpstats.statistics.regression.octaves import draw_magnitude
 from dpstats.statistics.regression.points import Floats, line_of
-from dpstats.statistics.regression.shares import ROWS, SEARCH, Plan, plan_shares
+from dpstats.statistics.regression.shares import ROWS, SEARCH, StepShares, plan_shares
 from dpstats.statistics.regression.standard import Standard, standardise
-from dpstats.statistics.regression.walk import SIGNAL, Arrival, Matrix, Tools, Walk
+from dpstats.statistics.regression.walk import SIGNAL, Estimate, FitContext, Matrix, Walk
 
 FIRST_STEPS, MORE_STEPS = 2, 4
 FIRST_INFORMATION = Fraction(4, 10)
 CLOSE = (Fraction(3, 10), Fraction(7, 10))
 UNMOVED = 1.5
-"""Steps have come near when one is no longer than so many times what noise makes it."""
+"""Steps have come near when one is no longer than this many times what noise makes it."""
 RAREST = 1e-4
 """No part of the rows is taken to be smaller, to begin with."""
 PULLS_CUT = 3.0
-"""Counts are cut off at so many standard deviations from their mean, more where they vary more than Poisson's."""
+"""Counts are cut off at this many standard deviations from their mean, more where they vary more than Poisson's."""
 USUAL = 0.6
 """A median of how many standard deviations counts are away from their means."""
 FARTHEST_STEP = 1.0
@@ -43,51 +51,51 @@ NO_SIGNAL = 2.0
 """Features together may move log odds or log means by about so much."""
 
 
-def take_logistic_steps(tools: Tools, features: int, *, intercept: bool, interval: bool) -> Arrival | None:
-    """Spend the purse on a logistic regression of the table's last column; None with too few rows."""
-    walk = _begin(tools, features, intercept, interval)
+def take_logistic_steps(context: FitContext, features: int, *, intercept: bool, interval: bool) -> Estimate | None:
+    """Spend the budget on a logistic regression of the table's last column; None with too few rows."""
+    walk = _begin(context, features, intercept, interval)
     if walk is None:
         return None
     if not intercept:
-        return walk.arrive(Logistic(), 0.25, 0.0)
-    noisy, _ = tools.purse.noisy(tools.table.row_sums(Shares()), PULL, walk.plan.middle)
+        return walk.arrive(LogisticOutcomes(), 0.25, 0.0)
+    noisy, _ = context.budget.noisy(context.table.row_sums(ClippedOutcomes()), PULL, walk.plan.middle)
     share = min(1 - RAREST, max(RAREST, noisy[0] / PULL / walk.rows))
-    return walk.arrive(Logistic(), share * (1 - share), math.log(share / (1 - share)))
+    return walk.arrive(LogisticOutcomes(), share * (1 - share), math.log(share / (1 - share)))
 
 
-def take_poisson_steps(tools: Tools, features: int, *, intercept: bool, interval: bool) -> Arrival | None:
-    """Spend the purse on a Poisson regression of the table's last column; None with too few rows."""
-    walk = _begin(tools, features, intercept, interval)
+def take_poisson_steps(context: FitContext, features: int, *, intercept: bool, interval: bool) -> Estimate | None:
+    """Spend the budget on a Poisson regression of the table's last column; None with too few rows."""
+    walk = _begin(context, features, intercept, interval)
     if walk is None:
         return None
     if not intercept:
-        return walk.arrive(Poisson(1.0, PULLS_CUT), 1 / (1 + ROOM), 0.0)
-    raw_counts = tools.table.row_sums(Counts())
-    typical = draw_magnitude(raw_counts, tools.purse.draw_epsilon(walk.plan.middle), tools.rng, certain=True)
-    noisy, _ = tools.purse.noisy([sum(raw_counts)], 1, walk.plan.first_look)
+        return walk.arrive(PoissonOutcomes(1.0, PULLS_CUT), 1 / (1 + ROOM), 0.0)
+    raw_counts = context.table.row_sums(Counts())
+    typical = draw_magnitude(raw_counts, context.budget.draw_epsilon(walk.plan.middle), context.rng, certain=True)
+    noisy, _ = context.budget.noisy([sum(raw_counts)], 1, walk.plan.first_look)
     level = typical * min(1.0, max(RAREST, noisy[0] / walk.rows))
     walk.standard = replace(walk.standard, outcome=math.log(level))
-    return walk.arrive(Poisson(level, PULLS_CUT), level / (level + ROOM), 0.0)
+    return walk.arrive(PoissonOutcomes(level, PULLS_CUT), level / (level + ROOM), 0.0)
 
 
-def _begin(tools: Tools, features: int, intercept: bool, interval: bool) -> _LinkWalk | None:
-    noisy_rows = max(1, tools.purse.noisy([tools.table.column(0).count()], 1, ROWS)[0][0])
-    plan = plan_shares(tools.purse, noisy_rows, features, intercept=intercept, interval=interval, mean=False, linked=True)
+def _begin(context: FitContext, features: int, intercept: bool, interval: bool) -> _LinkWalk | None:
+    noisy_rows = max(1, context.budget.noisy([context.table.column(0).count()], 1, ROWS)[0][0])
+    plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=False, linked=True)
     if plan is None:
         return None
     shares = (plan.middle, plan.scale)
-    standard = standardise(tools.table, features, intercept, shares, tools.purse, tools.rng, outcome=False)
-    return _LinkWalk(tools, standard, plan, noisy_rows, intercept=intercept)
+    standard = standardise(context.table, features, intercept, shares, context.budget, context.rng, outcome=False)
+    return _LinkWalk(context, standard, plan, noisy_rows, intercept=intercept)
 
 
 class _LinkWalk(Walk):
     """The walk of a regression with a link."""
 
-    def __init__(self, tools: Tools, standard: Standard, plan: Plan, noisy_rows: int, *, intercept: bool) -> None:
-        super().__init__(tools, standard, plan, noisy_rows, intercept=intercept)
-        self.family: Family = Logistic()
+    def __init__(self, context: FitContext, standard: Standard, plan: StepShares, noisy_rows: int, *, intercept: bool) -> None:
+        super().__init__(context, standard, plan, noisy_rows, intercept=intercept)
+        self.family: OutcomeFamily = LogisticOutcomes()
 
-    def arrive(self, family: Family, curvature: float, start: float) -> Arrival:
+    def arrive(self, family: OutcomeFamily, curvature: float, start: float) -> Estimate:
         """Take the steps and say where they led; at the start all rows have about this curvature and predictor."""
         self.family = family
         if start:
@@ -112,19 +120,19 @@ class _LinkWalk(Walk):
         )
 
     @property
-    def _outcomes(self) -> Outcomes:
-        return Outcomes(self.points, self.line, self.family)
+    def _outcomes(self) -> OutcomePoints:
+        return OutcomePoints(self.points, self.line, self.family)
 
     def _information(self, share: Fraction) -> Matrix:
         products = LinkProducts(self._outcomes)
-        return self.measured(self.tools.table.row_sums(products), products.radius, share)
+        return self.measured(self.context.table.row_sums(products), products.radius, share)
 
     def _look(self, share: Fraction) -> Fraction:
         """Find out where to cut counts off, and say what that took of a share."""
-        if not isinstance(self.family, Poisson):
+        if not isinstance(self.family, PoissonOutcomes):
             return Fraction(0)
-        raw_counts = self.tools.table.row_sums(CountSizes(self.points, self.line, self.family))
-        magnitude = draw_magnitude(raw_counts, self.tools.purse.draw_epsilon(share), self.tools.rng, likely=1.0)
+        raw_counts = self.context.table.row_sums(CountSizes(self.points, self.line, self.family))
+        magnitude = draw_magnitude(raw_counts, self.context.budget.draw_epsilon(share), self.context.rng, likely=1.0)
         self.family = replace(self.family, cut=max(PULLS_CUT, PULLS_CUT / USUAL * magnitude))
         return share
 
@@ -134,7 +142,7 @@ class _LinkWalk(Walk):
         while taken < most and moved > UNMOVED * expected:
             looked = self._look(min(self.plan.look, share / 2))
             scores = LinkScores(self._outcomes)
-            pull, deviation = self._pull(self.tools.table.row_sums(scores), scores, share - looked)
+            pull, deviation = self._pull(self.context.table.row_sums(scores), scores, share - looked)
             moved = matrix.length(self._held_move(matrix, pull))
             expected = deviation * math.sqrt(float(np.sum(1 / matrix.safe)))
             taken += 1
@@ -146,7 +154,7 @@ class _LinkWalk(Walk):
         for share in shares:
             looked = self._look(min(self.plan.look, share / 4))
             scores = LinkScores(self._outcomes, products=bool(self.plan.products) and share is shares[-1])
-            raw_sums = self.tools.table.row_sums(scores)
+            raw_sums = self.context.table.row_sums(scores)
             pull, deviation = self._pull(raw_sums, scores, share - looked)
             if scores.products:
                 covariance = self.spread(raw_sums[self.size :], self.family.pull, deviation, matrix.inverse)

@@ -110,7 +110,7 @@ def whole_turn(matrix: Floats) -> tuple[tuple[int, ...], ...]:
 
 
 @dataclass(frozen=True)
-class Line:
+class WholeLine:
     """Coefficients in whole numbers of one power of two, so that what they give for a point is exact."""
 
     steps: tuple[int, ...]
@@ -129,9 +129,9 @@ class Line:
         return values
 
 
-def line_of(coefficients: Floats) -> Line:
+def line_of(coefficients: Floats) -> WholeLine:
     """The nearest line in whole numbers below 2**24; coefficients beyond LARGEST are cut off: no predictor is infinite."""
     held = np.clip(coefficients, -LARGEST, LARGEST)
     unit = max(math.frexp(float(np.max(np.abs(held), initial=0.0)))[1] - 23, -1000)
     steps = np.rint(np.ldexp(held, -unit))
-    return Line(tuple(int(step) for step in steps), unit - POINT_BITS)
+    return WholeLine(tuple(int(step) for step in steps), unit - POINT_BITS)

@@ -30,7 +30,7 @@ LARGEST_PLACE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Frame:
+class CoefficientFrame:
     """Public coordinates of coefficients: feature centres, and for each coefficient a middle and a scale."""
 
     centres: tuple[float, ...]
@@ -77,7 +77,7 @@ class RawRatios:
         return np.asarray(signs @ self.normals).astype(np.int64)
 
 
-def raw_ratios(raw_matrix: Floats, frame: Frame, step: float) -> RawRatios:
+def raw_ratios(raw_matrix: Floats, frame: CoefficientFrame, step: float) -> RawRatios:
     """The rows (the outcome in the last column), with coefficients counted from the middles in steps of `step` scales."""
     with np.errstate(all="ignore"):
         raw_features = frame.raw_features(raw_matrix)

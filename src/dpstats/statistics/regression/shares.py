@@ -1,6 +1,6 @@
-"""Shares: what the steps of a regression get of its purse, from a noisy number of rows and the number of coefficients.
+"""Shares: what the steps of a regression get of its budget, from a noisy number of rows and the number of coefficients.
 
-Nothing here claims anything: whatever shares come out, the purse holds them to what there is. The numbers were found by
+Nothing here claims anything: whatever shares come out, the budget holds them to what there is. The numbers were found by
 simulation (benchmarks/regressions.py).
 """
 
@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpstats.statistics.regression.purse import FINEST, Purse, part
+from dpstats.statistics.regression.budget_split import FINEST, BudgetSplit, part
 
 ROWS = Fraction(2, 100)
 MIDDLE_NATS, SCALE_NATS, LOOK_NATS = 54, 30, 22
@@ -58,7 +58,7 @@ MOST_RADIUS = CALM.radius * WIDEST_BALL
 
 
 @dataclass(frozen=True)
-class Plan:
+class StepShares:
     """What each step gets."""
 
     middle: Fraction
@@ -75,12 +75,12 @@ class Plan:
 
 
 def plan_shares(
-    purse: Purse, noisy_rows: int, features: int, *, intercept: bool, interval: bool, mean: bool, linked: bool = False
-) -> Plan | None:
+    budget: BudgetSplit, noisy_rows: int, features: int, *, intercept: bool, interval: bool, mean: bool, linked: bool = False
+) -> StepShares | None:
     """What each step gets; None where there are too few rows. What is not wanted goes to the others."""
 
     def for_draw(nats: int, least: float) -> Fraction:
-        return max(purse.share_for_draw(nats / max(noisy_rows, 1)), part(least))
+        return max(budget.share_for_draw(nats / max(noisy_rows, 1)), part(least))
 
     middles = (features + 1) * intercept
     middle, scale = for_draw(MIDDLE_NATS, LEAST_MIDDLES / (features + 1)), for_draw(SCALE_NATS, LEAST_SCALES / features)
@@ -92,11 +92,11 @@ def plan_shares(
     wanted = {**rest, "products": rest["products"] * interval, "level": rest["level"] * (intercept or not mean)}
     left, total = 1 - ROWS - SEARCH - standard, sum(wanted.values())
     given = {name: Fraction(int(left * weight * FINEST) // total, FINEST) for name, weight in wanted.items()}
-    return Plan(middle, scale, first_look, look, regime=_regime(purse, noisy_rows, features + intercept), **given)
+    return StepShares(middle, scale, first_look, look, regime=_regime(budget, noisy_rows, features + intercept), **given)
 
 
-def _regime(purse: Purse, noisy_rows: int, coordinates: int) -> Regime:
-    noise = coordinates * purse.deviation(Fraction(3, 10), coordinates) ** 2 / noisy_rows
+def _regime(budget: BudgetSplit, noisy_rows: int, coordinates: int) -> Regime:
+    noise = coordinates * budget.deviation(Fraction(3, 10), coordinates) ** 2 / noisy_rows
     if noise > CALMNESS:
         return BREEZY if noise < BREEZE else ROUGH
     ball, cut = min(WIDEST_BALL, (CALMNESS / noise) ** 0.125), min(WIDEST_CUT, math.sqrt(BEARABLE / noise))

@@ -1,6 +1,6 @@
 """Standardisation: a private middle of every column and a private scale of every feature.
 
-Claim      What it takes from the purse, for one row added or removed
+Claim      What it takes from the budget, for one row added or removed
 Neighbors  ADD_REMOVE
 Why        One universal median for every column; then, for every feature, one quantile of distances from its middle (octaves.py),
            over the rows that do not lie at it: most rows of a column of marks such as 0 and 1 do
@@ -17,15 +17,15 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Table
+from dpstats.statistics.regression.budget_split import BudgetSplit
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
-from dpstats.statistics.regression.purse import Purse
 from dpstats.statistics.regression.sums import Distances
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.single import draw_quantile
 
 MOST = Fraction(3, 4)
-"""The scale is the distance from the middle that so many rows do not exceed. A median would not do: where half of the rows have
-one value and half another, the middle may lie close to either."""
+"""The scale is the distance from the middle that this share of the rows does not exceed. A median would not do: where half of
+the rows have one value and half another, the middle may lie close to either."""
 NORMAL = 1 / 1.1503
 """The standard deviation of a normal column over that distance."""
 MARKS = (0.0, 1.0)
@@ -46,7 +46,7 @@ def standardise(
     features: int,
     intercept: bool,
     shares: tuple[Fraction, Fraction],
-    purse: Purse,
+    budget: BudgetSplit,
     rng: RandomSource,
     *,
     outcome: bool = True,
@@ -54,14 +54,14 @@ def standardise(
     """Spend a share on each middle and one on each scale. Without an intercept all middles are 0 and cost nothing; so is the
     outcome's where it is not wanted."""
     found = (features + outcome) * intercept
-    middles = [_median(table, place, purse.draw_epsilon(shares[0]), rng) for place in range(found)]
+    middles = [_median(table, place, budget.draw_epsilon(shares[0]), rng) for place in range(found)]
     middles += [0.0] * (features + 1 - found)
     raw_counts = table.row_sums(Distances(tuple(middles[:features])))
     scales = []
     for place, middle in enumerate(middles[:features]):
         raw_own = raw_counts[place * CELLS : (place + 1) * CELLS]
         marks = intercept and middle in MARKS
-        distance = draw_magnitude(raw_own, purse.draw_epsilon(shares[1]), rng, quantile=MOST, certain=marks)
+        distance = draw_magnitude(raw_own, budget.draw_epsilon(shares[1]), rng, quantile=MOST, certain=marks)
         scales.append(distance if marks else distance * NORMAL)
     return Standard(tuple(middles[:features]), tuple(scales), middles[features])
 

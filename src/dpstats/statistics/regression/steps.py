@@ -1,6 +1,6 @@
 """Noisy steps: linear and quantile regression by Newton's steps on scores in which no row counts for much.
 
-Claim      What it takes from the purse, which is all of it
+Claim      What it takes from the budget, which is all of it
 Neighbors  ADD_REMOVE
 Why        A noisy number of rows; private middles and scales (standard.py); a noisy matrix of products, which turns the points so
            that no direction is weak, and another one of the turned points; then steps. Before each step a private median of the
@@ -8,7 +8,7 @@ Why        A noisy number of rows; private middles and scales (standard.py); a n
            any more, what is left goes into the last ones. Each of these hides a row by itself and sees only what earlier ones
            released, so their shares add up
 Numerics   Exact from the rows to the noisy sums (points.py, sums.py); floats after that, which see nothing but released numbers
-No reply   Where the noisy number of rows is too small for so many features; costs the same as an answer
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
 Source     steps.proof.md; Huber 1973 (the score), Mallows 1975 (weights), Bickel 1975 (one-step estimates); quantiles: the score
            of a smoothed check function, Fernandes, Guerre & Horta 2021
 """
@@ -37,14 +37,14 @@ from dpstats.statistics.regression.standard import standardise
 from dpstats.statistics.regression.sums import (
     ALONG,
     InnerProducts,
-    Levels,
+    ResidualLevels,
     ResidualPlaces,
     Residuals,
     ResidualSizes,
     Scores,
     weights_of_triangle,
 )
-from dpstats.statistics.regression.walk import SIGNAL, Arrival, Matrix, Raise, Tools, Walk, largest_eigenvalue
+from dpstats.statistics.regression.walk import SIGNAL, Estimate, FitContext, InterceptShift, Matrix, Walk, largest_eigenvalue
 
 FIRST_CUT, STEADY = 8.0, 0.15
 """At first residuals are cut off far out, as far as noise of this part of their median magnitude allows."""
@@ -54,7 +54,7 @@ TWO_CLOSE, FIRST_CLOSE = 0.15, Fraction(3, 10)
 """Two steps close where the matrix's noise is more than that part of its least eigenvalue; the first gets this share."""
 CUT_BITS = 14
 LEVEL_CUT, FARTHER = 6.0, 1.5
-"""For the mean of the residuals they are cut off at so many median magnitudes, and further out than for the last steps."""
+"""For the mean of the residuals they are cut off at LEVEL_CUT median magnitudes, and further out than for the last steps."""
 NORMAL_SPREAD = 1.4826
 """The standard deviation of normal residuals over their median magnitude: what is more counts as the mean's own error."""
 WELCOME, CLEAR, UNSEEN, GIVEN_UP = 2.0, 3.0, 2.0, 10.0
@@ -65,7 +65,7 @@ SMOOTH, SMOOTHER = 3.5, -0.24
 """A quantile's score is smoothed over 3.5 n**-0.24 median magnitudes, at most one."""
 WIDER, STILLNESS = (2.5, 1.25), 1.5
 """Where noise is so little that residuals are cut off that much later, the first of the last steps smooth a quantile's score over
-so many median magnitudes: they reach where rows are few. Elsewhere there is one step more of the others."""
+WIDER median magnitudes: they reach where rows are few. Elsewhere there is one step more of the others."""
 LAST_TWO = (Fraction(25, 75), Fraction(50, 75))
 WIDE_SHARE = Fraction(12, 100)
 """What each of the wider steps takes of the last steps' share; then how the last two divide the rest."""
@@ -83,17 +83,17 @@ HALF = Fraction(1, 2)
 
 
 def take_steps(
-    tools: Tools, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None = None
-) -> Arrival | None:
-    """Spend the purse on a regression of the table's last column, for its mean or a quantile; None with too few rows."""
-    noisy_rows = max(1, tools.purse.noisy([tools.table.column(0).count()], 1, ROWS)[0][0])
-    plan = plan_shares(tools.purse, noisy_rows, features, intercept=intercept, interval=interval, mean=quantile is None)
+    context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None = None
+) -> Estimate | None:
+    """Spend the budget on a regression of the table's last column, for its mean or a quantile; None with too few rows."""
+    noisy_rows = max(1, context.budget.noisy([context.table.column(0).count()], 1, ROWS)[0][0])
+    plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=quantile is None)
     if plan is None:
         return None
-    standard = standardise(tools.table, features, intercept, (plan.middle, plan.scale), tools.purse, tools.rng)
+    standard = standardise(context.table, features, intercept, (plan.middle, plan.scale), context.budget, context.rng)
     if quantile is None:
-        return _LinearWalk(tools, standard, plan, noisy_rows, intercept=intercept).arrive()
-    return _QuantileWalk(tools, standard, plan, noisy_rows, intercept=intercept).arrive(quantile)
+        return _LinearWalk(context, standard, plan, noisy_rows, intercept=intercept).arrive()
+    return _QuantileWalk(context, standard, plan, noisy_rows, intercept=intercept).arrive(quantile)
 
 
 @dataclass(frozen=True)
@@ -123,19 +123,19 @@ class _ResidualWalk(Walk):
 
     def _search(self) -> _Search:
         """Come near."""
-        plan, regime, purse = self.plan, self.plan.regime, self.tools.purse
+        plan, regime, budget = self.plan, self.plan.regime, self.context.budget
         least = float(self.matrix.safe.min())
-        wanted = purse.share_for_deviation(STILL * least * regime.inside / (self.reach * regime.cut), self.size)
+        wanted = budget.share_for_deviation(STILL * least * regime.inside / (self.reach * regime.cut), self.size)
         steps = int(SEARCH / (max(wanted, LEAST_SEARCH) + plan.look))
         steps = min(MOST_STEPS, max(FEWEST_STEPS, steps))
         share = SEARCH / steps - plan.look
-        widest = STEADY * self.rows * regime.inside / (purse.deviation(share, self.size) * self.reach)
+        widest = STEADY * self.rows * regime.inside / (budget.deviation(share, self.size) * self.reach)
         width = max(regime.cut, min(FIRST_CUT, widest))
         slope = regime.inside if width < 3 else 0.95
         begun = magnitude = self._look(None, plan.first_look)
         for taken in range(1, steps + 1):
             scores = Scores(self._residuals(), *_whole_cut(width * magnitude))
-            pull, deviation = self._pull(self.tools.table.row_sums(scores), scores, share)
+            pull, deviation = self._pull(self.context.table.row_sums(scores), scores, share)
             moved = self.matrix.length(self.move(self.matrix, pull / slope))
             expected = deviation / slope * math.sqrt(float(np.sum(1 / self.matrix.safe)))
             earlier, magnitude = magnitude, self._look(magnitude, plan.look)
@@ -143,7 +143,7 @@ class _ResidualWalk(Walk):
                 break
         return _Search(begun, magnitude, taken, (steps - taken) * (share + plan.look))
 
-    def _arrival(self, search: _Search, closed: _Close, steps: int, matrix: Matrix, raised: Raise | None) -> Arrival:
+    def _estimate(self, search: _Search, closed: _Close, steps: int, matrix: Matrix, raised: InterceptShift | None) -> Estimate:
         """Where the walk is; its covariance allows for what the steps may not have reached."""
         taken = search.taken + steps
         return self.in_columns(
@@ -161,8 +161,8 @@ class _ResidualWalk(Walk):
 
     def _look(self, likely: float | None, share: Fraction) -> float:
         """A private median of the residuals' magnitudes."""
-        raw_counts = self.tools.table.row_sums(ResidualSizes(self._residuals()))
-        return draw_magnitude(raw_counts, self.tools.purse.draw_epsilon(share), self.tools.rng, likely=likely)
+        raw_counts = self.context.table.row_sums(ResidualSizes(self._residuals()))
+        return draw_magnitude(raw_counts, self.context.budget.draw_epsilon(share), self.context.rng, likely=likely)
 
     def _pull(self, raw_sums: tuple[int, ...], scores: Scores, share: Fraction) -> tuple[Floats, float]:
         return self.noisy_pull(raw_sums[: self.size], scores.l2_units, math.ldexp(1.0, scores.exponent), share)
@@ -181,7 +181,7 @@ class _ResidualWalk(Walk):
 class _LinearWalk(_ResidualWalk):
     """The walk of a linear regression."""
 
-    def arrive(self) -> Arrival:
+    def arrive(self) -> Estimate:
         """Take the steps and say where they led."""
         search = self._search()
         close = self.plan.close + search.unspent
@@ -191,23 +191,23 @@ class _LinearWalk(_ResidualWalk):
         cut = _whole_cut(self.plan.regime.cut * search.magnitude)
         for share in shares:
             scores = Scores(self._residuals(), *cut, products=bool(self.plan.products) and share is shares[-1])
-            raw_sums = self.tools.table.row_sums(scores)
+            raw_sums = self.context.table.row_sums(scores)
             inside = self._inside(raw_sums[self.size], self.plan.inside / len(shares))
             closed = self._close(self.matrix, scores, raw_sums, inside, share)
         raised = self._mean(search.magnitude) if self.plan.level else None
-        return replace(self._arrival(search, closed, len(shares), self.matrix, raised), cut=math.ldexp(*cut))
+        return replace(self._estimate(search, closed, len(shares), self.matrix, raised), cut=math.ldexp(*cut))
 
     def _inside(self, raw_inside: int, share: Fraction) -> float:
         """The noisy part of the rows, by the lengths of their points, whose residuals are not cut off."""
-        noisy, _ = self.tools.purse.noisy([raw_inside], self.points.radius**2, share)
+        noisy, _ = self.context.budget.noisy([raw_inside], self.points.radius**2, share)
         return min(1.0, max(LEAST_INSIDE, noisy[0] / BALL**2 / max(self.matrix.trace, 1.0)))
 
-    def _mean(self, magnitude: float) -> Raise | None:
+    def _mean(self, magnitude: float) -> InterceptShift | None:
         """How far the residuals' mean is from 0; None where that is mostly noise."""
-        levels = Levels(self._residuals(), *_whole_cut(max(LEVEL_CUT, FARTHER * self.plan.regime.cut) * magnitude))
-        raw_sums = self.tools.table.row_sums(levels)
-        (total, weight, squares), deviation = self.tools.purse.noisy(raw_sums, levels.l2_units, self.plan.level)
-        self.tools.progress.step()
+        levels = ResidualLevels(self._residuals(), *_whole_cut(max(LEVEL_CUT, FARTHER * self.plan.regime.cut) * magnitude))
+        raw_sums = self.context.table.row_sums(levels)
+        (total, weight, squares), deviation = self.context.budget.noisy(raw_sums, levels.l2_units, self.plan.level)
+        self.context.progress.step()
         rows = max(4 * weight / levels.cut, 1.0)
         noise = math.ldexp(deviation, levels.exponent) / rows
         usual = magnitude / math.sqrt(self.rows)
@@ -217,14 +217,14 @@ class _LinearWalk(_ResidualWalk):
         beyond = max(0.0, spread - (NORMAL_SPREAD * magnitude) ** 2) / rows
         by = math.ldexp(total, levels.exponent) / rows
         if noise <= WELCOME * usual or abs(by) > CLEAR * noise:
-            return Raise(by, math.hypot(noise, math.sqrt(beyond)))
-        return Raise(0.0, UNSEEN * noise)
+            return InterceptShift(by, math.hypot(noise, math.sqrt(beyond)))
+        return InterceptShift(0.0, UNSEEN * noise)
 
 
 class _QuantileWalk(_ResidualWalk):
     """The walk of a quantile regression: once it is near the middle it moves to the quantile, and on from there."""
 
-    def arrive(self, quantile: Fraction) -> Arrival:
+    def arrive(self, quantile: Fraction) -> Estimate:
         """Take the steps and say where they led."""
         search = self._search()
         close = self.plan.close + search.unspent
@@ -240,40 +240,40 @@ class _QuantileWalk(_ResidualWalk):
         shares = [close * (1 - len(wider) * WIDE_SHARE) * share for share in LAST_TWO]
         for share in shares:
             closed = self._step(quantile, cut, matrix, share, products=bool(self.plan.products) and share is shares[-1])
-        return self._arrival(search, closed, len(wider) + len(shares), matrix, None)
+        return self._estimate(search, closed, len(wider) + len(shares), matrix, None)
 
     def _step(
         self, quantile: Fraction, cut: tuple[int, int], matrix: Matrix, share: Fraction, *, products: bool = False
     ) -> _Close:
         """One of the last steps, where the check function is smoothed over the cut."""
         scores = Scores(self._residuals(), *cut, offset=round(cut[0] * (2 * quantile - 1)), products=products)
-        return self._close(matrix, scores, self.tools.table.row_sums(scores), 1.0, share)
+        return self._close(matrix, scores, self.context.table.row_sums(scores), 1.0, share)
 
     def _inner(self, cut: tuple[int, int], share: Fraction) -> Matrix:
         """The matrix of the rows that the score gives way for; where that would be mostly noise, a part of that of all rows."""
         entries = self.size * (self.size + 1) // 2
-        noise = largest_eigenvalue(ALONG * self.reach**2 * self.tools.purse.deviation(share, entries), self.size)
+        noise = largest_eigenvalue(ALONG * self.reach**2 * self.context.budget.deviation(share, entries), self.size)
         if noise > QUIET * float(self.matrix.safe.min()):
             return self._part(cut, share)
-        return self.measured(self.tools.table.row_sums(InnerProducts(self._residuals(), *cut)), self.points.radius, share)
+        return self.measured(self.context.table.row_sums(InnerProducts(self._residuals(), *cut)), self.points.radius, share)
 
     def _part(self, cut: tuple[int, int], share: Fraction) -> Matrix:
         """The matrix of all rows, times the noisy part of them that the score gives way for."""
-        raw_triangle = self.tools.table.row_sums(InnerProducts(self._residuals(), *cut))
+        raw_triangle = self.context.table.row_sums(InnerProducts(self._residuals(), *cut))
         raw_trace = sum(raw for raw, weight in zip(raw_triangle, weights_of_triangle(self.size), strict=True) if weight == ALONG)
-        noisy, deviation = self.tools.purse.noisy([raw_trace], self.points.radius**2, share)
+        noisy, deviation = self.context.budget.noisy([raw_trace], self.points.radius**2, share)
         part = min(1.0, max(LEAST_INNER, (noisy[0] + deviation) / BALL**2 / max(self.matrix.trace, 1.0)))
         return Matrix(self.matrix.eigenvalues * part, self.matrix.vectors, self.matrix.noise * part)
 
     def _shift(self, quantile: Fraction, magnitude: float, most: Fraction) -> Fraction:
         """Move the intercept to a private quantile of the residuals, and say what that took beyond its share, at most `most`."""
         tail, inside = min(quantile, 1 - quantile), self.plan.inside
-        wanted = self.tools.purse.share_for_draw(SHIFT_NATS * float(2 * (1 - tail) / (self.rows * tail)))
+        wanted = self.context.budget.share_for_draw(SHIFT_NATS * float(2 * (1 - tail) / (self.rows * tail)))
         share = max(inside, min(wanted, inside + most))
         exponent = math.frexp(magnitude)[1] - 1 - PLACE_BITS
         places = ResidualPlaces(self._residuals(), exponent, PLACES)
-        epsilon = self.tools.purse.draw_epsilon(share)
-        cell = draw_cell(self.tools.table.row_sums(places), quantile, epsilon, self.tools.rng)
+        epsilon = self.context.budget.draw_epsilon(share)
+        cell = draw_cell(self.context.table.row_sums(places), quantile, epsilon, self.context.rng)
         intercept = np.zeros(self.size)
         intercept[0] = math.ldexp(cell - PLACES + 0.5, exponent)
         self.place = line_of(self.place + np.linalg.solve(self.points.turned, intercept)).values

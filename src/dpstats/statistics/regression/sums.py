@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.statistics.regression.octaves import count_cells
-from dpstats.statistics.regression.points import Floats, Line, Points, few_at_a_time
+from dpstats.statistics.regression.points import Floats, Points, WholeLine, few_at_a_time
 
 ACROSS, ALONG = 7, 5
 """Weights of products of two coordinates and of squares: 7/5 is below sqrt(2)."""
@@ -42,7 +42,7 @@ class Residuals:
     points: Points
     centre: float
     """What is subtracted from every outcome."""
-    line: Line
+    line: WholeLine
 
     def of(self, raw_rows: Floats, raw_points: Floats) -> Floats:
         """The residuals of rows."""
@@ -153,7 +153,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Levels:
+class ResidualLevels:
     """Residuals that are cut off far out, times the squares of their points' weights; then, in quarters of the cut, these squares
     by themselves, and times those of residuals over the cut: what a mean of residuals needs, and its error."""
 

@@ -20,7 +20,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.regression.ballots import raw_votes_of
 from dpstats.statistics.regression.blocks import MOST_SLOTS, fill_blocks
-from dpstats.statistics.regression.ratios import Floats, Frame
+from dpstats.statistics.regression.ratios import CoefficientFrame, Floats
 from dpstats.statistics.universal.decimals import float_of
 from dpstats.statistics.universal.single import draw_quantile
 
@@ -29,7 +29,7 @@ MIDDLE = Fraction(1, 2)
 LEAST_SCALE = 2.0**-20
 """Votes that agree have a scale of so much of their size, so that a fit without errors has cells too."""
 CENTRE_DIGITS = 4
-"""Centres are rounded to so many digits: with a plain number taken off, votes that are plain numbers stay so, and tied."""
+"""Centres are rounded to this many digits: with a plain number taken off, votes that are plain numbers stay so, and tied."""
 LARGEST_NUMBER = 2.0**500
 
 
@@ -42,7 +42,7 @@ def draw_frame(
     votes_epsilon: Fraction,
     neighbors: Neighbors,
     rng: RandomSource,
-) -> Frame:
+) -> CoefficientFrame:
     """A frame for rows whose last column is the outcome; `public_rows` is a public or noisy number of them."""
     features = raw_matrix.shape[1] - 1
     size = features + intercept
@@ -62,7 +62,7 @@ def draw_frame(
         low, high = min(ends), max(ends)
         middles.append(low / 2 + high / 2)
         scales.append((high / 2 - low / 2) or max(LEAST_SCALE * abs(middles[-1]), LEAST_SCALE))
-    return Frame(centres, tuple(middles), tuple(scales))
+    return CoefficientFrame(centres, tuple(middles), tuple(scales))
 
 
 def _drawn(column: VotesColumn, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> float:

@@ -1,6 +1,6 @@
 """A walk: what regressions by noisy steps share, from standardised points to coefficients in the units of the columns.
 
-It claims nothing by itself: it hands sums over rows to the purse, and computes with what comes back.
+It claims nothing by itself: it hands sums over rows to the budget, and computes with what comes back.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Table
-from dpstats.statistics.regression.points import BALL, Floats, Line, Points, line_of, whole_turn
-from dpstats.statistics.regression.purse import Purse
-from dpstats.statistics.regression.shares import Plan
+from dpstats.statistics.regression.budget_split import BudgetSplit
+from dpstats.statistics.regression.points import BALL, Floats, Points, WholeLine, line_of, whole_turn
+from dpstats.statistics.regression.shares import StepShares
 from dpstats.statistics.regression.standard import Standard
 from dpstats.statistics.regression.sums import ACROSS, ALONG, Products, matrix_of, weights_of_triangle
 
@@ -30,21 +30,21 @@ FARTHEST_STRETCH = 512.0
 UNRESOLVED = 0.6
 """A step leaves about so much of what there is in a direction whose eigenvalue is as large as the noise."""
 SIGNAL = 1.5
-"""Features together may move the linear predictor by about so many of the scales that the walk began with."""
+"""Features together may move the linear predictor by about this many of the scales that the walk began with."""
 
 
 @dataclass(frozen=True)
-class Tools:
+class FitContext:
     """What every regression works with."""
 
     table: Table
-    purse: Purse
+    budget: BudgetSplit
     rng: RandomSource
     progress: Progress
 
 
 @dataclass(frozen=True)
-class Arrival:
+class Estimate:
     """Where a walk led, in the units of the columns."""
 
     intercept: float
@@ -67,7 +67,7 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Raise:
+class InterceptShift:
     """How far the intercept is moved to the mean of the residuals, and by how much it may be off for that reason."""
 
     by: float
@@ -105,7 +105,7 @@ class Matrix:
         return math.sqrt(float(np.sum(self.safe * (self.vectors.T @ step) ** 2)))
 
     def left_over(self, steps: int, size: float, typical: float) -> Floats:
-        """The covariance to allow for what so many steps may not have reached, where a feature moves the predictor by about
+        """The covariance to allow for what `steps` steps may not have reached, where a feature moves the predictor by about
         `size` at most; eigenvalues are mostly about `typical`."""
         unreached = np.minimum(1.0, UNRESOLVED * self.noise / np.maximum(self.eigenvalues, 1e-300)) ** steps
         unreached[self.eigenvalues <= 0] = 1.0
@@ -117,8 +117,8 @@ class Matrix:
 class Walk:
     """One regression on its way."""
 
-    def __init__(self, tools: Tools, standard: Standard, plan: Plan, noisy_rows: int, *, intercept: bool) -> None:
-        self.tools = tools
+    def __init__(self, context: FitContext, standard: Standard, plan: StepShares, noisy_rows: int, *, intercept: bool) -> None:
+        self.context = context
         self.plan = plan
         self.rows = noisy_rows
         self.standard = standard
@@ -134,7 +134,7 @@ class Walk:
         return self.points.radius / BALL
 
     @property
-    def line(self) -> Line:
+    def line(self) -> WholeLine:
         """Where the walk is."""
         return line_of(self.place)
 
@@ -142,20 +142,20 @@ class Walk:
         """Take a step; where it leads is what whole numbers can say of it."""
         before = self.place
         self.place = line_of(before + matrix.inverse @ pull).values
-        self.tools.progress.step()
+        self.context.progress.step()
         return np.asarray(self.place - before)
 
     def noisy_pull(self, raw_score: Sequence[int], l2_units: int, unit: float, share: Fraction) -> tuple[Floats, float]:
         """The noisy sum of scores, and the deviation of its noise; `unit` is what one pull is."""
-        noisy, deviation = self.tools.purse.noisy(raw_score, l2_units, share)
+        noisy, deviation = self.context.budget.noisy(raw_score, l2_units, share)
         return np.array(noisy, dtype=np.float64) * (unit / BALL), deviation * (unit / BALL)
 
     def noisy_matrix(self, raw_triangle: Sequence[int], radius: int, share: Fraction) -> tuple[Floats, float]:
         """The symmetric matrix of a triangle of vectors within a radius, with noise, and the deviation of it before weights."""
         weights = weights_of_triangle(self.size)
         raw_weighted = [weight * raw for weight, raw in zip(weights, raw_triangle, strict=True)]
-        noisy, deviation = self.tools.purse.noisy(raw_weighted, ALONG * radius**2, share)
-        self.tools.progress.step()
+        noisy, deviation = self.context.budget.noisy(raw_weighted, ALONG * radius**2, share)
+        self.context.progress.step()
         return matrix_of(np.array(noisy, dtype=np.float64) / weights, self.size) / BALL**2, deviation / BALL**2
 
     def measured(self, raw_triangle: Sequence[int], radius: int, share: Fraction) -> Matrix:
@@ -176,7 +176,7 @@ class Walk:
     def _turn_and_measure(self) -> Matrix:
         """The noisy matrix of products, of turned points where that is worth while."""
         plan, entries = self.plan, self.size * (self.size + 1) // 2
-        deviation = ALONG * self.reach**2 * self.tools.purse.deviation(plan.turn, entries)
+        deviation = ALONG * self.reach**2 * self.context.budget.deviation(plan.turn, entries)
         if self.size - self.points.intercept < 2 or largest_eigenvalue(deviation, self.size) > WORTH_TURNING * self.rows:
             return self._products(plan.turn + plan.matrix)
         first = self._products(plan.turn)
@@ -185,7 +185,7 @@ class Walk:
         return self._products(plan.matrix)
 
     def _products(self, share: Fraction) -> Matrix:
-        return self.measured(self.tools.table.row_sums(Products(self.points)), self.points.radius, share)
+        return self.measured(self.context.table.row_sums(Products(self.points)), self.points.radius, share)
 
     def in_columns(
         self,
@@ -196,8 +196,8 @@ class Walk:
         taken: int,
         scale: float | None,
         matrix: Matrix,
-        raised: Raise | None = None,
-    ) -> Arrival:
+        raised: InterceptShift | None = None,
+    ) -> Estimate:
         """Where the walk is, in the units of the columns; `step_noise` is a factor of the covariance of the last noise, and
         what may be `left_over` counts as noise too."""
         intercept = self.points.intercept
@@ -218,7 +218,7 @@ class Walk:
                 spread[0, 0] += raised.deviation**2
         first = float(found[0]) + self.standard.outcome if intercept else 0.0
         weak = int(np.count_nonzero(matrix.eigenvalues < matrix.noise))
-        return Arrival(first, found[intercept:], spread, noise, self.rows, scale, taken, weak, raised is not None)
+        return Estimate(first, found[intercept:], spread, noise, self.rows, scale, taken, weak, raised is not None)
 
 
 def largest_eigenvalue(deviation: float, size: int) -> float:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
 from dpstats.statistics.aggregation.evaluation import SECONDS, Function, RawPieces, evaluate
-from dpstats.statistics.aggregation.replies import Label, LabelReply, ReplyForm
+from dpstats.statistics.aggregation.replies import LabelForm, LabelReply, ReplyForm
 
 
 def choices_of(
@@ -28,6 +28,6 @@ def choices_of(
     """The label that each piece's analyst chose, None where there is none; raw."""
     if not functions:
         raise InvalidParameterError("give at least one analyst's function.")
-    labels: ReplyForm[LabelReply] = Label()
+    labels: ReplyForm[LabelReply] = LabelForm()
     with Progress(len(raw_pieces), work="asking analysts", pieces="blocks") as progress:
         return evaluate(functions, raw_pieces, labels, seconds=seconds, workers=workers, progress=progress)

@@ -65,7 +65,7 @@ def blocks_for_marks(epsilon: Fraction, features: int) -> int:
 
 
 def blocks_for_bounded_sets(epsilon: Fraction, features: int, at_most: int) -> int:
-    """For a majority on each feature, by a draw among all sets of at most so many; having an answer is one more."""
+    """For a majority on each feature, by a draw among all sets of at most `at_most`; having an answer is one more feature."""
     return _within(steps_needed(features + 1, at_most + 1, epsilon, SURE) / float(Fraction(1, 2) - DISAGREE))
 
 

@@ -28,7 +28,7 @@ from dpstats.mechanisms.exponential import WeightBounds, choose
 
 @dataclass(frozen=True)
 class Level:
-    """The sets that go against no majority of more than so many steps."""
+    """The sets at one number of steps: they go against no majority that needs more."""
 
     raw_forced: tuple[int, ...]
     """Features that are in all of them."""
@@ -60,7 +60,7 @@ class Level:
 
 
 def draw_bounded_set(raw_marks: NDArray[np.bool_], at_most: int, epsilon: Fraction, rng: RandomSource) -> tuple[int, ...]:
-    """Places of at most so many features, from marks of blocks by features."""
+    """The places of at most `at_most` features, from marks of blocks by features."""
     levels = raw_levels(raw_marks.sum(axis=0).tolist(), len(raw_marks), at_most)
     return levels[choose(_weights([level.raw_sets for level in levels], epsilon / 2), rng)].draw(rng)
 
@@ -80,7 +80,7 @@ def raw_levels(raw_counts: Sequence[int], blocks: int, at_most: int) -> list[Lev
 
 
 def steps_against(raw_count: int, blocks: int) -> int:
-    """How far a count is from the middle: so many blocks must change before the majority does."""
+    """How many blocks must change before the majority does."""
     return raw_count - blocks // 2 if 2 * raw_count > blocks else blocks // 2 + 1 - raw_count
 
 

@@ -82,7 +82,7 @@ def _correlations(raw_rows: Floats) -> Correlations | None:
 
 
 def _path_sets(known: Correlations, most: int) -> list[FeatureSet]:
-    """The sets along the path of LASSO, of at most so many features; the empty one first."""
+    """The sets along the path of LASSO, of at most `most` features; the empty one first."""
     from sklearn.linear_model import lars_path_gram
 
     with warnings.catch_warnings():

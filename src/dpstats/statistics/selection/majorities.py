@@ -68,7 +68,7 @@ def majority_by_counts(
 def majority_by_sets(
     raw_sets: Sequence[FeatureSet | None], features: int, at_most: int, epsilon: Fraction, rng: RandomSource
 ) -> Majority | Refusal:
-    """A set of at most so many features, near to those of the majority."""
+    """A set of at most `at_most` features, near to those of the majority."""
     return _of_answers(draw_bounded_set(raw_marks_of(raw_sets, features), at_most + 1, epsilon, rng))
 
 

@@ -3,7 +3,7 @@
 Claim      (epsilon, delta)-DP
 Neighbors  CHANGE_ONE only: the number of runs is a function of the number of rows, which must be public
 Why        Samples are drawn by coins that look at no row. Where no row is in more than 2 m q of the m samples, a changed row
-           changes at most so many replies, the lead of the first over the second moves by at most 4 m q, and another reply can
+           changes at most 2 m q replies, the lead of the first over the second moves by at most 4 m q, and another reply can
            lead on a neighbour only where the lead is at most 4 m q: there the noise passes the threshold with probability at
            most delta / 2. Where some row is in more samples, which the coins alone decide, there is no reply
 Numerics   q is rounded down and m up, to rationals and whole numbers; the coins, the lead and the noise, which is discrete
@@ -36,7 +36,7 @@ from dpstats.mechanisms.coins import uniform_indices
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.propose_test_release import REASON
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate
-from dpstats.statistics.aggregation.replies import Label, LabelReply
+from dpstats.statistics.aggregation.replies import LabelForm, LabelReply
 
 METHOD = "A_samp, as printed"
 CLAIM = "(epsilon, delta)-DP, may refuse: the most frequent reply of random samples, without noise, if its lead passes a test"
@@ -168,7 +168,7 @@ def _raw_replies(
             if samples_of_rows.max() > design.most_samples:
                 return None
             pieces = MadePieces(len(samples), lambda place, drawn=samples: take(drawn[place]))  # type: ignore[misc]
-            raw_replies += evaluate([function], pieces, Label(), seconds=seconds, workers=workers, progress=progress)
+            raw_replies += evaluate([function], pieces, LabelForm(), seconds=seconds, workers=workers, progress=progress)
     return raw_replies
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.foundations.summaries import Runs
+from dpstats.foundations.summaries import NumberRuns
 
 STEPS = 1 << 30
 _EXACT_ROWS = 1 << 31
@@ -51,7 +51,7 @@ DISTRIBUTIONS: dict[str, Callable[[Floats], Floats]] = {
 """Distribution functions of standard form; a lognormal one is that of exp(Z) with Z standard normal, before loc and scale."""
 
 
-def raw_places(raw_runs: Runs, distribution: str, location: Fraction, scale: Fraction) -> Runs:
+def raw_places(raw_runs: NumberRuns, distribution: str, location: Fraction, scale: Fraction) -> NumberRuns:
     """Every row as a whole number of STEPS: what the distribution function says of it."""
     with np.errstate(all="ignore"):
         z = (raw_runs.raw_values.astype(np.float64) - float(location)) / float(scale)
@@ -60,15 +60,15 @@ def raw_places(raw_runs: Runs, distribution: str, location: Fraction, scale: Fra
     return merged_runs(places, raw_runs.raw_counts)
 
 
-def merged_runs(raw_values: NDArray[Any], raw_counts: NDArray[np.int64]) -> Runs:
+def merged_runs(raw_values: NDArray[Any], raw_counts: NDArray[np.int64]) -> NumberRuns:
     """Values in any order with their counts, as runs."""
     values, where = np.unique(raw_values, return_inverse=True)
     counts = np.zeros(len(values), dtype=np.int64)
     np.add.at(counts, where.ravel(), raw_counts)
-    return Runs(values, counts)
+    return NumberRuns(values, counts)
 
 
-def raw_gap_to(raw_places: Runs) -> Fraction:
+def raw_gap_to(raw_places: NumberRuns) -> Fraction:
     """The largest |rows up to a place - rows * place / STEPS| over all places from 0 to STEPS."""
     if not len(raw_places.raw_values):
         return Fraction(0)
@@ -79,7 +79,7 @@ def raw_gap_to(raw_places: Runs) -> Fraction:
     return Fraction(max(int(above.max()), int(below.max()), 0), STEPS)
 
 
-def raw_gap_between(first: Runs, second: Runs) -> Fraction:
+def raw_gap_between(first: NumberRuns, second: NumberRuns) -> Fraction:
     """The largest |n2 c1(x) - n1 c2(x)| / (n1 + n2), where c1(x) of the n1 rows of the first group lie up to x."""
     raw_values = np.concatenate([first.raw_values, second.raw_values])
     order = np.unique(raw_values, return_inverse=True)[1].ravel()

@@ -36,7 +36,7 @@ _FEW_DIGITS = 10 ** (DIGITS - 3)
 
 def flat_up_to(octaves: int) -> dict[int, Fraction]:
     """The masses of shells for a draw so cautious that a steep measure would pull it inward: alike from the scale on
-    and up to so many octaves beyond it."""
+    and up to `octaves` octaves beyond it."""
     return {exponent: Fraction(_EMPHASIS, 8 ** max(0, -exponent, exponent - octaves)) for exponent in range(-3, octaves + 12)}
 
 

@@ -1,4 +1,4 @@
-"""Ends of intervals: private places so many rows to either side of released quantiles.
+"""Ends of intervals: private places a given number of rows to either side of released quantiles.
 
 Claim      epsilon-DP for all ends together
 Neighbors  ADD_REMOVE; under CHANGE_ONE the caller gives half of epsilon: one row removed and one added
@@ -28,8 +28,8 @@ from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, 
 LEAST_CLIP, MOST_CLIP, FEW_ROWS = Fraction(14), CLIP, 400
 """Nats that a draw can lose at most: the fewest that keep it near its rows, or as many as so few rows have."""
 NATS_BEYOND = 6
-"""An end is drawn only where the rows beyond it, times the outward slope of its draw, come to so many nats; else it might be
-anywhere."""
+"""An end is drawn only where the rows beyond it, times the outward slope of its draw, come to this many nats; else it might
+be anywhere."""
 INWARD_SHARE = Fraction(65, 100)
 """How much steeper an end's draw is inward: an interval that is too long does less harm than one that is too short."""
 CAUTION = 0.8
@@ -49,7 +49,7 @@ class Released:
 
 @dataclass(frozen=True)
 class End:
-    """An end to be drawn: so many rows above (or below) a place."""
+    """An end to be drawn: `rows` rows above (or below) a released place."""
 
     released: Released
     upward: bool
@@ -78,7 +78,7 @@ def rows_to_end(quantile: Fraction, rows: float, noise: float, epsilon: float, l
 
 
 def can_be_drawn(rows_beyond: float, epsilon: float) -> bool:
-    """Whether so many rows beyond an end keep its draw from going astray."""
+    """Whether `rows_beyond` rows beyond an end keep its draw near the rows."""
     return rows_beyond * float(1 - INWARD_SHARE) * epsilon >= NATS_BEYOND
 
 

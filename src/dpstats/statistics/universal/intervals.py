@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_epsilon, steps_between
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest
@@ -63,7 +64,7 @@ def draw_bounded(
     column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, level: float, rng: RandomSource
 ) -> Bounded:
     """One quantile with the ends of its interval."""
-    halves = 2 if neighbors is Neighbors.CHANGE_ONE else 1
+    halves = steps_between(neighbors, 1)
     order = Order(column, rng)
     noisy_rows = _count_rows(order, epsilon / halves, rng)
     beyond = {upward: float((1 - quantile if upward else quantile) * noisy_rows) for upward in (False, True)}
@@ -99,7 +100,7 @@ def draw_several_bounded(
 
     Where quantiles lie close together, one of them serves as the end of another.
     """
-    total = epsilon / 2 if neighbors is Neighbors.CHANGE_ONE else epsilon
+    total = row_epsilon(epsilon, neighbors)
     order = Order(column, rng)
     noisy_rows = _count_rows(order, total, rng)
     outer = min(quantiles[0], 1 - quantiles[-1])

@@ -44,11 +44,11 @@ ROWS_SHARE = Fraction(15, 1000)
 OUTWARD_SHARE = Fraction(7, 10)
 """How much steeper the draw of a reach is outward: landing too far out costs more than leaving a few rows more."""
 SAFE_NATS = 7
-"""A reach leaves so many nats' worth of rows beyond."""
+"""A reach leaves rows worth this many nats beyond it."""
 MOST_OCTAVES = 5
 """Where nats abound, no further: the rows pull a reach outward by themselves then, and nothing else should."""
 UNSURE_SCALES = 8
-"""A side whose noisy number of rows is at most so many scales of its noise is counted again, more closely."""
+"""A side whose noisy number of rows is at most this many scales of its noise is counted again, more closely."""
 RECOUNT_SHARE = Fraction(13, 100)
 THIN_SCALES = 5
 """A side whose number is small then, too, counts as empty."""
@@ -56,14 +56,14 @@ THIN_SCALES = 5
 
 @dataclass(frozen=True)
 class Share:
-    """The part of epsilon that a step takes: so many nats' worth of rows, but at least one part and at most another."""
+    """The part of epsilon that a step takes: rows worth `nats` nats, clamped to [least, most]."""
 
     nats: int
     least: Fraction
     most: Fraction
 
     def of(self, noisy_nats: Fraction) -> Fraction:
-        """The share, where there are about so many nats: rows times epsilon."""
+        """The share for `noisy_nats`, which is the noisy number of rows times epsilon."""
         return min(self.most, max(self.least, self.nats / max(noisy_nats, Fraction(1))))
 
     def ends(self) -> tuple[Fraction, Fraction]:
@@ -142,7 +142,7 @@ class _Line:
         return window.raw_below, raw_marks
 
 
-class _Part:
+class _LinePart:
     """A stretch of the line between two decimals, with the rows in it: those of rank raw_first + 1 to raw_last."""
 
     def __init__(self, line: _Line, bounds: tuple[int, int], raw_ranks: tuple[int, int]) -> None:
@@ -192,11 +192,11 @@ def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
     rows_epsilon = epsilon * ROWS_SHARE
     noisy_rows = max(1, _noisy_count(raw_rows, rows_epsilon, rng))
     middle_epsilon, side_epsilon = (epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SIDE))
-    middle = _Part(line, (0, TOTAL), (0, raw_rows)).median(middle_epsilon, CLIP)
+    middle = _LinePart(line, (0, TOTAL), (0, raw_rows)).median(middle_epsilon, CLIP)
     start, width = MIXED.span(middle)
     raw_below, raw_up_to = _ranks_at(column, middle)
-    below = _Part(line, (0, start), (0, raw_below))
-    above = _Part(line, (start + width, TOTAL), (raw_up_to, raw_rows))
+    below = _LinePart(line, (0, start), (0, raw_below))
+    above = _LinePart(line, (start + width, TOTAL), (raw_up_to, raw_rows))
     looks = [_Look(part, upward, epsilon, side_epsilon) for part, upward in ((below, False), (above, True))]
     likely = Fraction(0)
     for look in sorted(looks, key=lambda look: -look.noisy_rows):  # the scale of one side makes that of the other one likely
@@ -208,7 +208,7 @@ def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
 class _Look:
     """The steps that are taken on one side of the middle."""
 
-    def __init__(self, part: _Part, upward: bool, epsilon: Fraction, side_epsilon: Fraction) -> None:
+    def __init__(self, part: _LinePart, upward: bool, epsilon: Fraction, side_epsilon: Fraction) -> None:
         self._part = part
         self._upward = upward
         self._epsilon = epsilon

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest
@@ -88,7 +89,7 @@ def draw_quantiles(
     root_share: Fraction | None = None,
 ) -> dict[Fraction, int]:
     """The ordinal of each private quantile; `quantiles` ascend and differ."""
-    total = epsilon / 2 if neighbors is Neighbors.CHANGE_ONE else epsilon
+    total = row_epsilon(epsilon, neighbors)
     drawn = draw_places(Order(column, rng), quantiles, total, root_share)
     return {quantile: drawn[quantile].ordinal for quantile in quantiles}
 

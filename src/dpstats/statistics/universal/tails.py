@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest
@@ -40,7 +41,7 @@ SAFE_NATS = 8
 
 def draw_tail_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
     """The ordinal of a private quantile with few rows beyond it."""
-    total = epsilon / 2 if neighbors is Neighbors.CHANGE_ONE else epsilon
+    total = row_epsilon(epsilon, neighbors)
     count_epsilon = total * COUNT_SHARE
     noisy_rows = column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
     rest = total - count_epsilon

@@ -1,0 +1,149 @@
+"""The budget of a regression: what its steps may spend, share by share, and the noise that a share buys.
+
+Claim      All that is bought from one budget is together epsilon-DP (`PureBudgetSplit`) or (epsilon, delta)-DP
+           (`ConcentratedBudgetSplit`), for one row added or removed, if the sums that are handed in move by no more than they
+           are said to
+Why        Shares add up to at most 1, and a step may be chosen by what earlier steps released: epsilons add up, and so do the
+           rhos of zero-concentrated privacy. A pure share buys spherical Laplace noise, or a draw of the exponential
+           mechanism; a concentrated one discrete Gaussian noise, or a draw at the epsilon with epsilon**2 / 8 = rho
+Numerics   Shares and scales are rationals, rounded against ourselves; noise is exact. Deviations are floats, for planning only
+Source     steps.proof.md; adaptive shares: Rogers, Roth, Ullman & Vadhan 2016; Feldman & Zrnic 2021
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from dpstats.accounting.concentration import zcdp_within
+from dpstats.accounting.groups import steps_between
+from dpstats.foundations.errors import DpstatsError
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Question
+from dpstats.foundations.rounding import sqrt_bounds
+from dpstats.mechanisms.gaussian import sample_discrete_gaussian
+from dpstats.mechanisms.spherical_laplace import sample_spherical_laplace
+
+FINEST = 10**6
+"""Shares are whole multiples of 1 / FINEST."""
+
+
+class BudgetSplit(Protocol):
+    """What is left to spend, in shares of the whole."""
+
+    left: Fraction
+
+    def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
+        """Sums with noise that hides a row, which moves them by at most so much in Euclidean length; and its deviation."""
+        ...
+
+    def draw_epsilon(self, share: Fraction) -> Fraction:
+        """The epsilon at which an exponential mechanism may draw for a share."""
+        ...
+
+    def deviation(self, share: Fraction, coordinates: int) -> float:
+        """About the standard deviation of noise on that many sums, where a row moves them by 1 in Euclidean norm."""
+        ...
+
+    def share_for_draw(self, epsilon: float) -> Fraction:
+        """The share at which `draw_epsilon` is about this."""
+        ...
+
+    def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
+        """The share at which `deviation` is about this."""
+        ...
+
+
+def part(share: float) -> Fraction:
+    """A share as a rational, rounded down to the finest."""
+    return Fraction(max(1, math.floor(min(1.0, share) * FINEST)), FINEST)
+
+
+class _Shares:
+    """Shares that add up to at most one."""
+
+    def __init__(self, rng: RandomSource) -> None:
+        self.rng = rng
+        self.left = Fraction(1)
+
+    def _take(self, share: Fraction) -> None:
+        if not 0 < share <= self.left:
+            raise DpstatsError("a regression cannot spend more than it was given.")
+        self.left -= share
+
+
+class PureBudgetSplit(_Shares):
+    """An epsilon to spend, without delta."""
+
+    def __init__(self, epsilon: Fraction, rng: RandomSource) -> None:
+        super().__init__(rng)
+        self._epsilon = epsilon
+
+    def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
+        """Spherical Laplace noise."""
+        self._take(share)
+        noise = sample_spherical_laplace(l2_units / (self._epsilon * share), len(raw_sums), self.rng)
+        return _sums(raw_sums, noise.tolist()), l2_units * self.deviation(share, len(raw_sums))
+
+    def draw_epsilon(self, share: Fraction) -> Fraction:
+        """The share itself."""
+        self._take(share)
+        return self._epsilon * share
+
+    def deviation(self, share: Fraction, coordinates: int) -> float:
+        """It grows with the root of their number."""
+        return math.sqrt(coordinates + 1) / float(self._epsilon * share)
+
+    def share_for_draw(self, epsilon: float) -> Fraction:
+        """In proportion."""
+        return part(epsilon / float(self._epsilon))
+
+    def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
+        """In proportion to one over it."""
+        return part(self.deviation(Fraction(1), coordinates) / deviation)
+
+
+class ConcentratedBudgetSplit(_Shares):
+    """A rho to spend."""
+
+    def __init__(self, rho: Fraction, rng: RandomSource) -> None:
+        super().__init__(rng)
+        self._rho = rho
+
+    def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
+        """Discrete Gaussian noise."""
+        self._take(share)
+        variance = l2_units**2 / (2 * self._rho * share)
+        noise = sample_discrete_gaussian(variance, len(raw_sums), self.rng)
+        return _sums(raw_sums, noise.tolist()), math.sqrt(variance)
+
+    def draw_epsilon(self, share: Fraction) -> Fraction:
+        """The root of eight times the share's rho, rounded down."""
+        self._take(share)
+        return sqrt_bounds(8 * self._rho * share)[0]
+
+    def deviation(self, share: Fraction, coordinates: int) -> float:
+        """The same for any number of coordinates."""
+        return 1 / math.sqrt(2 * self._rho * share)
+
+    def share_for_draw(self, epsilon: float) -> Fraction:
+        """In proportion to its square."""
+        return part(epsilon**2 / float(8 * self._rho))
+
+    def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
+        """In proportion to one over its square."""
+        return part(1 / (2 * float(self._rho) * deviation**2))
+
+
+def budget_split_for(question: Question, rng: RandomSource) -> BudgetSplit:
+    """The budget of a question; under CHANGE_ONE a row is removed and one added, which every step must hide."""
+    moves = steps_between(question.neighbors, 1)
+    if not question.delta:
+        return PureBudgetSplit(question.epsilon / moves, rng)
+    return ConcentratedBudgetSplit(zcdp_within(question.epsilon, question.delta) / moves**2, rng)
+
+
+def _sums(raw_sums: Sequence[int], noise: Sequence[int]) -> list[int]:
+    return [raw + drawn for raw, drawn in zip(raw_sums, noise, strict=True)]

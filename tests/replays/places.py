@@ -1,0 +1,97 @@
+"""Replays of draws in the order of (decimal, coin): the exact privacy loss of one course of quantiles and ends, or of cut means.
+
+As replays.py. The coins are fixed beforehand, for every row that could be in a table: the k-th row of a decimal has the same coin
+in both of them. So what is computed is the loss of a course given the coins, which is what the proofs bound.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Column, OrderWindow
+from dpstats.statistics import winsorized
+from dpstats.statistics.clipped import cells
+from dpstats.statistics.universal import grain, intervals, order, single, tails
+from dpstats.statistics.universal.decimals import LatticeGroup
+from dpstats.statistics.universal.draw import Piece, RankLoss, draw_piece
+from tests.laws.mechanisms import exponential_of_minus
+from tests.replays.limits import Push, Replay, nats_lost
+
+Coins = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class PlaceReplay(Replay):
+    """Plays or makes a course of noisy numbers and drawn positions."""
+
+    def run(self, mechanism: Callable[[Column], Any], column: Column) -> Any:
+        """Run a mechanism with its coins, noise and draws replaced."""
+        raw_rows = column.count()
+        with ExitStack() as stack:
+            for counting in (intervals, tails, winsorized):
+                stack.enter_context(patch.object(counting, "sample_discrete_laplace", self._noise_on(lambda: raw_rows)))
+            stack.enter_context(patch.object(grain, "raw_grain", self._keep_grain))
+            stack.enter_context(patch.object(grain, "sample_discrete_laplace", self._noise_on(lambda: self._raw_grain)))
+            for drawing in (single, order):
+                stack.enter_context(patch.object(drawing, "draw_piece", self._draw))
+            stack.enter_context(patch.object(order.Order, "meet", lambda order, groups: None))
+            stack.enter_context(patch.object(order.Order, "_draw_coins", lambda order, group: coins_of(group)))
+            stack.enter_context(patch.object(cells, "raw_cells_of", self._keep_cells))
+            stack.enter_context(patch.object(cells, "sample_discrete_laplace", self._cell_noise))
+            return mechanism(column)
+
+    def _noise_on(self, raw_number: Callable[[], int]) -> Callable[..., list[int]]:
+        """Noise that takes a raw number where the course has it."""
+
+        def noise(scale: Fraction, size: int, rng: RandomSource) -> list[int]:
+            noisy: int = self._next(lambda: raw_number() + self._push(scale))
+            self._add_noise(noisy - raw_number(), scale)
+            return [noisy - raw_number()]
+
+        return noise
+
+    def _keep_grain(self, window: OrderWindow, quantile: Fraction, reach: int) -> int:
+        self._raw_grain = _raw_grain(window, quantile, reach)
+        return self._raw_grain
+
+    def _draw(self, pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tuple[Piece, int]:
+        position: int = self._next(lambda: draw_piece(pieces, loss, rng)[1])
+        factors = {nats: exponential_of_minus(nats) for nats in {nats_lost(piece, loss) for piece in pieces}}
+        weights = [piece.boost * factors[nats_lost(piece, loss)] for piece in pieces]
+        total = sum((weight * piece.length for weight, piece in zip(weights, pieces, strict=True)), Fraction(0))
+        at = [index for index, piece in enumerate(pieces) if piece.start <= position < piece.start + piece.length]
+        self.log_probability += _log(sum((weights[index] for index in at), Fraction(0)) / total)
+        return pieces[at[0]], position
+
+
+def coins_of(group: LatticeGroup) -> Coins:
+    """The coins of a decimal's rows, sorted, as `Order` keeps them; each row's is its own."""
+    chooser = random.Random(group.ordinal)
+    drawn = [chooser.randrange(order.COINS) for _ in range(group.raw_count)]
+    coins, counts = np.unique(np.array(drawn, dtype=np.int64), return_counts=True)
+    return coins, np.cumsum(counts)
+
+
+_raw_grain = grain.raw_grain
+
+
+def place_loss(mechanism: Callable[[Column], Any], column: Column, neighbour: Column, push: Push) -> float:
+    """The log ratio of the probabilities that one course has for two columns, given the coins; made from the first."""
+    first = PlaceReplay(None, push)
+    first.run(mechanism, column)
+    second = PlaceReplay(first.course, push)
+    second.run(mechanism, neighbour)
+    return first.log_probability - second.log_probability
+
+
+def _log(probability: Fraction) -> float:
+    return math.log(probability.numerator) - math.log(probability.denominator)
