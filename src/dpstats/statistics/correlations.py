@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import one_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -69,6 +70,7 @@ CORRELATION = register(
                 "'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)",
                 checked_kind,
                 "pearson",
+                one_of(KINDS),
             ),
         ),
         reads=_NUMBERS,

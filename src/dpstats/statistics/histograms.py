@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.json_types import LABEL, WHOLE, either, list_of
 from dpstats.foundations.keys import plain_key
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.randomness import RandomSource
@@ -111,6 +112,7 @@ HISTOGRAM = register(
                 "labels that are not listed need delta",
                 checked_bins,
                 10,
+                either(WHOLE, list_of(LABEL)),
             ),
         ),
         reads=(Reads.EITHER,),
