@@ -45,7 +45,11 @@ def _checked_aggregate(value: object) -> str:
 
 
 def _frozen(value: Any) -> Any:
-    """Lists as tuples; what they must hold is checked with the rest of the plan."""
+    """Lists as tuples, ratios as texts, numpy's numbers as plain ones; what they must be is checked with the rest of the plan."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Fraction):
+        return str(value)
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
