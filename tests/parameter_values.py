@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -66,7 +66,13 @@ def _of_kind(json_type: JsonType, words: str) -> Iterator[Any]:
         values = list(_candidates(json_type["additionalProperties"], words))[:12]
         yield from (dict.fromkeys(["a", *texts][:size], value) for size in (1, 2, 3) for value in values)
     else:
-        plain = {"null": [None], "boolean": [True, False], "integer": WHOLES, "number": [0, 2, 0.5, 1e-3], "string": texts}
+        plain: dict[str, Sequence[Any]] = {
+            "null": [None],
+            "boolean": [True, False],
+            "integer": WHOLES,
+            "number": [0, 2, 0.5, 1e-3],
+            "string": texts,
+        }
         yield from plain[kind]
 
 

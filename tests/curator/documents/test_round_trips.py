@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpstats as dp
@@ -56,7 +57,7 @@ def askers(draw: st.DrawFn, survey: Session) -> Any:
         survey = survey.where(condition)
     if draw(st.booleans()):
         survey = survey.select("region", "income", "employed", "hours", "age", "born")
-    groups = {
+    groups: dict[str, Callable[[], Any]] = {
         "no groups": lambda: survey,
         "private": lambda: survey.group_by("region"),
         "known": lambda: survey.group_by("employed"),
@@ -69,7 +70,7 @@ def askers(draw: st.DrawFn, survey: Session) -> Any:
 
 
 @every_statistic
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_recorded_document_is_canonical_plain_and_valid(name: str, data: st.DataObject) -> None:
     statistic = find_statistic(name)
@@ -83,7 +84,7 @@ def test_a_recorded_document_is_canonical_plain_and_valid(name: str, data: st.Da
 
 
 @every_statistic
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_document_costs_what_the_call_costs_under_the_same_key_or_gets_the_same_complaint(
     name: str, data: st.DataObject

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from dpstats.engines.complaints import shown
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, MissingParameterError, UnknownNameError
+from dpstats.foundations.json_types import fits, json_type_of
 from dpstats.foundations.registry import REQUIRED, Parameter
 from dpstats.foundations.units import LARGEST_EXACT
 
@@ -120,11 +121,11 @@ def _checked(parameter: Parameter, given: Any) -> Any:
 
 
 def _canonical(parameter: Parameter, argument: Any) -> Any:
-    """The plain value that the parameter's check turns into this argument."""
+    """The plain value of the parameter's JSON type that its check turns into this argument."""
     for as_object in (False, True):
         try:
             candidate = _plain(argument, as_object)
-            if _are_same(parameter.check(candidate), argument):
+            if fits(candidate, json_type_of(parameter)) and _are_same(parameter.check(candidate), argument):
                 return candidate
         except Exception:  # it is no such value
             continue
