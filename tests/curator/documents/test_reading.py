@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -195,6 +196,27 @@ def test_a_parameter_is_what_is_written() -> None:
             '{"version": 1, "statistic": "mle", "columns": ["income"], "epsilon": 1, '
             f'"parameters": {{"family": "gamma", "bounds": [[{digits}, 1], [1, 2]]}}}}'
         )
+
+
+@pytest.mark.parametrize("value", [Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity")])
+def test_a_decimal_that_is_no_number_is_refused(value: Decimal) -> None:
+    with pytest.raises(dp.InvalidParameterError, match=r"^epsilon must be a finite number"):
+        read_document({**MEDIAN, "epsilon": value})
+
+
+def test_a_document_that_holds_itself_is_refused() -> None:
+    document: dict[str, Any] = {**MEDIAN}
+    document["parameters"] = document
+    with pytest.raises(dp.InvalidParameterError, match="lists and objects in each other"):
+        read_document(document)
+
+
+@pytest.mark.parametrize("place", ["levels", "parameters", "group_by"])
+def test_names_that_a_terminal_could_take_offence_at_are_escaped(place: str) -> None:
+    held = {"columns": ["region"], "keys": {"\x1b[2J": 3}} if place == "group_by" else {"\x1b[2J": 3}
+    with pytest.raises(dp.DpstatsError) as refused:
+        read_document({**FORMULA, place: held})
+    assert str(refused.value).isprintable()
 
 
 def test_the_caller_cannot_change_a_document_after_it_was_read() -> None:

@@ -22,6 +22,7 @@ from dpstats.curator.documents.document import (
 )
 from dpstats.curator.documents.values import canonical_parameters, named, plain_copy, read_json, refuse_unknown
 from dpstats.curator.formulas import MODELS, statistic_of
+from dpstats.engines.complaints import shown
 from dpstats.foundations.arguments import check_columns
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.json_types import fits, json_type_of
@@ -209,7 +210,7 @@ def _derived(listed: Sequence[Any]) -> tuple[tuple[str, str], ...]:
 
 def _levels(levels: Mapping[str, Any]) -> dict[str, list[Any]]:
     for name, labels in levels.items():
-        _check_labels(labels, f"levels.{name}")
+        _check_labels(labels, f"levels.{shown(name)}")
     return {name: [*labels] for name, labels in levels.items()}
 
 
@@ -229,7 +230,7 @@ def _keys(keys: Any) -> Any:
 
 def _levels_of_keys(keys: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, labels in keys.items():
-        _check_labels(labels, f"group_by.keys.{name}")
+        _check_labels(labels, f"group_by.keys.{shown(name)}")
     return keys
 
 

@@ -55,7 +55,7 @@ def plain_copy(value: Any, path: str = "", depth: int = 0) -> Any:
     if value is None or type(value) in (bool, int, str, Fraction):
         return value
     if type(value) in (float, Decimal):
-        if not math.isfinite(value):
+        if not (value.is_finite() if type(value) is Decimal else math.isfinite(value)):
             raise InvalidParameterError(f"{path or 'the document'} must be a finite number.")
         return value
     if depth > DEEPEST:
@@ -63,10 +63,11 @@ def plain_copy(value: Any, path: str = "", depth: int = 0) -> Any:
     if type(value) in (list, tuple):
         return [plain_copy(item, f"{path}[{place}]", depth + 1) for place, item in enumerate(value)]
     if type(value) is dict and all(type(name) is str for name in value):
-        return {name: plain_copy(item, f"{path}.{name}" if path else name, depth + 1) for name, item in value.items()}
+        place = f"{path}." if path else ""
+        return {name: plain_copy(item, f"{place}{shown(name)}", depth + 1) for name, item in value.items()}
     kind = "an object whose names are no texts" if type(value) is dict else f"a {type(value).__name__}"
     raise InvalidParameterError(
-        f"{shown(path) if path else 'the document'} must be plain JSON: null, true, false, a number, a text, a list or an object "
+        f"{path or 'the document'} must be plain JSON: null, true, false, a number, a text, a list or an object "
         f"of them; got {kind}."
     )
 
