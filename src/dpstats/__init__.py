@@ -36,6 +36,7 @@ from dpstats.foundations.results import NoReply, Release
 
 if TYPE_CHECKING:
     from dpstats.block_functions import sample_and_aggregate
+    from dpstats.curator.documents.schema import question_schema
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
     from dpstats.formula_regression import regression
@@ -71,6 +72,7 @@ __all__ = [
     "models",
     "plan",
     "protect",
+    "question_schema",
     "regression",
     "sample_and_aggregate",
     "select_model",
@@ -84,6 +86,7 @@ _ON_FIRST_USE = {
     "aggregate_choices": "dpstats.selecting",
     "plan": "dpstats.curator.planning.plan",
     "protect": "dpstats.curator.protect",
+    "question_schema": "dpstats.curator.documents.schema",
     "regression": "dpstats.formula_regression",
     "sample_and_aggregate": "dpstats.block_functions",
     "select_model": "dpstats.selecting",

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from dpstats import __version__
-from dpstats.cli import ask, demo, exits, ledger, plan
+from dpstats.cli import ask, demo, exits, ledger, plan, schema
 from dpstats.cli.command import Command
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
-COMMANDS: tuple[Command, ...] = (demo.COMMAND, plan.COMMAND, ask.COMMAND, ledger.COMMAND)
+COMMANDS: tuple[Command, ...] = (demo.COMMAND, plan.COMMAND, ask.COMMAND, ledger.COMMAND, schema.COMMAND)
 
 _DESCRIPTION = """\
 Private statistics that need no bounds: ask, and get an answer with its cost, or an honest "no reply".
@@ -25,6 +25,7 @@ Start here:
   dpstats ask people.csv "median(income)" --epsilon 1       your own table: CSV or Parquet
   dpstats ask --help                                        all the questions there are
   dpstats ledger verify survey.ledger                       what a session spent, checked from the first entry to the last
+  dpstats schema                                            questions as JSON documents: what they may hold
 """
 
 

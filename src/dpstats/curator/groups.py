@@ -17,6 +17,8 @@ from typing import Any
 
 from dpstats.curator.asker import Asker
 from dpstats.curator.desk import Desk, Request, RowsOf
+from dpstats.curator.documents.asking import ask_by_document, grouped_words, record_question, refuse_scope
+from dpstats.curator.documents.reading import read_document
 from dpstats.curator.formulas import design_on, fixed_words, priced_formula, statistic_of, with_design
 from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
@@ -101,6 +103,18 @@ class Groups(Asker):
             return result
         replies = {key: with_design(reply, design, self._scope.view) for key, reply in result.items()}
         return replace(result, replies=replies)
+
+    def ask(self, document: object, *, rng: Any = None) -> Any:
+        """The answer in every group to a question that is written as a document, without groups of its own. See Session.ask."""
+        asked = read_document(document)
+        refuse_scope(asked)
+        return ask_by_document(self, self._scope, asked, rng)
+
+    def document(self, statistic: str, *given: object, **keywords: Any) -> dict[str, Any]:
+        """A question in every group as a document, which the session of the whole table answers. See Session.document."""
+        declared = listed_keys(self._scope, self._by, None, self._table.public_keys)
+        grouped = grouped_words(self._by, None if self._keys == declared else self._keys)
+        return record_question(self._scope, grouped, statistic, given, keywords)
 
     def _checked_delta(self, given: object) -> Fraction:
         """The delta that is spent; an error where there is none for a private choice of keys."""

@@ -16,6 +16,8 @@ from typing import Any
 
 from dpstats.curator.asker import Asker, columns_among
 from dpstats.curator.desk import Desk
+from dpstats.curator.documents.asking import ask_by_document, narrowed_scope, record_question
+from dpstats.curator.documents.reading import read_document
 from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
 from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import AccountReader
@@ -84,6 +86,23 @@ class Session(Asker):
         column has two). Where there are none, keys are chosen privately: that needs delta, and shows only groups of many rows.
         """
         return Groups(self._table, self._scope, columns, keys)
+
+    def ask(self, document: object, *, rng: Any = None) -> Any:
+        """The answer to a question that is written as a document: a dict of plain values, or JSON text. See docs/documents.md.
+
+        It goes the way of the method that it names: the same price, and the same archive. `rng` as for the methods.
+        """
+        asked = read_document(document)
+        session = Session(self._table, narrowed_scope(self._scope, asked))
+        asker = session.group_by(*asked.by, keys=asked.keys) if asked.by else session
+        return ask_by_document(asker, session._scope, asked, rng)
+
+    def document(self, statistic: str, *given: object, **keywords: Any) -> dict[str, Any]:
+        """A question as a document, from what its method takes: document("median", "income", epsilon=0.2). Asks nothing.
+
+        It says what `where`, `with_columns` and `select` have narrowed too, so that the whole table answers it: `ask`.
+        """
+        return record_question(self._scope, {}, statistic, given, keywords)
 
     def describe(self) -> Card:
         """What is public: columns, types, whom the table protects, the budget and what is left of it."""

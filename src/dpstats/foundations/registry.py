@@ -32,6 +32,8 @@ from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
 
 REQUIRED: Any = inspect.Parameter.empty
+JsonType = Mapping[str, Any]
+"""What a JSON value may be, as JSON Schema."""
 AUTO = "auto"
 INTERVAL = 0.95
 """The confidence level of intervals where the asker names none."""
@@ -82,6 +84,8 @@ class Parameter:
     """Turns what a caller gave into the value that the method reads, or raises `InvalidParameterError`."""
     default: Any = REQUIRED
     """What a caller would write for it; checked like anything that a caller gives."""
+    json_type: JsonType | None = None
+    """What a document may give for it, where the type of its default does not say that."""
     by_name: bool = False
     """Whether a question shows it by its name."""
 

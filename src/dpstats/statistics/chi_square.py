@@ -19,6 +19,7 @@ import numpy as np
 
 from dpstats.accounting.groups import row_cost, row_epsilon, steps_between
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import LABEL, NUMBER, either, list_of, object_of, pair_of
 from dpstats.foundations.keys import counts_of, label_text
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
@@ -27,7 +28,7 @@ from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, count_notes
-from dpstats.statistics.testing.labels import MOST_LABELS, checked_list
+from dpstats.statistics.testing.labels import LABELS, MOST_LABELS, checked_list
 from dpstats.statistics.testing.noise import Floats, simulator
 from dpstats.statistics.testing.results import CountsResult, estimate_note, revived_counts
 from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge, proportional, release_counts
@@ -83,8 +84,8 @@ CHI_SQUARE_TEST = register(
         "chi_square_test",
         "Whether two columns of labels are independent of each other (chi-square test), for labels that are public",
         (
-            Parameter("row_labels", "the labels of the first column that count", checked_row_labels),
-            Parameter("column_labels", "the labels of the second column that count", checked_column_labels),
+            Parameter("row_labels", "the labels of the first column that count", checked_row_labels, json_type=LABELS),
+            Parameter("column_labels", "the labels of the second column that count", checked_column_labels, json_type=LABELS),
         ),
         reads=(Reads.LABELS, Reads.LABELS),
         returns=COUNTS_RETURNS,
@@ -109,6 +110,7 @@ GOODNESS_OF_FIT_TEST = register(
                 "probabilities",
                 "the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels",
                 checked_probabilities,
+                json_type=either(object_of(NUMBER), list_of(pair_of(LABEL, NUMBER), 2), LABELS),
             ),
         ),
         reads=(Reads.LABELS,),

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import one_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -70,6 +71,7 @@ CORRELATION = register(
                 "'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)",
                 checked_kind,
                 "pearson",
+                one_of(KINDS),
             ),
         ),
         reads=_NUMBERS,

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import NOTHING, WHOLE, either
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import Table
@@ -58,7 +59,11 @@ SELECT_FEATURES = register(
         "The features that LASSO finds significant for the outcome",
         (
             Parameter(
-                "at_most", "the most features that LASSO may take, or None; 'each' is sharper with it", checked_at_most, None
+                "at_most",
+                "the most features that LASSO may take, or None; 'each' is sharper with it",
+                checked_at_most,
+                None,
+                either(WHOLE, NOTHING),
             ),
             BLOCKS,
         ),

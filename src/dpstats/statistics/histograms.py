@@ -21,6 +21,7 @@ from typing import Any
 
 from dpstats.accounting.groups import row_epsilon, steps_between
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.json_types import LABEL, NOTHING, WHOLE, either, list_of, one_of
 from dpstats.foundations.keys import are_distinct, counts_of, plain_key
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
@@ -129,12 +130,14 @@ HISTOGRAM = register(
                 "labels that are not listed need delta",
                 checked_bins,
                 10,
+                either(WHOLE, list_of(LABEL)),
             ),
             Parameter(
                 "kind",
                 "'numbers' or 'labels': how a column is read that declares no type, such as a list",
                 checked_kind,
                 None,
+                either(one_of(KINDS), NOTHING),
                 by_name=True,
             ),
         ),

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import NUMBER, one_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -23,7 +24,7 @@ from dpstats.mechanisms.grid import grid_for
 from dpstats.statistics.sign_tests import count_notes
 from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_gap_to, raw_places
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
-from dpstats.statistics.testing.labels import checked_pair, show_labels
+from dpstats.statistics.testing.labels import TWO_LABELS, checked_pair, show_labels
 from dpstats.statistics.testing.numbers import checked_number, checked_scale
 from dpstats.statistics.testing.results import TestResult, estimate_note, revived_result
 from dpstats.statistics.testing.tables import release_counts
@@ -53,14 +54,21 @@ KS_TEST = register(
         "ks_test",
         "Whether the rows follow a given distribution (Kolmogorov's test)",
         (
-            Parameter("distribution", f"its name: {', '.join(DISTRIBUTIONS)}", checked_distribution, "normal"),
+            Parameter(
+                "distribution",
+                f"its name: {', '.join(DISTRIBUTIONS)}",
+                checked_distribution,
+                "normal",
+                one_of(DISTRIBUTIONS),
+            ),
             Parameter(
                 "loc",
                 "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
                 checked_location,
                 0,
+                NUMBER,
             ),
-            Parameter("scale", "its scale, as scipy.stats has it: a normal one's standard deviation", checked_scale, 1),
+            Parameter("scale", "its scale, as scipy.stats has it: a normal one's standard deviation", checked_scale, 1, NUMBER),
         ),
         returns=D_RETURNS,
         revive=revived_result,
@@ -70,7 +78,7 @@ TWO_SAMPLE_KS_TEST = register(
     Statistic(
         "two_sample_ks_test",
         "Whether two groups of rows follow the same distribution (Smirnov's test)",
-        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair),),
+        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair, json_type=TWO_LABELS),),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=D_RETURNS,
         revive=revived_result,

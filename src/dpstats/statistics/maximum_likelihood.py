@@ -24,6 +24,7 @@ import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, TEXT, WHOLE, either, list_of, object_of
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Simulated, Statistic, method, register
@@ -65,6 +66,7 @@ FEW_ESTIMATES = Refusal(
     "Larger blocks (fewer of them) help, more rows, or a family that can have made the rows.",
 )
 FAR_ROWS = ("far rows", "pull no harder than others: where rows do not follow the family, plain maximum likelihood would differ")
+RANGE = list_of({"type": "number"}, 2, 2)
 KEPT = Fraction(9, 10)
 """At least so much of epsilon is left when rows and answers have been counted."""
 SCORES_CLAIM = (
@@ -163,12 +165,39 @@ MLE = register(
                 "normal, lognormal, exponential, gamma, weibull, beta, pareto, poisson, binomial, negative_binomial, "
                 "normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats",
                 checked_family,
+                json_type=TEXT,
             ),
-            Parameter("bounds", "public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}", _checked_bounds, None),
-            Parameter("blocks", "into how many blocks rows are put, for t_star and blocks", checked_blocks, "auto"),
-            Parameter("trials", "of a binomial family: the public number of trials", _checked_whole("trials", 1, 10**9), None),
-            Parameter("components", "of a mixture: how many laws it has", _checked_whole("components", 2, 5), None),
-            Parameter("fixed", "of a scipy distribution: parameters that are known, such as {'floc': 0}", _checked_fixed, None),
+            Parameter(
+                "bounds",
+                "public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}",
+                _checked_bounds,
+                None,
+                either(object_of(RANGE), list_of(RANGE), RANGE, NOTHING),
+            ),
+            Parameter(
+                "blocks", "into how many blocks rows are put, for t_star and blocks", checked_blocks, "auto", AUTO_OR_WHOLE
+            ),
+            Parameter(
+                "trials",
+                "of a binomial family: the public number of trials",
+                _checked_whole("trials", 1, 10**9),
+                None,
+                either(WHOLE, NOTHING),
+            ),
+            Parameter(
+                "components",
+                "of a mixture: how many laws it has",
+                _checked_whole("components", 2, 5),
+                None,
+                either(WHOLE, NOTHING),
+            ),
+            Parameter(
+                "fixed",
+                "of a scipy distribution: parameters that are known, such as {'floc': 0}",
+                _checked_fixed,
+                None,
+                either(object_of({"type": "number"}), NOTHING),
+            ),
         ),
         reads=(Reads.FEATURES,),
         parameter_first=True,

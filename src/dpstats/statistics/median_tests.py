@@ -24,7 +24,7 @@ from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.chi_square import COUNTS_RETURNS, simulation_notes
 from dpstats.statistics.clipped.margins import critical_value
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes, share_of
-from dpstats.statistics.testing.labels import checked_groups, show_labels
+from dpstats.statistics.testing.labels import LABELS, checked_groups, show_labels
 from dpstats.statistics.testing.noise import Floats, laplace_variance, simulator
 from dpstats.statistics.testing.results import CountsResult, estimate_note, revived_counts
 from dpstats.statistics.testing.tables import independent, judge, release_counts
@@ -39,7 +39,7 @@ MEDIAN_TEST = register(
     Statistic(
         "median_test",
         "Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one)",
-        (Parameter("groups", "the labels whose rows are compared, such as ['a', 'b', 'c']", checked_groups),),
+        (Parameter("groups", "the labels whose rows are compared, such as ['a', 'b', 'c']", checked_groups, json_type=LABELS),),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=COUNTS_RETURNS,
         revive=revived_counts,

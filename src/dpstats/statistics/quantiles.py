@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import NUMBER, either, list_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -61,7 +62,14 @@ QUANTILE = register(
     Statistic(
         "quantile",
         "The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon",
-        (Parameter("q", "which quantile, from 0 to 1 (0.5 is the median), or a list of them", checked_quantiles),),
+        (
+            Parameter(
+                "q",
+                "which quantile, from 0 to 1 (0.5 is the median), or a list of them",
+                checked_quantiles,
+                json_type=either(NUMBER, list_of(NUMBER)),
+            ),
+        ),
         returns="a float, or a tuple of floats in the order of the list",
         why_preferred=WHY_UNIVERSAL,
     )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, NUMBER, either, list_of, one_of
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
@@ -44,7 +45,11 @@ def _checked_aggregate(value: object) -> str:
 
 
 def _frozen(value: Any) -> Any:
-    """Lists as tuples; what they must hold is checked with the rest of the plan."""
+    """Lists as tuples, ratios as texts, numpy's numbers as plain ones; what they must be is checked with the rest of the plan."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Fraction):
+        return str(value)
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
@@ -57,11 +62,29 @@ SAMPLE_AND_AGGREGATE = register(
         "sample_and_aggregate",
         "One private answer of what a function says of random blocks of rows",
         (
-            Parameter("function", f"the function by name: {', '.join(NAMED)}", _checked_function),
-            Parameter("blocks", "into how many blocks rows are put; public", _frozen, AUTO),
-            Parameter("aggregate", f"how their answers become one: {', '.join(NAMES)}", _checked_aggregate, "universal"),
-            Parameter("range", "for mean, trimmed and winsorized: public ends of the answer such as (0, 10)", _frozen, None),
-            Parameter("trim", "for trimmed and winsorized: the part cut off at either end", _frozen, None),
+            Parameter("function", f"the function by name: {', '.join(NAMED)}", _checked_function, json_type=one_of(NAMED)),
+            Parameter("blocks", "into how many blocks rows are put; public", _frozen, AUTO, AUTO_OR_WHOLE),
+            Parameter(
+                "aggregate",
+                f"how their answers become one: {', '.join(NAMES)}",
+                _checked_aggregate,
+                "universal",
+                one_of(NAMES),
+            ),
+            Parameter(
+                "range",
+                "for mean, trimmed and winsorized: public ends of the answer such as (0, 10)",
+                _frozen,
+                None,
+                either(list_of(NUMBER, 2, 2), list_of(list_of(NUMBER, 2, 2)), NOTHING),
+            ),
+            Parameter(
+                "trim",
+                "for trimmed and winsorized: the part cut off at either end",
+                _frozen,
+                None,
+                either(NUMBER, NOTHING),
+            ),
         ),
         reads=(Reads.FEATURES,),
         parameter_first=True,

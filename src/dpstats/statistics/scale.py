@@ -14,6 +14,7 @@ import sys
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import NUMBER, list_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -49,7 +50,7 @@ INTERQUANTILE_RANGE = register(
     Statistic(
         "interquantile_range",
         "The distance between two quantiles: the width of a middle part of the rows",
-        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75)),),
+        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75), list_of(NUMBER, 2, 2)),),
         returns="a float",
         why_preferred=WHY_UNIVERSAL,
     )

@@ -20,6 +20,7 @@ from functools import partial
 import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import TEXT, list_of, one_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import Column, Table
@@ -50,7 +51,13 @@ SELECT_MODEL = register(
         "select_model",
         "The model, of a public list, that predicts the outcome best from the features",
         (
-            Parameter("models", f"two or more of {', '.join(MODELS)}", checked_models, ["linear", "quadratic", "forest"]),
+            Parameter(
+                "models",
+                f"two or more of {', '.join(MODELS)}",
+                checked_models,
+                ["linear", "quadratic", "forest"],
+                list_of(one_of(MODELS), 2),
+            ),
             POPULARITY,
             BLOCKS,
         ),
@@ -66,7 +73,13 @@ SELECT_FAMILY = register(
         "select_family",
         "The family of laws, of a public list, that fits the numbers best",
         (
-            Parameter("families", f"two or more of {', '.join(LAWS)}", checked_laws, ["normal", "lognormal", "gamma"]),
+            Parameter(
+                "families",
+                f"two or more of {', '.join(LAWS)}",
+                checked_laws,
+                ["normal", "lognormal", "gamma"],
+                list_of(TEXT, 2),
+            ),
             POPULARITY,
             BLOCKS,
         ),

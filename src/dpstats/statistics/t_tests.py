@@ -13,13 +13,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes
 from dpstats.statistics.testing.contrasts import SEEN_NATS, WIDE_ROOM, Contrast, difference_of, mean_of
-from dpstats.statistics.testing.labels import checked_pair, show_labels
+from dpstats.statistics.testing.labels import TWO_LABELS, checked_pair, show_labels
 from dpstats.statistics.testing.numbers import checked_number
 from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, estimate_note, revived_result
 
@@ -35,7 +36,7 @@ T_TEST = register(
     Statistic(
         "t_test",
         "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
-        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0), ALTERNATIVE),
+        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0, NUMBER), ALTERNATIVE),
         returns=T_RETURNS,
         revive=revived_result,
     )
@@ -44,7 +45,10 @@ TWO_SAMPLE_T_TEST = register(
     Statistic(
         "two_sample_t_test",
         "Whether two groups of rows have the same mean (Welch's t test)",
-        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair), ALTERNATIVE),
+        (
+            Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair, json_type=TWO_LABELS),
+            ALTERNATIVE,
+        ),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=T_RETURNS,
         revive=revived_result,

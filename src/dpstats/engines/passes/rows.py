@@ -145,7 +145,7 @@ class RowScan(Generic[R]):
 
 
 @dataclass(frozen=True)
-class KeptRows:
+class CompleteRows:
     """A job: the rows of a view that are complete, piece by piece, for several passes over rows in memory."""
 
     view: TableView

@@ -22,7 +22,7 @@ from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
 from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
-from dpstats.engines.passes.rows import KeptRows, R, RowList, RowScan, RowTotals
+from dpstats.engines.passes.rows import CompleteRows, R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import C, ColumnRun
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
@@ -117,7 +117,7 @@ class StoreTable:
         if not self._store.in_memory:
             return self._store.run(scan, columns)
         if self._raw_kept is None:  # a walk makes many passes: each column is read once, and its expressions are worked out once
-            self._raw_kept = self._store.run(KeptRows(self._view), columns)
+            self._raw_kept = self._store.run(CompleteRows(self._view), columns)
         return scan.over(self._raw_kept)
 
     def _paired(self, collector: P) -> P:

@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import AUTO_OR_WHOLE
 from dpstats.foundations.registry import AUTO, Parameter
 from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.aggregation.choices import stability_test
@@ -39,6 +40,7 @@ BLOCKS = Parameter(
     "how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree",
     checked_blocks,
     AUTO,
+    AUTO_OR_WHOLE,
 )
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import LABEL, list_of
 from dpstats.foundations.keys import are_distinct, plain_key
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 MOST_LABELS = 100
+LABELS, TWO_LABELS = list_of(LABEL, 2, MOST_LABELS), list_of(LABEL, 2, 2)
 
 
 def checked_list(value: object, name: str, least: int = 2, most: int = MOST_LABELS) -> tuple[Any, ...]:

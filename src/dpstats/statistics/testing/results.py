@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import one_of
 from dpstats.foundations.registry import Parameter
 
 TWO_SIDED, LESS, GREATER = ALTERNATIVES = ("two-sided", "less", "greater")
@@ -85,5 +86,9 @@ def checked_alternative(value: object) -> str:
 
 
 ALTERNATIVE = Parameter(
-    "alternative", "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'", checked_alternative, TWO_SIDED
+    "alternative",
+    "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'",
+    checked_alternative,
+    TWO_SIDED,
+    one_of(ALTERNATIVES),
 )

@@ -1,0 +1,1 @@
+"""Questions as documents: plain JSON that says all that a method call on a protected table says."""
