@@ -49,7 +49,7 @@ def checked_at_most(value: object) -> int | None:
 
 
 def prefer_stable(arguments: Mapping[str, Any], delta: Fraction) -> str:
-    """With a delta whole sets can be tested, however many there are."""
+    """The method for "auto": with a delta whole sets can be tested, however many there are."""
     return STABLE if delta else EACH
 
 

@@ -39,7 +39,7 @@ def checked_intercept(value: object) -> bool:
 
 
 def prefer_gaussian(arguments: Mapping[str, Any], delta: Fraction) -> str:
-    """With a delta to spend, many coefficients cost less noise."""
+    """The method for "auto": Gaussian noise where there is a delta, because many coefficients then get less noise."""
     return GAUSSIAN if delta else PURE
 
 

@@ -70,7 +70,7 @@ class Proposal:
 
     @property
     def step(self) -> float:
-        """In scales of the frame."""
+        """The length of a step, in scales of the frame."""
         return self.side / SIDE
 
     def fit(self, places: Sequence[Fraction], spreads: float, question: Question) -> RegressionFit:

@@ -48,7 +48,7 @@ class Wrapped(Pipeline):
     inner: Pipeline
 
     def prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> Prices:
-        """As the pipeline inside."""
+        """The prices of the pipeline inside."""
         return self.inner.prices(unit_epsilon, unit_delta)
 
     def steps(self) -> Iterator[Step]:

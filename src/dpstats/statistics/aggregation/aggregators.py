@@ -100,7 +100,7 @@ class Aggregator:
         return "pure epsilon-DP: one row changes the vote of one block"
 
     def fewest_blocks(self, blocks: int, coordinates: int, epsilon: Fraction) -> int:
-        """How many blocks it takes at least; it hardly depends on how many there are, by what counting their answers costs."""
+        """The fewest blocks that an answer takes; `blocks` enters only through what counting their answers costs."""
         return fewest_blocks(coordinates, epsilon - turnout_epsilon(blocks, epsilon)) if self.name == CENTRED else 1
 
     def check_blocks(self, blocks: int, coordinates: int, epsilon: Fraction) -> None:

@@ -43,7 +43,7 @@ class VoteCut:
     winsorized: bool = False
 
     def votes(self, blocks: int) -> int:
-        """How many votes it is at either end."""
+        """The number of votes that are cut at either end."""
         return math.floor(self.trim * blocks)
 
     def counted(self, blocks: int) -> int:
@@ -51,7 +51,7 @@ class VoteCut:
         return blocks if self.winsorized else blocks - 2 * self.votes(blocks)
 
     def sensitivity(self, blocks: int) -> int:
-        """How many whole ranges one changed vote can move the sum, at most."""
+        """The sensitivity of the sum in whole ranges: how far one changed vote can move it."""
         cut = self.votes(blocks)
         if not self.winsorized:
             return 1

@@ -40,7 +40,7 @@ class NamedFunction:
         return self.of_block(raw_block[raw_complete])
 
     def check_container(self, no_rows: Any, *others: Any) -> int:
-        """How many numbers it gives for such containers, of which only the types are looked at; raises where they do not fit."""
+        """How many numbers the function returns for such containers, by their types alone; raises where they do not fit."""
         try:
             columns = _matrix(no_rows, others).shape[1]
         except (TypeError, ValueError):

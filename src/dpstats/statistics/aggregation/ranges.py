@@ -27,7 +27,7 @@ class Range:
 
     @property
     def width(self) -> float:
-        """How far the ends are apart."""
+        """The distance between the ends."""
         return self.high - self.low
 
     def places(self, raw_votes: Floats, default: float | None = None) -> NDArray[np.int64]:

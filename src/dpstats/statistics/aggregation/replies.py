@@ -16,7 +16,7 @@ class ReplyForm(Protocol[Reply_co]):
     """Tells replies from everything else that a function may return."""
 
     def read(self, raw_plain: object) -> Reply_co | None:
-        """The reply that a plain value is (numbers, texts, lists, and {"set": list}); None where it is none."""
+        """Parse a reply (numbers, texts, lists, and {"set": list}); None if it is not a valid one."""
         ...
 
 

@@ -50,7 +50,7 @@ class Spread:
     noise_kurtosis: float
     """Excess kurtosis of the noise alone."""
     skew: float
-    """How far skewness shifts the far end of an interval, per squared critical value."""
+    """The shift of an interval's far end for skewness, per squared critical value."""
 
     @property
     def variance(self) -> float:

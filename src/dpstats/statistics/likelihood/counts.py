@@ -166,7 +166,7 @@ def tidy_quartiles(quantiles: Mapping[float, float]) -> Floats:
 
 
 def best_of(distribution: Callable[[Floats, Floats], Floats], candidates: Floats, quantiles: Mapping[float, float]) -> Floats:
-    """Of candidates (one a row) those whose quartiles are nearest to these, on average if there are several.
+    """The candidates (one a row) whose quartiles are nearest to these; their mean if there are several.
 
     A count is a quantile when the share lies between the distribution just below it and at it; how far it lies from there is how
     far off a candidate is.

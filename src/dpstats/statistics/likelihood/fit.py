@@ -33,7 +33,7 @@ class LikelihoodFit:
     family: str
     """As the family calls itself: "gamma", "binomial(trials=10)"."""
     names: tuple[str, ...]
-    """Of the parameters, one for each number."""
+    """The names of the parameters, one for each number."""
     values: tuple[float, ...]
     covariance: tuple[tuple[float, ...], ...] | None = None
     """Of the total error, which is sampling and noise together; None where it is not known."""

@@ -78,14 +78,14 @@ class Maximiser:
         return None
 
     def _climbed(self, depth: Function, free: Floats) -> tuple[Floats, bool]:
-        """As far as gradients lead, and whether they led to an end."""
+        """The point that gradient steps reach, and whether they converged."""
         units = self._units(free)
         options = {"ftol": 1e-12, "gtol": 1e-7}
         climbed = self.minimize(lambda steps: depth(free + units * steps), 0 * free, method="L-BFGS-B", options=options)
         return (free + units * climbed.x, bool(climbed.success)) if climbed.fun <= depth(free) else (free, False)
 
     def _walked(self, depth: Function, free: Floats) -> Floats:
-        """As far as a simplex gets, which needs no gradients."""
+        """The point that a simplex search reaches, which needs no gradients."""
         simplex = free + _SIMPLEX * np.vstack([0 * free, np.diag(self._units(free))])
         options = {"initial_simplex": simplex, "xatol": 1e-6, "fatol": 1e-10, "maxiter": _TRIES * len(free)}
         return np.asarray(self.minimize(depth, free, method="Nelder-Mead", options=options).x)

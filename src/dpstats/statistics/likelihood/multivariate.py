@@ -87,7 +87,7 @@ class MultivariateNormal:
         return raw_scores
 
     def information(self, theta: Floats) -> Floats:
-        """In closed form; means and covariances do not tell of each other."""
+        """The Fisher information in closed form; means and covariances are orthogonal."""
         precision = np.linalg.inv(self._covariance(theta))
         units = np.stack([self.matrix(unit) for unit in np.eye(len(self._pairs))]) @ precision
         information = np.zeros((len(self.parameters), len(self.parameters)))

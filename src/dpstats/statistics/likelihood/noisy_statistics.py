@@ -36,7 +36,7 @@ class Solved:
 
     theta: Floats
     covariance: Floats
-    """Of the parameters: sampling and noise."""
+    """The covariance of the parameters, for sampling and noise."""
     noisy_rows: int
 
 

@@ -67,7 +67,7 @@ class NegativeBinomial:
         return {"mean": mean, "dispersion": dispersion, "r": r, "p": p}
 
     def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """In closed form, by polygamma functions of the count."""
+        """The scores in closed form, by polygamma functions of the count."""
         raw_good = whole_numbers(raw_rows[:, 0])
         raw_counts = np.where(raw_good, raw_rows[:, 0], 0.0)
         mean, dispersion = theta
@@ -80,7 +80,7 @@ class NegativeBinomial:
         return only_finite(raw_scores, raw_good)
 
     def information(self, theta: Floats) -> Floats:
-        """That of the mean in closed form, that of the dispersion by the mean square of its score; none of both."""
+        """The Fisher information: of the mean in closed form, of the dispersion by its mean squared score; orthogonal."""
         mean, dispersion = theta
         top = mean + 60 * (1 + dispersion * mean) + 12 * np.sqrt(mean * (1 + dispersion * mean))
         step = max(1.0, np.ceil(top / _SUPPORT))

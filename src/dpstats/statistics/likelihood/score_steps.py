@@ -82,7 +82,7 @@ class ScoreStep:
 
     stand: Stand
     length: float
-    """As long as it would have been; steps are cut off at LONGEST."""
+    """The length before the step was cut off at LONGEST."""
     error: float
     """How far off its end may be by sampling and noise, as lengths are measured."""
     covariance: Floats

@@ -47,7 +47,7 @@ class LikelihoodModel:
     bounds: Limits | None = None
     name: str = "model"
     groups: int = GROUPS
-    """Of the jackknife; with 1 estimates are as they are, biased and four times as fast."""
+    """The number of groups of the jackknife; with 1 there is none, and estimates are biased but four times as fast."""
     seconds: float = SECONDS
     """What the fit of one block may take."""
     workers: int | None = None
@@ -114,7 +114,7 @@ class ModelBlockFit:
         return self.climber.maximum(lambda theta: self._mean_log(raw_rows, theta), raw_start)
 
     def _mean_log(self, raw_rows: Floats, theta: Floats) -> float:
-        """Of one number for each row, or of their sum."""
+        """The mean log-likelihood of the rows; the model returns one number for each row, or their sum."""
         raw_logs = np.asarray(self.log_likelihood(raw_rows, *theta.tolist()), dtype=np.float64)
         if raw_logs.size not in (1, len(raw_rows)):
             raise ValueError("one log density for each row, or their sum")

@@ -58,7 +58,7 @@ class RawOrders:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.x)
 
 

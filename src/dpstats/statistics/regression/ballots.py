@@ -41,7 +41,7 @@ class Ballot:
 
     @property
     def blocks(self) -> int:
-        """How many there are; public, because the noisy number of rows is."""
+        """The number of blocks; public, because the noisy number of rows is."""
         return len(self.raw_votes)
 
     def column(self, place: int) -> VotesColumn:

@@ -93,20 +93,20 @@ class PureBudgetSplit(_Shares):
         return self._epsilon * share
 
     def deviation(self, share: Fraction, coordinates: int) -> float:
-        """It grows with the root of their number."""
+        """The standard deviation of the noise that a share buys, which grows with the root of the number of coordinates."""
         return math.sqrt(coordinates + 1) / float(self._epsilon * share)
 
     def share_for_draw(self, epsilon: float) -> Fraction:
-        """In proportion."""
+        """The share for a draw at `epsilon`, in proportion to it."""
         return part(epsilon / float(self._epsilon))
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
-        """In proportion to one over it."""
+        """The share for noise of a `deviation`, in proportion to one over it."""
         return part(self.deviation(Fraction(1), coordinates) / deviation)
 
 
 class ConcentratedBudgetSplit(_Shares):
-    """A rho to spend."""
+    """A rho of zero-concentrated privacy to spend."""
 
     def __init__(self, rho: Fraction, rng: RandomSource) -> None:
         super().__init__(rng)
@@ -129,11 +129,11 @@ class ConcentratedBudgetSplit(_Shares):
         return 1 / math.sqrt(2 * self._rho * share)
 
     def share_for_draw(self, epsilon: float) -> Fraction:
-        """In proportion to its square."""
+        """The share for a draw at `epsilon`, which grows with its square."""
         return part(epsilon**2 / float(8 * self._rho))
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
-        """In proportion to one over its square."""
+        """The share for noise of a `deviation`, which falls with its square."""
         return part(1 / (2 * float(self._rho) * deviation**2))
 
 

@@ -59,7 +59,7 @@ class LinkScores:
 
     @property
     def l2_units(self) -> int:
-        """Of the score."""
+        """The L2 sensitivity of the score, in units."""
         return PULL * self.outcomes.points.radius
 
 

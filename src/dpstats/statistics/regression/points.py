@@ -43,7 +43,7 @@ class Points:
     turn: tuple[tuple[int, ...], ...] | None = None
     """Whole numbers by which standardised points are turned and stretched, column by column; None to leave them."""
     radius: int = 1
-    """Of the ball, in its units."""
+    """The radius of the ball, in its units."""
 
     @property
     def coordinates(self) -> int:

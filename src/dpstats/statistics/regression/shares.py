@@ -36,7 +36,7 @@ class Regime:
     """How boldly to cut, by how the noise of the last step compares with the error of sampling."""
 
     radius: float
-    """Of the ball, over the root of the number of coordinates."""
+    """The radius of the ball, over the root of the number of coordinates."""
     cut: float
     """Where residuals are cut off, over the median of their magnitudes."""
 

@@ -94,7 +94,7 @@ class Products:
 
 @dataclass(frozen=True)
 class InnerProducts:
-    """As `Products`, of the rows alone whose residuals are not cut off."""
+    """`Products` of those rows alone whose residuals are not cut off."""
 
     residuals: Residuals
     cut: int
@@ -148,7 +148,7 @@ class Scores:
 
     @property
     def l2_units(self) -> int:
-        """Of the score."""
+        """The L2 sensitivity of the score, in units."""
         return self.strongest * self.residuals.points.radius
 
 
@@ -176,7 +176,7 @@ class ResidualLevels:
 
     @property
     def l2_units(self) -> int:
-        """Of all together: the root of 18/16 is below 17/16."""
+        """The L2 sensitivity of all sums together, in units: the root of 18/16 is below 17/16."""
         return -(-17 * self.cut // 16)
 
 

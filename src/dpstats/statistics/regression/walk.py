@@ -50,7 +50,7 @@ class Estimate:
     intercept: float
     coefficients: Floats
     covariance: Floats | None
-    """Of sampling and noise together, intercept first."""
+    """The covariance of sampling and noise together, intercept first."""
     noise: Floats
     """Standard deviations of the last step's noise, intercept first."""
     noisy_rows: int

@@ -83,7 +83,7 @@ def can_be_drawn(rows_beyond: float, epsilon: float) -> bool:
 
 
 def clip_for(slope: Fraction) -> Fraction:
-    """How many nats a draw may lose that should read few rows."""
+    """The most nats that the draw of an end may lose, so that it reads few rows."""
     return min(MOST_CLIP, max(LEAST_CLIP, FEW_ROWS * slope))
 
 
@@ -95,7 +95,7 @@ def slopes_of(epsilon: Fraction, upward: bool) -> tuple[Fraction, Fraction]:
 
 @lru_cache(maxsize=256)
 def _misses(epsilon: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """By how many rows a draw goes beyond its target (below 0: falls short of it), at equally likely places of its law."""
+    """The error of a draw in rows (below 0: it falls short of its target), at equally likely places of its law."""
     if not epsilon:
         return (0.0,), (1.0,)
     inward, outward = float(INWARD_SHARE) * epsilon, float(1 - INWARD_SHARE) * epsilon

@@ -167,7 +167,7 @@ class Layout:
         return ends
 
     def _drawn_rows(self, quantile: Fraction, upward: bool) -> float:
-        """How far beyond a quantile an end is that is drawn beside it."""
+        """The number of rows from a quantile to an end that is drawn beside it."""
         return self._rows(quantile, self.epsilon / self._ends_beside(quantile, upward), self.noise)
 
     def _rows(self, quantile: Fraction, epsilon: float, noise: float) -> float:

@@ -248,7 +248,7 @@ def _noisy_count(raw_count: int, epsilon: Fraction, rng: RandomSource) -> int:
 
 
 def _clip_for(slope: Fraction) -> Fraction:
-    """How many nats a draw on one side may lose."""
+    """The most nats that a draw on one side may lose."""
     return min(CLIP, max(SIDE_CLIP, FEW_ROWS * slope))
 
 

@@ -19,7 +19,7 @@ DRAW, NOISE = Fraction(1, 8), Fraction(1, 2)
 
 
 def loss_of_one() -> Fraction:
-    """Of one quantile, in the middle or in a tail, with an interval or without."""
+    """rho / epsilon**2 of one quantile, in the middle or in a tail, with an interval or without."""
     point = max(_single(), _in_tail())
     bounded = [
         ROWS_SHARE**2 * NOISE
@@ -32,18 +32,18 @@ def loss_of_one() -> Fraction:
 
 
 def loss_of_several(root_share: Fraction | None = None) -> Fraction:
-    """Of two quantiles or more by recursive halving, with intervals or without."""
+    """rho / epsilon**2 of two quantiles or more by recursive halving, with intervals or without."""
     squares = Fraction(1, 2) if root_share is None else root_share**2 + (1 - root_share) ** 2  # of the shares along a path
     bounded = [ROWS_SHARE**2 * NOISE + ends**2 * DRAW + (1 - ROWS_SHARE - ends) ** 2 * squares * DRAW for ends in ENDS.ends()]
     return max(squares * DRAW, *bounded)
 
 
 def _single() -> Fraction:
-    """Of a look at the grain and one draw."""
+    """rho / epsilon**2 of a look at the grain and one draw."""
     return GRAIN_SHARE**2 * NOISE + (1 - GRAIN_SHARE) ** 2 * DRAW
 
 
 def _in_tail() -> Fraction:
-    """Of a noisy number of rows, and then of a single draw or three."""
+    """rho / epsilon**2 of a noisy number of rows, and then of a single draw or three."""
     three = (MEDIAN_SHARE**2 + SCALE_SHARE**2 + TAIL_SHARE**2) * DRAW
     return COUNT_SHARE**2 * NOISE + (1 - COUNT_SHARE) ** 2 * max(_single(), three)

@@ -56,7 +56,7 @@ def draw_tail_quantile(column: Column, quantile: Fraction, epsilon: Fraction, ne
 
 
 def safe_rows(epsilon: Fraction) -> int:
-    """How many rows a tail draw leaves beyond its target at least, where the whole quantile spends `epsilon`."""
+    """The fewest rows that a tail draw leaves beyond its target, where the whole quantile spends `epsilon`."""
     return math.ceil(SAFE_NATS / (epsilon * (1 - COUNT_SHARE) * TAIL_SHARE))
 
 
