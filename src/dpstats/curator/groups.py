@@ -31,10 +31,10 @@ from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, Statistic, may_spend_delta
-from dpstats.foundations.results import Interval, NoReply, Release, value_text
+from dpstats.foundations.results import NoReply, Release, value_text
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
-from dpstats.statistics.counts import noise_reach
+from dpstats.statistics.counts import count_interval
 
 KEYS_SHARE = Fraction(1, 4)
 """The part of epsilon that a private choice of keys gets; the answers get the rest."""
@@ -202,7 +202,9 @@ class _Answering:
             method=question.method.name,
             claim="(epsilon, delta)-DP: counts with whole-number Laplace noise, shown from a threshold on",
             private=self.source.private,
-            interval=_interval_around(noisy_count, question),
+            interval=count_interval(
+                noisy_count, question, "the noise; a group near the threshold is shown only when its noise is large"
+            ),
         )
 
     def _grouped(self, replies: Mapping[Key, Release | NoReply], question: Question, note: tuple[str, str]) -> GroupedRelease:
@@ -220,15 +222,6 @@ class _Answering:
 def replace_delta(cost: PrivacyCost, delta: Fraction) -> PrivacyCost:
     """The same cost with another delta."""
     return PrivacyCost(cost.epsilon, delta, cost.neighbors, cost.unit)
-
-
-def _interval_around(noisy_count: int, question: Question) -> Interval | None:
-    if question.interval is None:
-        return None
-    level = float(question.interval)
-    reach = noise_reach(float(question.epsilon), level)
-    covers = "the noise; a group near the threshold is shown only when its noise is large"
-    return Interval(max(0, noisy_count - reach), noisy_count + reach, level, covers)
 
 
 def _choice(epsilon: Fraction, delta: Fraction) -> str:

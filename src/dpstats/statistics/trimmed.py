@@ -70,7 +70,7 @@ TRIMMED_MEAN = register(
 )
 
 
-@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS)
+@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=2)
 def trimmed_mean_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The Winsorized mean without what the rows beyond its quantiles count there."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=True)

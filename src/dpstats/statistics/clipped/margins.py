@@ -70,11 +70,16 @@ class Spread:
         return half + max(-shift, 0.0), half + max(shift, 0.0)
 
 
+def mean_of(cells: Cells) -> float:
+    """The mean of the rows in u, from cells of any degree from 1 on."""
+    return max(-1.0, min(1.0, cells.total(1) / max(cells.total(0), FEWEST_ROWS)))
+
+
 def spread_of(cells: Cells) -> Spread:
-    """The mean of the rows in u, and how certain it is."""
+    """The mean of the rows in u, and how certain it is; the cells are of degree 2 or more."""
     rows = max(cells.total(0), FEWEST_ROWS)
     first, second = weights_of(cells.degree, 1), weights_of(cells.degree, 2)
-    mean = max(-1.0, min(1.0, cells.total(1) / rows))
+    mean = mean_of(cells)
     square = cells.total(2) / rows
     doubt = math.sqrt(cells.noise_variance(second - square - 2 * mean * (first - mean))) / rows
     variance = max(square - mean**2, 0.0) + CAUTION * doubt
