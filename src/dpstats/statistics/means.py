@@ -136,7 +136,7 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
         half = min(clipped.hidden() / clipped.noisy_rows, LARGEST - abs(value))
         return value, None if level is None else Interval(value - half, value + half, float(level), WHOLE_ERROR)
     frame = clipped.frame
-    value = frame.centre + frame.radius * mean_of(clipped.cells)
+    value = _held(frame.centre + frame.radius * mean_of(clipped.cells))
     if level is None:
         return value, None
     spread = spread_of(clipped.cells)
@@ -144,7 +144,7 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     half = frame.radius * (below + above) / 2
     lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in _lost(clipped.cut))
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
-    return value, Interval(low, high, float(level), WHOLE_ERROR)
+    return value, Interval(_held(low), _held(high), float(level), WHOLE_ERROR)
 
 
 def _lost(cut: Cut) -> tuple[float, float]:

@@ -11,6 +11,7 @@ Source     winsorized.proof.md, cells.proof.md; the interval: Huber 1981, sectio
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -118,9 +119,14 @@ class Winsorized:
         """What uncertain quantiles add to the variance of one row, in the frame; the quantile function's slopes are logistic."""
         part, radius = min(float(self.trim), (1 - LEAST_KEPT) / 2), self.frame.radius
         odds = math.log((1 - part) / part)
-        below, above = (abs(end - self.middle) / radius / odds / (1 - part) for end in (self.low, self.high))
-        crossed = 2 * part * (below * (self.mean - self.low) / radius + above * (self.high - self.mean) / radius)
+        below, above = (_apart(end, self.middle) / radius / odds / (1 - part) for end in (self.low, self.high))
+        crossed = 2 * part * (below * _apart(self.mean, self.low) + above * _apart(self.high, self.mean)) / radius
         return abs(crossed) + part * (1 - part) * (below**2 + above**2) + 2 * part**2 * below * above
+
+
+def _apart(one: float, other: float) -> float:
+    """The distance of two numbers, the largest float where it is more."""
+    return min(abs(one - other), sys.float_info.max)
 
 
 def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsorized:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import NormalDist
 
+from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Clip
 from dpstats.statistics.clipped.cells import Cells, Floats, weights_of
 
@@ -34,8 +36,8 @@ class Frame:
 
     @classmethod
     def of(cls, clip: Clip) -> Frame:
-        """The frame of a clip."""
-        return cls(float((clip.low + clip.steps / 2) * clip.unit), float(clip.steps * clip.unit / 2))
+        """The frame of a clip; the largest float where a clip of all floats, rounded outward, is wider than that."""
+        return cls(nearest_float((clip.low + Fraction(clip.steps, 2)) * clip.unit), nearest_float(clip.steps * clip.unit / 2))
 
 
 @dataclass(frozen=True)
