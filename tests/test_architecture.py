@@ -188,3 +188,34 @@ def test_every_class_has_a_name_of_its_own() -> None:
 
 def test_a_planted_second_class_of_a_name_is_caught() -> None:
     assert repeated_class_names({"dpstats.a": "class Line: ...", "dpstats.b": "def f():\n    class _Line: ..."}) == {"Line"}
+
+
+def standard_streams(text: str) -> set[str]:
+    """The standard streams that a module names, and the functions that read or write them."""
+    named = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
+            named |= {node.attr} & {"stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"}
+        elif isinstance(node, ast.ImportFrom) and node.module in ("sys", "fileinput", "getpass"):
+            named |= {alias.name for alias in node.names} & {"stdin", "stdout", "stderr", "input", "getpass"}
+        elif isinstance(node, ast.Name):
+            named |= {node.id} & {"input", "print", "breakpoint"}
+    return named
+
+
+def test_only_the_command_line_prints_and_nothing_reads_standard_input() -> None:
+    at_the_surface = {module: text for module, text in all_sources().items() if room(module) == "cli"}
+    inside = {module: text for module, text in all_sources().items() if module not in at_the_surface}
+    assert {module: named for module, text in inside.items() if (named := standard_streams(text))} == {
+        "dpstats.audit.proofs": {"stdout"},  # a program of its own: python -m dpstats.audit.proofs
+        "dpstats.foundations.progress": {"stderr"},  # wipes its line again, and only on a terminal
+    }
+    assert not any({"stdin", "input"} & standard_streams(text) for text in at_the_surface.values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import sys\nsys.stdin.readline()", "answer = input()", "print(1)", "from sys import stderr", "ask = input"],
+)
+def test_a_planted_use_of_a_standard_stream_is_caught(text: str) -> None:
+    assert standard_streams(text)

@@ -285,19 +285,6 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Terminal]:
-    """A terminal at which somebody types an answer; what is shown there comes back."""
-
-    def typing(answer: str) -> Terminal:
-        shown = Terminal()
-        monkeypatch.setattr(sys, "stdin", Terminal(answer))
-        monkeypatch.setattr(sys, "stderr", shown)
-        return shown
-
-    return typing
-
-
 def test_a_confirmed_number_of_runs_is_run() -> None:
     release = sample(runs=RUNS, unit="person")
     assert release.value == "many"
@@ -340,25 +327,14 @@ def test_the_alternative_that_errors_name_can_be_run() -> None:
     assert release.value == "many"
 
 
-def test_a_terminal_is_asked(terminal: Callable[[str], Terminal]) -> None:
-    shown = terminal("y\n")
-    assert sample().value == "many"
-    assert "runs the function 390 times, each on about 2.08 of the 20 rows" in shown.getvalue()
-    assert shown.getvalue().endswith("Go ahead? [y/N] ")
-
-
-@pytest.mark.parametrize("answer", ["\n", "n\n", "", "perhaps\n"])
-def test_a_terminal_that_does_not_say_yes_starts_nothing(answer: str, terminal: Callable[[str], Terminal]) -> None:
-    terminal(answer)
-    with pytest.raises(dp.InvalidParameterError, match="not started, and nothing is spent"):
-        sample(never)
-
-
-def test_a_wrong_number_of_runs_is_an_error_at_a_terminal_too(terminal: Callable[[str], Terminal]) -> None:
-    shown = terminal("y\n")
-    with pytest.raises(dp.InvalidParameterError, match=f"runs={RUNS}"):
-        sample(never, runs=1)
-    assert shown.getvalue() == ""
+@pytest.mark.parametrize("runs", [None, 1])
+def test_a_terminal_is_neither_read_nor_written_to(runs: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed, shown = Terminal("y\n"), Terminal()
+    for name, stream in (("stdin", typed), ("stdout", shown), ("stderr", shown)):
+        monkeypatch.setattr(sys, name, stream)  # here and not in a fixture: pytest sets its own streams after those
+    with pytest.raises(dp.InvalidParameterError, match=f"{RUNS} times.*runs={RUNS}"):
+        sample(never, runs=runs)
+    assert (typed.tell(), shown.getvalue()) == (0, "")
 
 
 @pytest.mark.parametrize(

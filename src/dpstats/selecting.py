@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -215,8 +214,8 @@ def a_samp(
       data       rows: a list, an array, a frame or column of pandas, polars or pyarrow, a dict of columns, or a tuple of these
       epsilon    the privacy that the answer spends; required, for example 1
       delta      required, for example 1e-6
-      runs       how often f will run, to confirm it. It follows from the number of rows, epsilon and delta. Left out, a terminal
-                 is asked whether to go ahead; elsewhere an error says the number
+      runs       how often f will run, to permit it. It follows from the number of rows, epsilon and delta; left out, nothing
+                 runs, and an error says the number
       seconds    what a sample may take; one that takes longer has no answer
       workers    processes, one for each core where it is left out; 0 runs f in this process, for finding faults
       neighbors  "change_one" only: the number of rows must be public
@@ -257,27 +256,16 @@ def a_samp(
 
 
 def _confirm(design: PrintedDesign, runs: object, cost: PrivacyCost) -> None:
-    """Go on only where somebody has seen how many runs there will be."""
-    each = float(design.chance * design.rows)
-    words = f"A_samp as printed runs the function {design.runs:,} times, each on about {each:,.3g} of the {design.rows:,} rows."
+    """Raise unless the caller states the number of runs, and so has seen how many there will be."""
     if type(runs) is int and runs == design.runs:
         return
-    if runs is None and _is_terminal():
-        sys.stderr.write(f"{words} {_runnable(cost)} takes far fewer. Go ahead? [y/N] ")
-        sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() in ("y", "yes"):
-            return
-        raise InvalidParameterError(f"A_samp was not started, and nothing is spent. {_runnable(cost)} takes far fewer runs.")
+    each = float(design.chance * design.rows)
     raise InvalidParameterError(
-        f"{words} If that is what you want, say runs={design.runs}. {_runnable(cost)} takes far fewer, at the same claim."
+        f"A_samp as printed runs the function {design.runs:,} times, each on about {each:,.3g} of the {design.rows:,} rows. "
+        f"If that is what you want, say runs={design.runs}. {_runnable(cost)} takes far fewer, at the same claim."
     )
 
 
 def _runnable(cost: PrivacyCost) -> str:
     spent = f"epsilon={decimal_text(cost.epsilon)}, delta={decimal_text(cost.delta)}"
     return f"dp.sample_and_aggregate(f, data, aggregate='stable', {spent})"
-
-
-def _is_terminal() -> bool:
-    """Whether somebody is there to be asked."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))

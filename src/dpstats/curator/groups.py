@@ -32,10 +32,10 @@ from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
 from dpstats.foundations.registry import AUTO, INTERVAL, Answer, Outcome, Question, Statistic, may_spend_delta, outcome_of
-from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.results import value_text
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
-from dpstats.statistics.counts import noise_reach
+from dpstats.statistics.counts import count_interval
 
 KEYS_SHARE = Fraction(1, 4)
 """The part of epsilon that a private choice of keys gets; the answers get the rest."""
@@ -217,16 +217,8 @@ def replace_delta(cost: PrivacyCost, delta: Fraction) -> PrivacyCost:
 
 def _counted(question: Question, noisy_count: int) -> Answer:
     """What the choice of keys has counted."""
-    return Answer(noisy_count, _interval_around(noisy_count, question))
-
-
-def _interval_around(noisy_count: int, question: Question) -> Interval | None:
-    if question.interval is None:
-        return None
-    level = float(question.interval)
-    reach = noise_reach(float(question.epsilon), level)
     covers = "the noise; a group near the threshold is shown only when its noise is large"
-    return Interval(max(0, noisy_count - reach), noisy_count + reach, level, covers)
+    return Answer(noisy_count, count_interval(noisy_count, question, covers))
 
 
 def _choice(epsilon: Fraction, delta: Fraction) -> str:

@@ -16,8 +16,6 @@ from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 
-INTERVAL_LEVEL = 0.95
-
 COUNT = register(
     Statistic(
         "count",
@@ -29,21 +27,28 @@ COUNT = register(
 )
 
 
-@method(COUNT, "laplace", claim="pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon")
+@method(COUNT, "laplace", claim="pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon", version=2)
 def count_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The count with discrete Laplace noise."""
     noisy_count = max(0, column.count() + int(sample_discrete_laplace(1 / question.epsilon, 1, rng)[0]))
-    reach = noise_reach(float(question.epsilon), INTERVAL_LEVEL)
-    covers = "the noise, which is all the error there is in this count"
     return Answer(
         noisy_count,
-        Interval(max(0, noisy_count - reach), noisy_count + reach, INTERVAL_LEVEL, covers),
+        count_interval(noisy_count, question, "the noise, which is all the error there is in this count"),
         (
             ("missing values", "rows with null or NaN are not counted"),
             ("public", "the parameters"),
             ("numerics", "exact: whole numbers and an exact sampler"),
         ),
     )
+
+
+def count_interval(noisy_count: int, question: Question, covers: str) -> Interval | None:
+    """The interval of a count that has discrete Laplace noise of scale 1/epsilon; None where the question wants none."""
+    if question.interval is None:
+        return None
+    level = float(question.interval)
+    reach = noise_reach(float(question.epsilon), level)
+    return Interval(max(0, noisy_count - reach), noisy_count + reach, level, covers)
 
 
 def noise_reach(epsilon: float, level: float) -> int:

@@ -24,7 +24,7 @@ from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
-from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, spread_of
+from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
 from dpstats.statistics.universal.limits import ROWS_SHARE, draw_limits, largest_loss, thin_rows
 
 CLIPPED_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits"
@@ -34,7 +34,7 @@ CLIPPED_LOSS = largest_loss()
 SUM_ERROR = "the sum of the rows in the table: noise, and what the cut at the limits may leave out"
 DEGREE = 3
 MEAN_DEGREE, SUM_DEGREE = 2, 1
-"""A mean needs the rows' squares for its interval, a sum nothing but the rows; a higher degree costs both more noise."""
+"""A mean needs the rows' squares for its interval. Without one, and for a sum, the rows will do, with less noise."""
 LARGEST = sys.float_info.max
 MOST_LOST = 2.0
 """An interval is lengthened for rows beyond the clip by at most this many times its half."""
@@ -80,10 +80,10 @@ def clipped_for(column: Column, epsilon: Fraction, rng: RandomSource, degree: in
     return Clipped(cut, cells, Frame.of(clip), limits.noisy_rows, epsilon)
 
 
-@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
+@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
 def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The mean of the rows, cut off at private limits."""
-    clipped = read_clipped(column, question, rng, MEAN_DEGREE)
+    clipped = read_clipped(column, question, rng, SUM_DEGREE if question.interval is None else MEAN_DEGREE)
     value, interval = mean_and_interval(clipped, question.interval)
     return Answer(value, interval, clipped_notes(question, clipped))
 
@@ -130,15 +130,16 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
         value = float(clipped.cut.middle)
         half = min(clipped.hidden() / clipped.noisy_rows, LARGEST - abs(value))
         return value, None if level is None else Interval(value - half, value + half, float(level), WHOLE_ERROR)
-    spread, frame = spread_of(clipped.cells), clipped.frame
-    value = frame.centre + frame.radius * spread.mean
+    frame = clipped.frame
+    value = _held(frame.centre + frame.radius * mean_of(clipped.cells))
     if level is None:
         return value, None
+    spread = spread_of(clipped.cells)
     below, above = spread.reach(float(level))
     half = frame.radius * (below + above) / 2
     lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in _lost(clipped.cut))
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
-    return value, Interval(low, high, float(level), WHOLE_ERROR)
+    return value, Interval(_held(low), _held(high), float(level), WHOLE_ERROR)
 
 
 def _lost(cut: Cut) -> tuple[float, float]:

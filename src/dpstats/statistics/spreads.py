@@ -87,7 +87,7 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
 
 def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
     """What rows beyond a cut may lose of their squared distances, all together, in squares of the radius."""
-    if tail is None or tail.reach / radius == 0:
+    if tail is None:
         return 0.0
     return replace(tail, reach=tail.reach / radius).lost(float(distance / Fraction(radius)), 2)
 

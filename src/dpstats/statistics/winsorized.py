@@ -11,6 +11,7 @@ Source     winsorized.proof.md, cells.proof.md; the interval: Huber 1981, sectio
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -27,7 +28,7 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.cells import release_cells
 from dpstats.statistics.clipped.clips import clip_between
-from dpstats.statistics.clipped.margins import Frame, Spread, critical_value, spread_of
+from dpstats.statistics.clipped.margins import Frame, critical_value, mean_of, spread_of
 from dpstats.statistics.universal.beside import flat_up_to, stretches_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
@@ -42,7 +43,8 @@ ROWS_SHARE = Fraction(2, 100)
 MIDDLE = Share(60, Fraction(4, 100), Fraction(25, 100))
 SCALE = Share(40, Fraction(3, 100), Fraction(15, 100))
 QUANTILE = Share(60, Fraction(15, 100), Fraction(20, 100))
-DEGREE = 3
+DEGREE, LEAST_DEGREE = 3, 1
+"""The degree of the cells: with an interval, which needs the rows' powers, and without, with less noise in the mean."""
 SAFE_NATS = 8
 """A quantile leaves rows worth at least this many nats beyond it."""
 MOST_TRIM = Fraction(45, 100)
@@ -82,14 +84,14 @@ class Winsorized:
     low: float
     middle: float
     high: float
-    spread: Spread | None
-    """Of the mean, in the frame; None where both quantiles are the same."""
+    cells: NoisyCells | None
+    """Of the rows that are cut off; None where both quantiles are the same."""
     frame: Frame
 
     @property
     def mean(self) -> float:
         """The Winsorized mean."""
-        return self.middle if self.spread is None else self.frame.centre + self.frame.radius * self.spread.mean
+        return self.middle if self.cells is None else self.frame.centre + self.frame.radius * mean_of(self.cells)
 
     @property
     def trimmed_mean(self) -> float:
@@ -99,12 +101,13 @@ class Winsorized:
 
     def reach(self, level: float, *, trimmed: bool) -> float:
         """How far an interval reaches to either side of the Winsorized or the trimmed mean."""
-        if self.spread is None:
+        if self.cells is None:
             return 0.0
-        variance = self.spread.variance
+        spread = spread_of(self.cells)
+        variance = spread.variance
         if not trimmed:
-            variance += self._of_quantiles() / self.spread.rows
-        half = self.frame.radius * critical_value(level, self.spread.kurtosis, self.spread.rows) * math.sqrt(variance)
+            variance += self._of_quantiles() / spread.rows
+        half = self.frame.radius * critical_value(level, spread.kurtosis, spread.rows) * math.sqrt(variance)
         return half / self._kept if trimmed else half
 
     @property
@@ -116,9 +119,14 @@ class Winsorized:
         """What uncertain quantiles add to the variance of one row, in the frame; the quantile function's slopes are logistic."""
         part, radius = min(float(self.trim), (1 - LEAST_KEPT) / 2), self.frame.radius
         odds = math.log((1 - part) / part)
-        below, above = (abs(end - self.middle) / radius / odds / (1 - part) for end in (self.low, self.high))
-        crossed = 2 * part * (below * (self.mean - self.low) / radius + above * (self.high - self.mean) / radius)
+        below, above = (_apart(end, self.middle) / radius / odds / (1 - part) for end in (self.low, self.high))
+        crossed = 2 * part * (below * _apart(self.mean, self.low) + above * _apart(self.high, self.mean)) / radius
         return abs(crossed) + part * (1 - part) * (below**2 + above**2) + 2 * part**2 * below * above
+
+
+def _apart(one: float, other: float) -> float:
+    """The distance of two numbers, the largest float where it is more."""
+    return min(abs(one - other), sys.float_info.max)
 
 
 def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsorized:
@@ -140,7 +148,8 @@ def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsoriz
     if clip is None:
         return Winsorized(trim, *values, None, Frame(values[1], 0.0))
     spent = epsilon * ROWS_SHARE + middle_epsilon + scale_epsilon + quantile_epsilon
-    return Winsorized(trim, *values, spread_of(release_cells(column, clip, DEGREE, epsilon - spent, rng)), Frame.of(clip))
+    degree = LEAST_DEGREE if question.interval is None else DEGREE
+    return Winsorized(trim, *values, release_cells(column, clip, degree, epsilon - spent, rng), Frame.of(clip))
 
 
 def _draw_beyond(order: Order, middle: Place, scale: Fraction, trim: Fraction, upward: bool, epsilon: Fraction) -> Place:
@@ -181,7 +190,7 @@ def _wider(trim: Fraction) -> str:
     return f"{float(trim):.3g} at either end: less cannot be hidden with about so many rows at this epsilon"
 
 
-@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS)
+@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=2)
 def winsorized_mean_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The mean of rows that are cut off at private quantiles."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=False)

@@ -44,6 +44,18 @@ def test_scores_of_a_row_do_not_know_its_neighbours(case: Case) -> None:
         assert stands_alone(partial(case.family.scores, theta=theta), rows, beside)
 
 
+@pytest.mark.parametrize("case", WITH_SCORES, ids=str)
+def test_turned_scores_of_a_row_do_not_know_its_neighbours_and_add_up(case: Case) -> None:
+    """A row that is added moves others to another place; the sum must move by that row's own part all the same."""
+    rows = np.vstack([case.rows(23, seed=3), case.ugly_rows()[:8]])
+    beside = [np.resize(case.ugly_rows(), (70, case.columns)), case.rows(70, seed=4)]
+    for scores in case.scores(case.theta * 1.07):
+        assert stands_alone(scores.turned, rows, beside)
+        parts = [scores(engine_sheet(rows[place : place + 1])) for place in range(len(rows))]
+        for first in range(len(rows)):
+            assert (scores(engine_sheet(rows[first:])) == np.sum(parts[first:], axis=0)).all()
+
+
 @pytest.mark.parametrize("case", WITH_STATISTICS, ids=str)
 def test_statistics_of_a_row_do_not_know_its_neighbours(case: Case) -> None:
     rows = np.vstack([case.rows(23, seed=3), case.ugly_rows()[:8]])

@@ -20,6 +20,7 @@ from dpstats.foundations.registry import ask
 from dpstats.foundations.units import float_of_whole
 from dpstats.mechanisms.discrete_laplace import l1_units
 from dpstats.mechanisms.grid import LARGEST, grid_for
+from dpstats.statistics.propose_test_release import trimmed_means as trimmed
 from dpstats.statistics.propose_test_release.log_grid import CELLS
 from dpstats.statistics.propose_test_release.ranks import interquantile_ranks
 from dpstats.statistics.propose_test_release.scales import RangeStatistic, printed_grid, scale_cascade
@@ -252,3 +253,21 @@ def test_the_fewest_rows_are_fewer_than_any_neighbour_has_unless_the_noise_is_to
     for noise in range(-60, allowed):  # all noises but those of probability at most delta
         assert fewest_rows(rows + noise, epsilon, delta) <= rows - 1
     assert fewest_rows(rows + allowed + 2, epsilon, delta) > rows - 1
+
+
+@pytest.mark.parametrize("rows", range(5))
+@pytest.mark.parametrize("noise", [-4, 0, 2])
+def test_the_fewest_rows_come_from_the_noisy_count_itself_in_tables_of_hardly_a_row(
+    rows: int, noise: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not from one that is raised to the least that a grid can be made for: the proof bounds the count's own noise."""
+    counts = []
+
+    def watched(noisy_count: int, *others: Any) -> int:
+        counts.append(noisy_count)
+        return fewest_rows(noisy_count, *others)
+
+    monkeypatch.setattr(trimmed, "fewest_rows", watched)
+    monkeypatch.setattr(trimmed, "sample_discrete_laplace", lambda scale, size, rng: np.full(size, noise))
+    dp.trimmed_mean(np.arange(float(rows)), epsilon=500, delta=0.3, method="dwork-lei", rng=seeded(1))
+    assert counts == [rows + noise]

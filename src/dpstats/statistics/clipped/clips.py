@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpstats.foundations.rounding import power_of_two_at_most
+from dpstats.foundations.rounding import nearest_float, power_of_two_at_most
 from dpstats.foundations.summaries import Clip
 from dpstats.statistics.universal.limits import Limits, Side
 
@@ -83,7 +83,12 @@ class Tail:
         return self.reach * math.pow(nats / self.nats, self.exponent + room)
 
     def lost(self, end: float, power: int = 1) -> float:
-        """About what rows beyond `end` lose there, of a power of their distance, all together; for a heavier tail than seen."""
+        """About what rows beyond `end` lose there, of a power of their distance, all together; for a heavier tail than seen.
+
+        Nothing where the tail's reach is 0, as it is in units that are too large for it.
+        """
+        if self.reach <= 0:
+            return 0.0
         exponent = self.exponent + HEDGE + HEDGE_PER_NAT / max(self.nats, 0.5)
         nats = self.nats * math.pow(end / self.reach, 1 / exponent)
         excess = exponent / max(nats, math.log(2))  # of the mean distance beyond the end, over the end
@@ -118,7 +123,7 @@ class Cut:
     def _lost(self, tail: Tail | None, end: Fraction, power: int) -> float:
         if tail is None:
             return 0.0
-        return tail.lost(float(end), power) * (EVEN_LOST if self.even and power % 2 else 1.0)
+        return tail.lost(nearest_float(end), power) * (EVEN_LOST if self.even and power % 2 else 1.0)
 
 
 def cut_at(limits: Limits, room: float = ROOM) -> Cut:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import NormalDist
 
+from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Clip
 from dpstats.statistics.clipped.cells import Floats, NoisyCells, weights_of
 
@@ -34,8 +36,8 @@ class Frame:
 
     @classmethod
     def of(cls, clip: Clip) -> Frame:
-        """The frame of a clip."""
-        return cls(float((clip.low + clip.steps / 2) * clip.unit), float(clip.steps * clip.unit / 2))
+        """The frame of a clip; the largest float where a clip of all floats, rounded outward, is wider than that."""
+        return cls(nearest_float((clip.low + Fraction(clip.steps, 2)) * clip.unit), nearest_float(clip.steps * clip.unit / 2))
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,16 @@ class Spread:
         return half + max(-shift, 0.0), half + max(shift, 0.0)
 
 
+def mean_of(cells: NoisyCells) -> float:
+    """The mean of the rows in u, from cells of any degree from 1 on."""
+    return max(-1.0, min(1.0, cells.total(1) / max(cells.total(0), FEWEST_ROWS)))
+
+
 def spread_of(cells: NoisyCells) -> Spread:
-    """The mean of the rows in u, and how certain it is."""
+    """The mean of the rows in u, and how certain it is; the cells are of degree 2 or more."""
     rows = max(cells.total(0), FEWEST_ROWS)
     first, second = weights_of(cells.degree, 1), weights_of(cells.degree, 2)
-    mean = max(-1.0, min(1.0, cells.total(1) / rows))
+    mean = mean_of(cells)
     square = cells.total(2) / rows
     doubt = math.sqrt(cells.noise_variance(second - square - 2 * mean * (first - mean))) / rows
     variance = max(square - mean**2, 0.0) + CAUTION * doubt

@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 
+from dpstats.foundations.rounding import nearest_float
 from dpstats.statistics.clipped.clips import ALIKE, ROOM, Cut, Tail, cut_at
 from dpstats.statistics.universal.limits import Limits, Side
 
@@ -41,7 +42,7 @@ def lost_squares(cut: Cut, radius: float) -> float:
     for tail, end in (cut.below, cut.middle - cut.low), (cut.above, cut.high - cut.middle):
         if tail is not None and end > 0:
             scaled = replace(tail, reach=tail.reach / radius)
-            total += scaled.lost(float(end) / radius, 2) * (MOST_LOST + _lightness(tail) * (LEAST_LOST - MOST_LOST))
+            total += scaled.lost(nearest_float(end) / radius, 2) * (MOST_LOST + _lightness(tail) * (LEAST_LOST - MOST_LOST))
     return total
 
 

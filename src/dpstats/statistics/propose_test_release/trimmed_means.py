@@ -70,7 +70,7 @@ TRIMMED_MEAN = register(
 )
 
 
-@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS)
+@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=2)
 def trimmed_mean_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
     """The Winsorized mean without what the rows beyond its quantiles count there."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=True)
@@ -163,9 +163,9 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     trim, kept = question.arguments["trim"], Kept(question.arguments["trim"], 1)
     part = setting.delta / 3
     count_epsilon = setting.epsilon * COUNT_SHARE
-    count_noise = int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
-    noisy_rows = max(LEAST_ROWS, column.count() + count_noise)
-    fewest_kept = kept.rows(fewest_rows(noisy_rows, count_epsilon, part))
+    noisy_count = column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
+    fewest_kept = kept.rows(fewest_rows(noisy_count, count_epsilon, part))
+    noisy_rows = max(LEAST_ROWS, noisy_count)
     rest = setting.epsilon - count_epsilon
     release_epsilon = rest * RELEASE_SHARE
 
@@ -184,9 +184,9 @@ def trimmed_mean_dwork_lei(column: Column, question: Question, rng: RandomSource
     return tested_answer(outcome, question, counted, ("range widened by", f"{widening:.4g}"))
 
 
-def fewest_rows(noisy_rows: int, count_epsilon: Fraction, delta: Fraction) -> int:
+def fewest_rows(noisy_count: int, count_epsilon: Fraction, delta: Fraction) -> int:
     """A number that the table and all its neighbours have rows for, except with probability delta over the count's noise."""
-    return noisy_rows - noise_quantile(1 / count_epsilon, delta) - 1
+    return noisy_count - noise_quantile(1 / count_epsilon, delta) - 1
 
 
 def _widening(grid: LogGrid, allocation: Allocation, delta: Fraction) -> float:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dpstats.foundations.rounding import nearest_float
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Spread, spread_of
 from dpstats.statistics.means import MOST_LOST, Clipped
 from dpstats.statistics.testing.results import GREATER, LESS
@@ -76,14 +77,14 @@ def mean_of(clipped: Clipped, epsilon: float) -> Contrast:
     if clipped.cells is None:
         return Contrast(Spread(FEWEST_ROWS, float(clipped.cut.middle), 0.0, 0.0, 0.0, 0.0), False)
     spread, frame = spread_of(clipped.cells), clipped.frame
-    square = min(frame.radius, LARGEST_RADIUS) ** 2
+    radius = min(frame.radius, LARGEST_RADIUS)
     scaled = Spread(
         spread.rows,
-        frame.centre + frame.radius * spread.mean,
-        square * spread.sampling,
-        square * spread.noise,
+        nearest_float(frame.centre + frame.radius * spread.mean),
+        radius**2 * spread.sampling,
+        radius**2 * spread.noise,
         spread.noise_kurtosis,
-        frame.radius * spread.skew,
+        radius * spread.skew,
     )
     cut, rows = clipped.cut, max(spread.rows, FEWEST_ROWS)
     lost_below, lost_above = ALLOWED_LOSS * cut.lost_below() / rows, ALLOWED_LOSS * cut.lost_above() / rows
@@ -97,7 +98,7 @@ def difference_of(first: Contrast, second: Contrast) -> Contrast:
     sampling, noise = one.sampling + other.sampling, one.noise + other.noise
     noise_kurtosis = (one.noise_kurtosis * one.noise**2 + other.noise_kurtosis * other.noise**2) / (noise**2 or 1.0)
     skew = (one.skew * one.sampling - other.skew * other.sampling) / (sampling or 1.0)
-    spread = Spread(1 + welch_df(one, other), one.mean - other.mean, sampling, noise, noise_kurtosis, skew)
+    spread = Spread(1 + welch_df(one, other), nearest_float(one.mean - other.mean), sampling, noise, noise_kurtosis, skew)
     seen = first.seen and second.seen
     return Contrast(spread, seen, first.lost_below + second.lost_above, first.lost_above + second.lost_below)
 

@@ -1,0 +1,1 @@
+"""Claims that were refuted once: each as the test that refuted it."""
