@@ -26,7 +26,7 @@ from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column, WindowRequest
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line
-from dpstats.statistics.clipped.cells import release_cells
+from dpstats.statistics.clipped.cells import NoisyCells, release_cells
 from dpstats.statistics.clipped.clips import clip_between
 from dpstats.statistics.clipped.margins import Frame, critical_value, mean_of, spread_of
 from dpstats.statistics.universal.beside import flat_up_to, stretches_beside
