@@ -9,7 +9,7 @@ from dpstats.curator.formulas import priced_formula
 from dpstats.curator.session import Session
 from dpstats.engines.formulas.declared import declared_levels
 from dpstats.engines.formulas.design import read_design
-from dpstats.engines.stores.opening import open_store
+from dpstats.engines.stores.opening import check_stored, open_store
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, source_or_system
@@ -62,6 +62,7 @@ def regression(
         raise DataTypeError("a protected table keeps count and answers by itself: table.regression(formula, epsilon=...).")
     source = source_or_system(rng)
     store, schema = open_store(data, types)
+    check_stored(store)
     design = read_design(formula, schema, levels=levels, known_levels=declared_levels(data))
     common = {
         "epsilon": epsilon,
