@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dpstats as dp
+from dpstats.engines.stores.lines import broken_lines
 
 HUGE = 10_000  # an epsilon at which noise vanishes
 OTHERS = 1_000
@@ -58,3 +63,19 @@ def test_a_broken_line_is_still_a_row_where_every_row_is_somebody_else(tmp_path:
     file.write_text('person,note,code\na,fine,7\nb,"open,7\nc\n\n')
     visits = dp.protect(file, unit="row", budget=dp.Budget(epsilon=10**9), ledger=":memory:")
     assert visits.count(epsilon=HUGE).value == 4
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.text(alphabet='a", \té1'), min_size=3, max_size=3), min_size=1),
+    st.sampled_from(",\t"),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_a_line_that_was_written_as_csv_is_not_broken_and_one_cell_more_or_less_breaks_it(
+    rows: list[list[str]], separator: str, quoting: int
+) -> None:
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, quoting=quoting, lineterminator="\n").writerows(rows)  # type: ignore[arg-type]
+    block = text.getvalue().encode()
+    assert broken_lines(block, separator, 3).to_list() == [False] * len(rows)
+    assert broken_lines(block, separator, 2).to_list() == broken_lines(block, separator, 4).to_list() == [True] * len(rows)

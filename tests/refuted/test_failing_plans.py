@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -157,7 +158,8 @@ def test_the_ledger_records_that_a_table_may_fail(tmp_path: Path) -> None:
 
 def stored_in_duckdb(kind: str) -> Any:
     connection = duckdb.connect()
-    connection.execute(f"CREATE {kind} TABLE visits AS SELECT i AS person, 'seven' AS size FROM range({ROWS}) rows(i)")
+    rows = f"SELECT i AS person, 'seven' AS size, i AS generated_at FROM range({ROWS}) rows(i)"
+    connection.execute(f"CREATE {kind} TABLE visits AS {rows}")
     return connection.table("visits")
 
 
@@ -189,6 +191,22 @@ def test_a_table_of_postgres_is_stored(kind: str, request: pytest.FixtureRequest
         for statement in making[kind]:
             connection.execute(statement.encode())
     assert protect(f"{url}#visits", unit="person").count(epsilon=HUGE).value == ROWS
+
+
+def test_partitions_of_postgres_on_another_server_are_computed(request: pytest.FixtureRequest) -> None:
+    url = url_of_new_schema(request.getfixturevalue("postgres_url"))
+    [name] = re.findall(r"search_path%3D(\w+)", url)
+    with psycopg.connect(url) as connection:
+        for statement in (
+            f"CREATE FOREIGN DATA WRAPPER wrapper_{name}",
+            f"CREATE SERVER server_{name} FOREIGN DATA WRAPPER wrapper_{name}",
+            "CREATE TABLE visits (person int) PARTITION BY HASH (person)",
+            f"CREATE FOREIGN TABLE part PARTITION OF visits FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER server_{name}",
+        ):
+            connection.execute(statement.encode())
+    for table in ("visits", "part"):
+        with pytest.raises(dp.DataTypeError, match=r"a foreign table.*CREATE TABLE \.\.\. AS"):
+            protect(f"{url}#{table}")
 
 
 def test_a_type_of_postgres_whose_text_is_made_by_a_function_is_only_counted(request: pytest.FixtureRequest) -> None:

@@ -40,7 +40,7 @@ _DOUBT = (
 _IDENTIFIER = r'"((?:[^"]|"")*)"'
 _PLAIN_TABLE = re.compile(rf"SELECT \* FROM {_IDENTIFIER}(?:\.{_IDENTIFIER})?(?:\.{_IDENTIFIER})?")
 _LISTING = """\
-SELECT database_name, schema_name, table_name, temporary, type = 'duckdb' AND upper(sql) NOT LIKE '%GENERATED%'
+SELECT database_name, schema_name, table_name, temporary, type = 'duckdb' AND upper(sql) NOT LIKE '%GENERATED ALWAYS AS%'
 FROM duckdb_tables() JOIN duckdb_databases() USING (database_name)
 UNION ALL SELECT database_name, schema_name, view_name, temporary, FALSE FROM duckdb_views()"""
 _KEPT = "dpstats_kept"
