@@ -11,7 +11,7 @@ from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.formulas.declared import declared_levels
 from dpstats.engines.formulas.design import read_design
-from dpstats.engines.stores.opening import open_store
+from dpstats.engines.stores.opening import check_stored, open_store
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.privacy import Neighbors
@@ -66,6 +66,7 @@ def regression(
     source = source_or_system(rng)
     store, schema = open_store(data, types)
     scope = Scope(schema, TableView(schema))
+    check_stored(store)
     design = read_design(formula, schema, levels=levels, known_levels=declared_levels(data))
     common = {
         "epsilon": epsilon,

@@ -133,16 +133,9 @@ def test_names_of_which_a_file_lost_a_letter_share_no_bound(tmp_path: Path) -> N
     assert counts == [1, 1]
 
 
-def test_texts_that_are_no_utf8_are_answered_or_cost_one_no_reply_and_nothing_is_printed(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_texts_that_are_no_utf8_are_answered_and_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = stray([b"a"] * 20 + [b"secret\xff"], ["x"] * 21)
     pq.write_table(rows, tmp_path / "visits.parquet")
-    frame = session(pl.from_arrow(rows), unit="row")
-    assert frame.where("id == 'a'").count(epsilon=HUGE).value == 20
-    file = session(tmp_path / "visits.parquet", unit="row")
-    refused = file.where("id == 'a'").count(epsilon=HUGE)
-    assert isinstance(refused, dp.NoReply)
-    assert file.ledger.spent == refused.cost
-    assert "secret" not in str(refused)
+    for table in (pl.from_arrow(rows), tmp_path / "visits.parquet"):
+        assert session(table, unit="row").where("id == 'a'").count(epsilon=HUGE).value == 20
     assert capfd.readouterr() == ("", "")

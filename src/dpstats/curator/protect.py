@@ -20,7 +20,7 @@ from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.stores.bounding import bounded
 from dpstats.engines.stores.csv import CsvStore
-from dpstats.engines.stores.opening import INFER, Types, open_store
+from dpstats.engines.stores.opening import INFER, Types, check_stored, open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import TableView
@@ -44,13 +44,14 @@ def protect(
     keys: Mapping[str, Any] | None = None,
     name: str | None = None,
     edition: str | None = None,
+    may_fail: bool = False,
     allow_seeded: bool = False,
 ) -> Session:
     """A session on a protected table: every statistic as a method, and a ledger that keeps count.
 
     Parameters
       table              a DataFrame (pandas, polars, pyarrow, Spark), a dict of columns, a Parquet or CSV file or a pattern such
-                         as "visits/*.parquet", a DuckDB relation, a Postgres table "postgresql://host/database#schema.table"
+                         as "visits/*.parquet", a table in DuckDB, a Postgres table "postgresql://host/database#schema.table"
       unit               whom to protect: the column that says whose row it is, or "row" where every row is somebody else
       budget             how much all questions together may spend: dp.Budget(epsilon=3, delta=1e-6)
       ledger             where to keep count: a file, or "postgresql://..." for several machines; ":memory:" is forgotten when
@@ -65,11 +66,13 @@ def protect(
       keys               the values of columns where those are public, for group_by: {"region": ["north", "south"]}
       name               the table's name in the ledger; a file has its own
       edition            names the state of the rows; change it when they change, and questions are answered anew
+      may_fail           True takes queries, views and lazy frames too, which are computed while they are read: a row on which
+                         one fails shows in that there are no answers, which epsilon does not cover. The ledger records it
       allow_seeded       for tests of invented tables: answers may repeat (rng=dp.testing.seeded(7)), and are NOT PRIVATE
 
     Nothing is read but names and types. What is asked is debited before a row is read, and never refunded.
     """
-    protection = _checked_protection(unit, max_rows_per_unit, missing_unit, neighbors)
+    protection = _checked_protection(unit, max_rows_per_unit, missing_unit, neighbors, may_fail)
     if budget is None:
         raise MissingParameterError(
             "protect needs budget, how much all questions may spend: for example budget=dp.Budget(epsilon=3)."
@@ -84,6 +87,8 @@ def protect(
     store, schema = open_store(table, types)
     if isinstance(store, CsvStore):  # what is written in a file is text, until somebody says that it is more
         schema = {name: ColumnType.TEXT if kind is ColumnType.UNDECLARED else kind for name, kind in schema.items()}
+    if not protection.may_fail:
+        check_stored(store, " Where that is no risk to you, pass may_fail=True, which the ledger records.")
     if not protection.is_by_row:
         _check_unit(protection.unit, schema)
     public_keys = {column: _checked_keys(column, values, schema) for column, values in (keys or {}).items()}
@@ -108,7 +113,7 @@ def protect(
     )
 
 
-def _checked_protection(unit: object, rows: object, missing: object, neighbors: object) -> Protection:
+def _checked_protection(unit: object, rows: object, missing: object, neighbors: object, may_fail: object) -> Protection:
     if not isinstance(unit, str) or not unit:
         raise MissingParameterError(
             "protect needs unit, whom to protect: the column that says whose row it is, such as unit='person', "
@@ -122,7 +127,7 @@ def _checked_protection(unit: object, rows: object, missing: object, neighbors: 
         )
     if missing not in [each.value for each in MissingUnit]:
         raise InvalidParameterError(f"missing_unit must be 'drop', 'each' or 'together', got {missing!r}.")
-    return Protection(unit, operator.index(rows), MissingUnit(missing), Neighbors.named(neighbors))
+    return Protection(unit, operator.index(rows), MissingUnit(missing), Neighbors.named(neighbors), may_fail is True)
 
 
 def _check_unit(unit: str, schema: Mapping[str, ColumnType]) -> None:

@@ -34,6 +34,8 @@ class Protection:
     rows_per_unit: int = 1
     missing_unit: MissingUnit = MissingUnit.DROP
     neighbors: Neighbors = Neighbors.ADD_REMOVE
+    may_fail: bool = False
+    """Whether the data holder has decided that rows may be computed while they are read, and fail."""
 
     @property
     def is_by_row(self) -> bool:
@@ -60,8 +62,9 @@ class Protection:
 
     def describe(self) -> str:
         """Whom it protects, in words."""
+        failing = "; but not whether a row makes the table fail to be read" if self.may_fail else ""
         if self.is_by_row:
-            return f"every row: {self.neighbors.describe(ROW)}"
+            return f"every row: {self.neighbors.describe(ROW)}{failing}"
         rows = "1 row is" if self.rows_per_unit == 1 else f"{self.rows_per_unit} rows are"
         without = {
             MissingUnit.DROP: "are left out",
@@ -70,12 +73,15 @@ class Protection:
         }
         return (
             f"every {self.unit}, of which at most {rows} used (rows without {without[self.missing_unit]}): "
-            f"{self.neighbors.describe(self.unit)}"
+            f"{self.neighbors.describe(self.unit)}{failing}"
         )
 
     def terms(self, budget: Budget, decided: Mapping[str, object] | None = None) -> Terms:
         """What the ledger holds every session on the table to; `decided` is what the data holder decided beside it."""
-        facts = {**({} if self.is_by_row else {"missing_unit": self.missing_unit.value}), **(decided or {})}
+        facts: dict[str, object] = {} if self.is_by_row else {"missing_unit": self.missing_unit.value}
+        if self.may_fail:
+            facts["may_fail"] = True
+        facts.update(decided or {})
         return Terms(budget, self.unit, self.neighbors, self.rows_per_unit, facts)
 
 

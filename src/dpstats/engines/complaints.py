@@ -60,7 +60,17 @@ def one_error_along(
 
 def require_polars() -> None:
     """Raise unless polars is there, which reads files."""
-    if find_spec("polars") is None:
+    _require("files", "polars")
+
+
+def require_parquet() -> None:
+    """Raise unless polars and pyarrow are there, which read Parquet files."""
+    _require("Parquet files", "polars", "pyarrow")
+
+
+def _require(files: str, *packages: str) -> None:
+    if any(find_spec(package) is None for package in packages):
         raise MissingExtraError(
-            "reading files needs polars: pip install 'dpstats[files]', or in a clone of dpstats pip install -e '.[files]'."
+            f"reading {files} needs {' and '.join(packages)}: pip install 'dpstats[files]', or in a clone of dpstats "
+            "pip install -e '.[files]'."
         )

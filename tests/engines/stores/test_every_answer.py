@@ -229,7 +229,7 @@ def session(store: Store, **changes: Any) -> Session:
         "allow_seeded": True,
         **changes,
     }
-    return dp.protect(store, types=undeclared, **settings)
+    return dp.protect(store, types=undeclared, may_fail=True, **settings)
 
 
 QUESTIONS: dict[str, Callable[[Session], Any]] = {

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from dpstats.engines.cells import ColumnType
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import Cells, ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require_polars, shown
-from dpstats.engines.stores.lines import BLOCK_BYTES, SEPARATORS, count_lines, read_blocks, read_header, split_block
+from dpstats.engines.reading import read_identities
+from dpstats.engines.stores.lines import BLOCK_BYTES, SEPARATORS, broken_lines, count_lines, read_blocks, read_header, split_block
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.stores.versions import FileVersion
 from dpstats.foundations.errors import DataFileError
+
+if TYPE_CHECKING:
+    import polars
 
 _FAILED = "could not be read as CSV"
 
@@ -55,7 +64,28 @@ class CsvStore(LocalStore):
         positions = [self._names.index(name) for name in columns]
         for block in read_blocks(file, self._block_bytes):
             cells = split_block(block, separator, positions) if columns else []
-            yield Batch(dict(zip(columns, cells, strict=True)), count_lines(block))
+            yield LineBatch(dict(zip(columns, cells, strict=True)), block, separator, len(self._names))
+
+
+class LineBatch(Batch):
+    """The rows that are the lines of a block."""
+
+    def __init__(self, raw_columns: Mapping[str, Any], block: bytes, separator: str, width: int) -> None:
+        """`width` is the number of cells that a line ought to have."""
+        super().__init__(raw_columns, count_lines(block))
+        self._line_form = block, separator, width
+
+    def identities(self, name: str, kind: ColumnType) -> Cells:
+        """One column of ids; those of broken lines are missing, because they may be anything."""
+        return read_identities(self._raw_columns[name].set(self._raw_broken, None), kind)
+
+    def broken(self) -> NDArray[np.bool_]:
+        """Which lines are broken."""
+        return self._raw_broken.to_numpy()
+
+    @cached_property
+    def _raw_broken(self) -> polars.Series:
+        return broken_lines(*self._line_form)
 
 
 def _without_rows(columns: Sequence[str]) -> Batch:

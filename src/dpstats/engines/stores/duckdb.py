@@ -3,10 +3,11 @@
 A table is read on a connection of the store's own, so that the caller's is left alone, and inside one transaction that begins
 with the first read: all passes see the same rows, whatever is written meanwhile. What the caller has not committed by then is
 not seen. Rows come in ranges of DuckDB's row numbers, in their order; each range is fetched whole, so that no result stays open
-and any number of passes may run at once.
+and any number of passes may run at once. Ranges are halved where a column of one has more bytes of text than Arrow takes at once.
 
 Anything else (a query, a view, a temporary table) is run once, at the first read and on the caller's connection, which must
 have no unfinished result then. Its rows are kept in a temporary table of DuckDB's, so that a query is one table for all passes.
+Only tables of DuckDB's own are known to give the same rows whatever is in them; of all else there is a `doubt`.
 """
 
 from __future__ import annotations
@@ -31,8 +32,17 @@ if TYPE_CHECKING:
     import pyarrow
 
 _ROWS = 983_040  # eight of DuckDB's row groups
+_BYTES = 1 << 31  # of texts in one column, which Arrow does not take at once
+_DOUBT = (
+    "this DuckDB relation is not a plain table: make one of it, with CREATE TABLE visits AS ..., and pass "
+    "connection.table('visits'); of a file or a frame pass that itself"
+)
 _IDENTIFIER = r'"((?:[^"]|"")*)"'
 _PLAIN_TABLE = re.compile(rf"SELECT \* FROM {_IDENTIFIER}(?:\.{_IDENTIFIER})?(?:\.{_IDENTIFIER})?")
+_LISTING = """\
+SELECT database_name, schema_name, table_name, temporary, type = 'duckdb' AND upper(sql) NOT LIKE '%GENERATED ALWAYS AS%'
+FROM duckdb_tables() JOIN duckdb_databases() USING (database_name)
+UNION ALL SELECT database_name, schema_name, view_name, temporary, FALSE FROM duckdb_views()"""
 _KEPT = "dpstats_kept"
 _INCOMING = "dpstats_incoming"
 
@@ -54,7 +64,9 @@ class DuckDBStore(LocalStore):
             self._columns = list(map(DuckDBColumn, range(len(names)), names, types))
             self._relation = relation
             self._connection = _own_connection(relation)
-            self._table = self._find_table()
+            listed = self._listed()
+            self._table = self._find_table(listed)
+        self.doubt = None if listed and all(is_stored for *_, is_stored in listed) else _DOUBT
         self.columns = {column.name: column.type for column in self._columns}
         self._lock = threading.RLock()
         self._top: int | None = None
@@ -81,27 +93,32 @@ class DuckDBStore(LocalStore):
         wanted = [column for column in self._columns if column.name in columns]
         raw_top = self._begin()
         for low in range(0, raw_top, self._batch_rows):
-            raw_rows = self._fetch(wanted, low)
-            if raw_rows.num_rows:
-                yield _batch(wanted, raw_rows)
+            for raw_rows in self._fetch(wanted, low, low + self._batch_rows):
+                if raw_rows.num_rows:
+                    yield _batch(wanted, raw_rows)
 
     def close(self) -> None:
         """Ends the transaction and drops what was kept; the store can be read no more."""
         with self._lock:
             self._connection.close()
 
-    def _find_table(self) -> str | None:
-        """The full name of the table that the relation is, where a connection of our own can read it; None for all else."""
+    def _listed(self) -> list[tuple[Any, ...]]:
+        """The tables and views of the catalog that the relation may be; none where it is a query.
+
+        Each has its database, schema and name, whether it is temporary, and whether its rows are stored by DuckDB itself.
+        """
         named = _PLAIN_TABLE.fullmatch(self._relation.sql_query()) if self._relation.type == "TABLE_RELATION" else None
-        if named is None or any(column.name.casefold() == "rowid" for column in self._columns):
-            return None
+        if named is None:
+            return []
         parts = [part.replace('""', '"').casefold() for part in named.groups() if part is not None]
-        listing = "SELECT database_name, schema_name, table_name, temporary FROM duckdb_tables()"
-        tables = self._relation.query(_INCOMING, listing).fetchall()  # on the caller's connection: it may have temporary ones
-        found = [table for table in tables if table[2].casefold() == parts[-1] and _is_within(table, parts[:-1])]
-        if len(found) != 1 or found[0][3]:
+        tables = self._relation.query(_INCOMING, _LISTING).fetchall()  # on the caller's connection: it may have temporary ones
+        return [table for table in tables if table[2].casefold() == parts[-1] and _is_within(table, parts[:-1])]
+
+    def _find_table(self, listed: Sequence[tuple[Any, ...]]) -> str | None:
+        """The full name of the table that the relation is, where a connection of our own can read it; None for all else."""
+        if len(listed) != 1 or listed[0][3] or any(column.name.casefold() == "rowid" for column in self._columns):
             return None
-        name = ".".join(_quoted(part) for part in found[0][:3])
+        name = ".".join(_quoted(part) for part in listed[0][:3])
         return name if self._is_visible(name) else None
 
     def _is_visible(self, table: str) -> bool:
@@ -127,9 +144,9 @@ class DuckDBStore(LocalStore):
 
     def _keep(self) -> None:
         """Runs the query on the caller's connection, straight into a temporary table on our own."""
-        relation = self._relation.project(", ".join(_select_list(self._columns)))
+        relation = self._relation.project(", ".join(column.selected() for column in self._columns))
         read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-        reader = read(_ROWS)
+        reader = read(self._rows_at_once())
         try:
             self._connection.register(_INCOMING, reader)
             self._connection.execute(f"CREATE TEMPORARY TABLE {_KEPT} AS SELECT * FROM {_INCOMING}").fetchall()
@@ -137,11 +154,38 @@ class DuckDBStore(LocalStore):
         finally:
             reader.close()
 
-    def _fetch(self, columns: Sequence[DuckDBColumn], low: int) -> pyarrow.Table:
-        """A range of rows in the order of their numbers."""
-        selected = [column.alias for column in columns] if self._table is None else _select_list(columns)
-        wanted = ", ".join(["rowid", *selected])
-        where = f"WHERE rowid >= {low} AND rowid < {low + self._batch_rows}"
+    def _rows_at_once(self) -> int:
+        """How many rows of a temporary table Arrow takes at once, whichever they are; a query is not run for that."""
+        sizes = [size for column in self._columns if (size := column.size())]
+        if self.doubt or not sizes:
+            return _ROWS
+        raw_longest = self._relation.project(f"greatest(0, {', '.join(sizes)}) AS size").aggregate("max(size)").fetchall()[0][0]
+        return max(1, min(_ROWS, (_BYTES - 1) // max(1, raw_longest or 0)))
+
+    def _fetch(self, columns: Sequence[DuckDBColumn], low: int, high: int) -> Iterator[pyarrow.Table]:
+        """A range of rows in the order of their numbers, in halves where their texts are too long for Arrow."""
+        if not self._is_too_long(columns, low, high):
+            yield self._fetch_whole(columns, low, high)
+        elif high - low > 1:
+            middle = (low + high) // 2
+            yield from self._fetch(columns, low, middle)
+            yield from self._fetch(columns, middle, high)
+        else:
+            yield self._fetch_whole(columns, low, high, longest=_BYTES - 1)
+
+    def _is_too_long(self, columns: Sequence[DuckDBColumn], low: int, high: int) -> bool:
+        sizes = [f"sum({size})" for column in columns if (size := column.size(kept=self._table is None))]
+        if not sizes:
+            return False
+        statement = f"SELECT greatest(0, {', '.join(sizes)}) FROM {self._table or _KEPT} WHERE rowid >= {low} AND rowid < {high}"
+        with self._lock:
+            [(raw_size,)] = self._connection.sql(statement).fetchall()
+        return bool(raw_size >= _BYTES)
+
+    def _fetch_whole(self, columns: Sequence[DuckDBColumn], low: int, high: int, longest: int | None = None) -> pyarrow.Table:
+        """A range of rows in the order of their numbers; texts beyond the longest are none that could be told from others."""
+        wanted = ", ".join(["rowid", *(column.selected(kept=self._table is None, longest=longest) for column in columns)])
+        where = f"WHERE rowid >= {low} AND rowid < {high}"
         with self._lock:
             raw_rows = self._connection.sql(f"SELECT {wanted} FROM {self._table or _KEPT} {where}").to_arrow_table()
         raw_numbers = raw_rows.column(0).to_numpy()
@@ -151,10 +195,6 @@ class DuckDBStore(LocalStore):
 
 def _batch(columns: Sequence[DuckDBColumn], raw_rows: pyarrow.Table) -> Batch:
     return Batch({column.name: column.assemble(raw_rows.column(column.alias)) for column in columns}, raw_rows.num_rows)
-
-
-def _select_list(columns: Sequence[DuckDBColumn]) -> list[str]:
-    return [f"{column.expression()} AS {column.alias}" for column in columns]
 
 
 def _own_connection(relation: Any) -> Any:

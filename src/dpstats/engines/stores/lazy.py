@@ -25,19 +25,21 @@ _FAILED = "could not be run"
 class LazyStore(LocalStore):
     """A polars LazyFrame. The query must give the same rows whenever it runs, in whatever order."""
 
+    doubt = "a LazyFrame is a query: collect() it first, or sink_parquet() it and pass the path of that file"
+
     def __init__(self, query: polars.LazyFrame, batch_rows: int = BATCH_ROWS) -> None:
         """Asks the query for its schema, which reads no rows."""
         self._query = query
         self._batch_rows = batch_rows
         with one_error_for(_QUERY, "has no schema: collect_schema() on it shows why", DataTypeError):
             self._schema = dict(query.collect_schema())
-        self.columns: Mapping[str, ColumnType] = types_of_schema(self._schema)
+        self.columns: Mapping[str, ColumnType] = _types_of_schema(self._schema)
         self._collected = _CollectedStore(self)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows, in the order in which the query comes upon them."""
-        frames = stream_frames(self._query, columns, self._batch_rows, in_order=False)
-        return frame_batches(one_error_along(frames, _QUERY, _FAILED), self._schema, columns)
+        frames = _stream_frames(self._query, columns, self._batch_rows)
+        return _frame_batches(one_error_along(frames, _QUERY, _FAILED), self._schema, columns)
 
     def repeatable(self) -> LocalStore:
         """The same rows in memory, collected when they are first asked for: a query does not promise an order of its rows."""
@@ -69,16 +71,14 @@ class _CollectedStore(LocalStore):
         return self._raw_rows.batches(columns)
 
 
-def types_of_schema(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
+def _types_of_schema(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
     """The column types behind a schema of polars."""
     import polars as pl
 
     return {name: type_of(pl.Series(dtype=declared)) for name, declared in schema.items()}
 
 
-def stream_frames(
-    query: polars.LazyFrame, columns: Sequence[str], batch_rows: int, *, in_order: bool
-) -> Iterator[polars.DataFrame]:
+def _stream_frames(query: polars.LazyFrame, columns: Sequence[str], batch_rows: int) -> Iterator[polars.DataFrame]:
     """The result of a query piece by piece; of no columns, one frame that holds nothing but the number of rows."""
     import polars as pl
     from polars.selectors import by_name
@@ -87,10 +87,10 @@ def stream_frames(
         yield query.select(pl.len()).collect(engine="streaming")
         return
     named = query.select(by_name(*dict.fromkeys(columns)))  # col() would take names for patterns
-    yield from named.collect_batches(chunk_size=batch_rows, maintain_order=in_order, lazy=True, engine="streaming")
+    yield from named.collect_batches(chunk_size=batch_rows, maintain_order=False, lazy=True, engine="streaming")
 
 
-def frame_batches(frames: Iterator[polars.DataFrame], schema: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Batch]:
+def _frame_batches(frames: Iterator[polars.DataFrame], schema: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Batch]:
     """Frames of polars as batches: at least one, so that the types are seen even where there are no rows."""
     import polars as pl
 

@@ -1,7 +1,8 @@
 """Lines of CSV files, block by block: a line is a row, always.
 
 Quotes count within their line only, so that no line can change how another is read. Short lines are filled with missing cells,
-surplus cells are dropped, stray bytes are replaced, and a cell of nothing but spaces is missing.
+surplus cells are dropped, stray bytes are replaced, and a cell of nothing but spaces is missing. Such a line, and one whose
+quotes do not close where they should, is broken: its cells may be those of another column, or a part of somebody else's note.
 """
 
 from __future__ import annotations
@@ -82,8 +83,7 @@ def split_block(block: bytes, separator: str, positions: Sequence[int]) -> list[
     """The cells of some columns as text without spaces around it, null where there is none, from one split of the lines."""
     import polars as pl
 
-    text = block.decode("utf-8", errors="replace").removesuffix("\n")
-    raw_lines = pl.Series([text], dtype=pl.String).str.split("\n").explode().str.strip_suffix("\r")
+    raw_lines = _lines_of(block)
     raw_split = raw_lines.str.split_exact(separator, max(positions)).struct.unnest()
     raw_columns = [raw_split.to_series(position) for position in positions]
     quoted = raw_lines.str.contains('"', literal=True).arg_true()
@@ -94,6 +94,30 @@ def split_block(block: bytes, separator: str, positions: Sequence[int]) -> list[
             for raw_cells, cells in zip(raw_columns, raw_quoted, strict=True)
         ]
     return [_filled(raw_cells.str.strip_chars()) for raw_cells in raw_columns]
+
+
+def broken_lines(block: bytes, separator: str, width: int) -> polars.Series:
+    """Which lines are not `width` cells, each of them without quotes or in a closed pair of them."""
+    import polars as pl
+
+    raw_lines = _lines_of(block)
+    raw_broken = raw_lines.str.count_matches(separator, literal=True) != width - 1
+    quoted = raw_lines.str.contains('"', literal=True).arg_true()
+    if len(quoted):
+        cell = rf'(?: *"(?:[^"]|"")*" *|[^"{separator}]*)'
+        raw_quoted = raw_lines.gather(quoted)
+        raw_closed = raw_quoted.str.contains(rf"\A{cell}(?:{separator}{cell})*\z").to_list()
+        raw_rows = _quoted_rows(raw_quoted.to_list(), separator)
+        raw_quoted_broken = [not closed or len(row) != width for closed, row in zip(raw_closed, raw_rows, strict=True)]
+        raw_broken = raw_broken.scatter(quoted, pl.Series(raw_quoted_broken))
+    return raw_broken
+
+
+def _lines_of(block: bytes) -> polars.Series:
+    import polars as pl
+
+    text = block.decode("utf-8", errors="replace").removesuffix("\n")
+    return pl.Series([text], dtype=pl.String).str.split("\n").explode().str.strip_suffix("\r")
 
 
 def _filled(raw_cells: polars.Series) -> polars.Series:
@@ -117,17 +141,23 @@ class _OneLineEach:
         return next(self._lines)
 
 
-def _split_quoted(lines: Sequence[str], separator: str, positions: Sequence[int]) -> list[list[str | None]]:
-    """The cells of some columns of lines with quotes in them; a quote left open reaches to the end of its line."""
+def _quoted_rows(lines: Sequence[str], separator: str) -> Iterator[list[str]]:
+    """The cells of lines with quotes in them; a quote left open reaches to the end of its line."""
     feed = _OneLineEach(lines)
     reader = csv.reader(feed, delimiter=separator, skipinitialspace=True)
-    raw_columns: list[list[str | None]] = [[] for _ in positions]
     for _ in lines:
         feed.begins_record = True
         try:
             row = next(reader, [])
         except csv.Error:  # such as a cell beyond all measure: a line without cells
             row = []
+        yield row
+
+
+def _split_quoted(lines: Sequence[str], separator: str, positions: Sequence[int]) -> list[list[str | None]]:
+    """The cells of some columns of lines with quotes in them."""
+    raw_columns: list[list[str | None]] = [[] for _ in positions]
+    for row in _quoted_rows(lines, separator):
         for raw_cells, position in zip(raw_columns, positions, strict=True):
             raw_cells.append(row[position] if position < len(row) else None)
     return raw_columns

@@ -61,6 +61,19 @@ def _majority(raw_counts: Mapping[ColumnType, int]) -> ColumnType:
     return most if 2 * raw_counts[most] > raw_counts[ColumnType.TEXT] else ColumnType.TEXT
 
 
+def check_stored(store: Store, way_out: str = "") -> None:
+    """Raise where rows are computed while they are read: one of them could make every answer fail, which no epsilon covers.
+
+    `way_out` is another sentence of advice.
+    """
+    doubt = getattr(store, "doubt", None)
+    if doubt is not None:
+        raise DataTypeError(
+            f"{doubt}. What is computed while it is read can fail on a single row, or give other rows at every run, and "
+            f"answers would show that row.{way_out}"
+        )
+
+
 def _effective_types(columns: Mapping[str, ColumnType], types: Types) -> dict[str, ColumnType]:
     if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
         raise InvalidParameterError("types must be a dict from columns to their types, such as {'income': 'number'}.")

@@ -1,4 +1,8 @@
-"""Tables in Parquet files, one or many of one schema: read a batch at a time, only the columns that are asked for."""
+"""Tables in Parquet files, one or many of one schema: read a batch at a time, only the columns that are asked for.
+
+Texts are read as the bytes that they are, by pyarrow, which does not look whether they are UTF-8; what is not is mended, cell by
+cell, when they become cells. polars, which reads the schema, would give up a whole column for one such cell.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.complaints import one_error_along, one_error_for, require_polars, shown
-from dpstats.engines.stores.lazy import BATCH_ROWS, frame_batches, stream_frames, types_of_schema
-from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.complaints import one_error_along, one_error_for, require_parquet, shown
+from dpstats.engines.reading import type_of
+from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.stores.versions import FileVersion
-from dpstats.foundations.errors import DataFileError
+from dpstats.engines.units.contributions import Bound, BoundedStore
+from dpstats.foundations.errors import DataFileError, DataTypeError
 
 if TYPE_CHECKING:
-    import polars
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
 
+
+BATCH_ROWS = 1 << 18
+"""Rows in a batch: enough that batches cost nothing, few enough that a wide table stays small."""
+_WIDE = ("Int128", "UInt128")
 _FAILED = "could not be read as Parquet"
 
 
@@ -23,39 +33,54 @@ class ParquetStore(LocalStore):
     """Parquet files whose rows follow each other in the order of the files.
 
     The columns may stand in any order, but names and types must be the same in all files. Nothing but the footers is read when
-    the table is opened. A file that has changed since then makes a pass fail. Memory is bounded by the largest row group of the
-    columns that are read, which polars decodes whole.
+    the table is opened. A file that has changed since then makes a pass fail. Times of 96 bits are cut off at the microsecond.
     """
 
     def __init__(self, files: Sequence[Path], batch_rows: int = BATCH_ROWS) -> None:
-        require_polars()
+        require_parquet()
         self._batch_rows = batch_rows
         self._files = tuple(files)
         self._versions = [FileVersion.of(file) for file in files]
-        self._schema = _read_schema(files[0])
+        schema = _read_schema(files[0])
         for file in files[1:]:
-            _check_same_schema(file, _read_schema(file), files[0], self._schema)
+            _check_same_schema(file, _read_schema(file), files[0], schema)
+        self._no_rows = _without_rows(files[0], schema)
+        self._cut_off = {name for file in files for name in _times_of_96_bits(file)}
         self._check_versions()
-        self.columns: Mapping[str, ColumnType] = types_of_schema(self._schema)
+        self.columns: Mapping[str, ColumnType] = {name: type_of(self._no_rows.column(name)) for name in schema}
 
     @property
     def state(self) -> str:
         """Tells one state of the files from another."""
         return "\n".join(map(str, self._versions))
 
+    def bounded(self, bound: Bound) -> Store:
+        """The same table with at most so many rows of each unit; an error where different ids might be read as one."""
+        if bound.unit in self._cut_off:
+            raise DataTypeError(
+                f"column {shown(bound.unit)} cannot be the unit: it has times of 96 bits, which are cut off. Save them as text."
+            )
+        return BoundedStore(self, bound)
+
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in the order of the files; fails at the end where a file has changed on the way."""
         self._check_versions()
-        frames = one_error_along(self._frames(columns), self._name(), _FAILED)
-        yield from frame_batches(frames, self._schema, columns)
+        yield from one_error_along(self._batches(list(dict.fromkeys(columns))), self._name(), _FAILED)
         self._check_versions()
 
-    def _frames(self, columns: Sequence[str]) -> Iterator[polars.DataFrame]:
-        if columns:
-            yield from stream_frames(_scan(self._files), columns, self._batch_rows, in_order=True)
-        else:
-            for file in self._files:
-                yield from stream_frames(_scan([file]), columns, self._batch_rows, in_order=True)
+    def _batches(self, columns: list[str]) -> Iterator[Batch]:
+        """All rows; one batch at least, so that the types are seen even where there are none."""
+        is_empty = True
+        for file in self._files:
+            with _open(file) as reader:
+                if not columns:
+                    yield Batch({}, reader.metadata.num_rows)
+                    continue
+                for raw_rows in reader.iter_batches(self._batch_rows, columns=columns):
+                    is_empty = False
+                    yield Batch({name: raw_rows.column(name) for name in columns}, raw_rows.num_rows)
+        if columns and is_empty:
+            yield Batch({name: self._no_rows.column(name) for name in columns}, 0)
 
     def _check_versions(self) -> None:
         for version in self._versions:
@@ -66,17 +91,33 @@ class ParquetStore(LocalStore):
         return first if len(self._files) == 1 else f"{first}, or another file of the same table,"
 
 
-def _scan(files: Sequence[Path]) -> polars.LazyFrame:
-    import polars as pl
-
-    return pl.scan_parquet(list(files), glob=False, hive_partitioning=False)
-
-
 def _read_schema(file: Path) -> dict[str, Any]:
     import polars as pl
 
     with one_error_for(file, _FAILED), file.open("rb") as octets:
         return dict(pl.read_parquet_schema(octets))
+
+
+def _without_rows(file: Path, schema: Mapping[str, Any]) -> pyarrow.Table:
+    """A table of the file's columns as pyarrow has them, which it cannot where whole numbers have more than 64 bits."""
+    for name, declared in schema.items():
+        if declared.base_type().__name__ in _WIDE:
+            raise DataFileError(f"column {shown(name)} of {shown(file)} has whole numbers of 128 bits: save them as decimals.")
+    with one_error_for(file, _FAILED), _open(file) as reader:
+        return reader.schema_arrow.empty_table()
+
+
+def _times_of_96_bits(file: Path) -> list[str]:
+    """The columns of an old type of times, which has nanoseconds and more years than 64 bits of them."""
+    with one_error_for(file, _FAILED), _open(file) as reader:
+        leaves = [reader.schema.column(place) for place in range(len(reader.schema))]
+        return [leaf.path for leaf in leaves if leaf.physical_type == "INT96"]
+
+
+def _open(file: Path) -> ParquetFile:
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(file, coerce_int96_timestamp_unit="us")
 
 
 def _check_same_schema(file: Path, schema: Mapping[str, Any], first: Path, expected: Mapping[str, Any]) -> None:

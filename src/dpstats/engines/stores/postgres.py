@@ -4,7 +4,7 @@ All passes of a store run in one read-only transaction that begins with the firs
 session see the same rows, whatever is written meanwhile. A plain table comes in ranges of its pages, each aggregated by the
 server into a few long strings of bytes, in the order in which the rows lie. A partitioned table comes row by row, sorted by
 where its rows lie. A view comes row by row in whatever order the server finds them: its rows lie nowhere, so they cannot be
-bounded per unit.
+bounded per unit. Every statement has a savepoint of its own: one that fails leaves the transaction, and its rows, as they were.
 """
 
 from __future__ import annotations
@@ -63,6 +63,11 @@ class PostgresStore(LocalStore):
             self._relation = find_relation(connection, table)
         self.columns = {column.name: column.type for column in self._relation.columns}
         self.name = f"{self._relation.schema}.{self._relation.name}"
+        if self._relation.is_computed:
+            self.doubt = (
+                f"{shown(self.name)} is a view, a foreign table, or has virtual columns or a policy for its rows: make a table "
+                "of it, with CREATE TABLE ... AS, or a materialized view"
+            )
 
     @classmethod
     def from_url(cls, url: str) -> PostgresStore:
@@ -126,7 +131,7 @@ class PostgresStore(LocalStore):
         """A plain table in ranges of pages."""
         statement = self._aggregates(columns)
         size = "SELECT pg_relation_size(%s) / current_setting('block_size')::int8"
-        with self._lock:
+        with self._lock, connection.transaction():
             [(pages,)] = connection.execute(size, [self._relation.oid]).fetchall()
         for page in range(0, pages, self._batch_pages):
             ends = page * _TUPLES, (page + self._batch_pages) * _TUPLES
@@ -158,17 +163,17 @@ class PostgresStore(LocalStore):
         order = "" if self._relation.kind in VIEWS else " ORDER BY tableoid, ctid"
         statement = f"SELECT {selected} FROM {quoted(self._relation.schema, self._relation.name)}{order}"
         name = f"dpstats_{next(_serials)}"  # not a cursor of psycopg's, which reads a statement in the connection's encoding
-        with self._lock:
+        with self._lock, connection.transaction():
             connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}".encode(self._encoding))
         try:
             while True:
-                with self._lock:
+                with self._lock, connection.transaction():
                     raw_rows = _ask(connection, f"FETCH FORWARD {_ROWS} FROM {name}", self._encoding)
                 if not raw_rows:
                     return
                 yield self._batch(columns, [b"".join(filter(None, part)) for part in zip(*raw_rows, strict=True)], len(raw_rows))
         finally:
-            with self._lock, suppress(Exception):  # the transaction may have failed, and then the cursor is gone
+            with suppress(Exception), self._lock, connection.transaction():  # after a failure the cursor may be gone
                 connection.execute(f"CLOSE {name}".encode())
 
     def _batch(self, columns: Sequence[PostgresColumn], raw_strings: Sequence[bytes | None], raw_rows: int) -> Batch:
@@ -192,7 +197,7 @@ class PostgresStore(LocalStore):
     def _comes_in_ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> bool:
         """Whether the server goes from row to row as they lie, straight into the aggregates; it says so before it reads any."""
         statement = self._aggregates(columns).format(_address(0), _address(self._batch_pages * _TUPLES))
-        with self._lock, connection.cursor() as cursor:
+        with self._lock, connection.transaction(), connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode(self._encoding))
             explained = cursor.pgresult.get_value(0, 0) if cursor.pgresult else None  # psycopg would read it as UTF-8
         plan = json.loads((explained or b"").decode(self._encoding, errors="replace"))[0]["Plan"]

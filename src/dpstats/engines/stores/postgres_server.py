@@ -22,7 +22,13 @@ PLAIN, PARTITIONED, VIEWS = ("r", "m"), "p", ("v", "f")
 """The catalog's letters for kinds of tables; one that others inherit from counts as partitioned."""
 _PATIENCE = 30  # seconds to wait for a server to answer
 _RELATION = """\
-SELECT c.oid, n.nspname, c.relname, c.relkind::text, c.relhassubclass, has_table_privilege(c.oid, 'SELECT')
+SELECT c.oid, n.nspname, c.relname, c.relkind::text, c.relhassubclass, has_table_privilege(c.oid, 'SELECT'),
+  c.relkind = 'v' OR row_security_active(c.oid)
+  OR EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND to_jsonb(a) ->> 'attgenerated' = 'v')
+  OR EXISTS (
+    WITH RECURSIVE parts AS (
+      SELECT c.oid UNION ALL SELECT inhrelid FROM pg_catalog.pg_inherits JOIN parts ON inhparent = parts.oid)
+    SELECT FROM parts JOIN pg_catalog.pg_class part ON part.oid = parts.oid WHERE part.relkind = 'f')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass(%s)"""
 _COLUMNS = """\
 WITH RECURSIVE typed AS (
@@ -30,7 +36,10 @@ WITH RECURSIVE typed AS (
   UNION ALL
   SELECT attnum, attname, t.typbasetype FROM typed JOIN pg_catalog.pg_type t ON t.oid = typed.type WHERE t.typtype = 'd')
 SELECT attname, t.typname, t.typnamespace = 'pg_catalog'::regnamespace,
-  CASE WHEN t.typtype = 'e' THEN 'enum' WHEN t.typtype = 'c' OR t.typcategory = 'A' THEN 'nested' ELSE 'plain' END
+  CASE WHEN t.typtype = 'c' OR t.typcategory = 'A' THEN 'nested' WHEN EXISTS (
+    SELECT FROM pg_catalog.pg_cast WHERE castsource = t.oid AND casttarget = 'text'::regtype AND castfunc <> 0
+    AND t.typnamespace <> 'pg_catalog'::regnamespace) THEN 'nested'
+  WHEN t.typtype = 'e' THEN 'enum' ELSE 'plain' END
 FROM typed JOIN pg_catalog.pg_type t ON t.oid = typed.type WHERE t.typtype <> 'd' ORDER BY attnum"""
 
 
@@ -42,6 +51,8 @@ class Relation:
     schema: str
     name: str
     kind: str
+    is_computed: bool
+    """Whether rows are computed while they are read: by a view, a policy, a generated column, or another server."""
     columns: list[PostgresColumn]
 
 
@@ -74,7 +85,7 @@ def find_relation(connection: psycopg.Connection[Any], table: str) -> Relation:
             f"there is no table {shown(table)} in the database, or its user may not see it. Name its schema unless it is in the "
             'search path (clinic.visits), and put names with capitals in double quotes (clinic."Visits").'
         )
-    [(oid, schema, name, kind, has_children, may_read)] = found
+    [(oid, schema, name, kind, has_children, may_read, is_computed)] = found
     if kind not in (*PLAIN, PARTITIONED, *VIEWS):
         raise DataTypeError(f"{shown(table)} is neither a table nor a view.")
     if not may_read:
@@ -83,7 +94,7 @@ def find_relation(connection: psycopg.Connection[Any], table: str) -> Relation:
         PostgresColumn(column, type_name, built_in=built_in, form=form)
         for column, type_name, built_in, form in connection.execute(_COLUMNS, [oid]).fetchall()
     ]
-    return Relation(oid, schema, name, PARTITIONED if has_children and kind in PLAIN else kind, columns)
+    return Relation(oid, schema, name, PARTITIONED if has_children and kind in PLAIN else kind, is_computed, columns)
 
 
 def connect(url: str) -> psycopg.Connection[Any]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.stores.spark_plans import only_reads
 from dpstats.engines.stores.spark_quiet import map_quietly, silenced
 from dpstats.engines.stores.store import Batch, Job
 from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
@@ -45,6 +46,10 @@ _TYPES = {  # by the names of Spark's types
     **dict.fromkeys(("DayTimeIntervalType", "YearMonthIntervalType", "CalendarIntervalType"), ColumnType.TEXT),
     **dict.fromkeys(("DateType", "TimestampType", "TimestampNTZType"), ColumnType.MOMENT),
 }
+_DOUBT = (
+    "this Spark DataFrame is computed while it is read, for all that can be seen of it: write it to Parquet and pass "
+    "spark.read.parquet(...), or take frame.checkpoint() first"
+)
 _AS_TEXT = ("CharType", "VarcharType", "YearMonthIntervalType", "CalendarIntervalType")
 
 
@@ -54,6 +59,8 @@ class SparkStore:
     in_memory = False
     remote = True
     """Whether the rows stay where they are, and only summaries come here."""
+    doubt: str | None
+    """Why rows may be computed while they are read, and what to do about it; None where they are stored."""
 
     def __init__(self, frame: DataFrame) -> None:
         """Reads the names and types of the frame, and no row."""
@@ -66,12 +73,15 @@ class SparkStore:
             renamed = frame.toDF(*self._places.values())  # names that differ in capitals only are one to Spark
             chosen = [_sendable(self._places[field.name], field.dataType) for field in fields]
             self._frame = renamed.select(*chosen)
+        self.doubt = None if only_reads(frame) else _DOUBT
+        self._is_kept = True
         self.columns: Mapping[str, ColumnType] = {
             field.name: _TYPES.get(type(field.dataType).__name__, ColumnType.OTHER) for field in fields
         }
 
     def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
         """Run a job in every partition and merge what comes back."""
+        from pyspark import StorageLevel
         from pyspark.sql import functions as sql
 
         for name in columns:
@@ -80,6 +90,9 @@ class SparkStore:
         chosen = [sql.col(self._places[name]) for name in names] or [sql.lit(True).alias("row")]
         raw_parts: list[Any] = [None]
         with suppress(Exception), silenced(self._frame.sparkSession):  # an error's message may carry values
+            if not self._is_kept:  # here and not before, because Spark computes constants of the plan then
+                self._frame.persist(StorageLevel.MEMORY_AND_DISK)
+                self._is_kept = True
             parts = map_quietly(self._frame.select(*chosen), Scan(job, names), "part binary")
             raw_parts = [row[0] for row in parts.collect()]
         if None in raw_parts:
@@ -88,15 +101,13 @@ class SparkStore:
 
     def bounded(self, bound: Bound) -> SparkStore:
         """The same table with at most so many rows of each unit, kept in Spark's storage from the first pass on."""
-        from pyspark import StorageLevel
-
         from dpstats.engines.stores.spark_bounds import keep_bounded
 
         bounded = copy(self)
         kept = keep_bounded(self._frame, self._places, bound)
         with suppress(Exception):  # Spark Connect does not tell how many workers there are
             kept = kept.coalesce(_TASKS_PER_WORKER * self._frame.sparkSession.sparkContext.defaultParallelism)
-        bounded._frame = kept.persist(StorageLevel.MEMORY_AND_DISK)
+        bounded._frame, bounded._is_kept = kept, False
         weakref.finalize(bounded, _free, bounded._frame).atexit = False
         return bounded
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpstats.engines.cells import Cells, ColumnType
 from dpstats.engines.reading import read_cells, read_identities
 
@@ -34,6 +37,10 @@ class Batch:
     def identities(self, name: str, kind: ColumnType) -> Cells:
         """One column of ids, read as that type but never rounded: different ids stay different, or are missing."""
         return read_identities(self._raw_columns[name], kind)
+
+    def broken(self) -> NDArray[np.bool_]:
+        """Which rows could not be taken apart into cells, so that nobody can say whose they are; they have no identities."""
+        return np.zeros(self.rows, dtype=np.bool_)
 
 
 class Job(Protocol[Summary]):
@@ -71,6 +78,8 @@ class LocalStore:
 
     columns: Mapping[str, ColumnType]
     in_memory = False
+    doubt: str | None = None
+    """Why rows may be computed while they are read, and what to do about it; None where they are stored. A store may lack it."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows; in the same order at every call where the store is `repeatable`."""

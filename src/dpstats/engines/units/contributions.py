@@ -128,6 +128,10 @@ class BoundedBatch(Batch):
         """One column, read so that different ids stay different."""
         return select_cells(self._batch.identities(name, kind), self._raw_kept)
 
+    def broken(self) -> NDArray[np.bool_]:
+        """Which rows could not be taken apart into cells."""
+        return self._batch.broken()[self._raw_kept]
+
 
 @dataclass(frozen=True)
 class _KeptRows:

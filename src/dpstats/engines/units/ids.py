@@ -20,7 +20,7 @@ class UnitIds:
     raw_without: NDArray[np.bool_]
     """Which rows have no id: null, None, NaN, NaT, masked, an empty cell of a CSV file."""
     raw_unreadable: NDArray[np.bool_]
-    """Which rows have one that the column's type has no place for, or that could not be told from others."""
+    """Which rows have one that the column's type has no place for, or that could not be told from others, or are broken."""
 
     @classmethod
     def of(cls, batch: Batch, name: str, kind: ColumnType) -> UnitIds:
@@ -29,5 +29,5 @@ class UnitIds:
         raw_known = present_cells(cells)
         if raw_known.all():
             return cls(cells, ~raw_known, ~raw_known)
-        raw_there = present_cells(batch.cells(name, ColumnType.OTHER))
+        raw_there = present_cells(batch.cells(name, ColumnType.OTHER)) | batch.broken()
         return cls(cells, ~raw_known & ~raw_there, ~raw_known & raw_there)
