@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.accounting.groups import row_cost, steps_between
+from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
@@ -83,11 +84,12 @@ CHI_SQUARE_TEST = register(
         "chi_square_test",
         "Whether two columns of labels are independent of each other (chi-square test), for labels that are public",
         (
-            Parameter("row_labels", "the labels of the first column that count", checked_row_labels),
-            Parameter("column_labels", "the labels of the second column that count", checked_column_labels),
+            Parameter("row_labels", "the labels of the first column that count", checked_row_labels, takes=Elements),
+            Parameter("column_labels", "the labels of the second column that count", checked_column_labels, takes=Elements),
         ),
         reads=(Reads.LABELS, Reads.LABELS),
         returns=COUNTS_RETURNS,
+        value=CountsResult,
         revive=revived_counts,
     )
 )
@@ -97,6 +99,7 @@ ASSOCIATION_TEST = register(
         "Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand",
         reads=(Reads.LABELS, Reads.LABELS),
         returns=COUNTS_RETURNS,
+        value=CountsResult,
         revive=revived_counts,
     )
 )
@@ -109,10 +112,12 @@ GOODNESS_OF_FIT_TEST = register(
                 "probabilities",
                 "the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels",
                 checked_probabilities,
+                takes=Mapping[Any, Number] | Elements,
             ),
         ),
         reads=(Reads.LABELS,),
         returns=COUNTS_RETURNS,
+        value=CountsResult,
         revive=revived_counts,
     )
 )

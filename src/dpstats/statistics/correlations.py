@@ -17,6 +17,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpstats.foundations.accepted import one_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -57,7 +58,7 @@ def checked_kind(value: object) -> str:
 
 
 COVARIANCE = register(
-    Statistic("covariance", "The covariance of two columns of the same rows", reads=_NUMBERS, returns="a float")
+    Statistic("covariance", "The covariance of two columns of the same rows", reads=_NUMBERS, returns="a float", value=float)
 )
 CORRELATION = register(
     Statistic(
@@ -69,10 +70,12 @@ CORRELATION = register(
                 "'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)",
                 checked_kind,
                 "pearson",
+                takes=one_of(KINDS),
             ),
         ),
         reads=_NUMBERS,
         returns="a float",
+        value=float,
     )
 )
 

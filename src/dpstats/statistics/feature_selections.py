@@ -58,12 +58,17 @@ SELECT_FEATURES = register(
         "The features that LASSO finds significant for the outcome",
         (
             Parameter(
-                "at_most", "the most features that LASSO may take, or None; 'each' is sharper with it", checked_at_most, None
+                "at_most",
+                "the most features that LASSO may take, or None; 'each' is sharper with it",
+                checked_at_most,
+                None,
+                takes=int | None,
             ),
             BLOCKS,
         ),
         reads=(Reads.FEATURES, Reads.NUMBERS),
         returns="SelectedFeatures with names and indices",
+        value=SelectedFeatures,
         why_preferred="with a delta a test of whole sets takes the fewest blocks; without one features are counted one by one",
         revive=revive_features,
         prefer=prefer_stable,

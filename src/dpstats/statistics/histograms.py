@@ -19,6 +19,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.keys import plain_key
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
@@ -111,10 +112,12 @@ HISTOGRAM = register(
                 "labels that are not listed need delta",
                 checked_bins,
                 10,
+                takes=int | Elements,
             ),
         ),
         reads=(Reads.EITHER,),
         returns="a Histogram with .edges or .labels, .counts, .low and .high, .shares, .rows and .bars()",
+        value=Histogram,
         revive=Histogram.from_dict,
         prefer=preferred_method,
         settle=settle,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Elements, Number, one_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -53,16 +54,26 @@ KS_TEST = register(
         "ks_test",
         "Whether the rows follow a given distribution (Kolmogorov's test)",
         (
-            Parameter("distribution", f"its name: {', '.join(DISTRIBUTIONS)}", checked_distribution, "normal"),
+            Parameter(
+                "distribution",
+                f"its name: {', '.join(DISTRIBUTIONS)}",
+                checked_distribution,
+                "normal",
+                takes=one_of(DISTRIBUTIONS),
+            ),
             Parameter(
                 "loc",
                 "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
                 checked_location,
                 0,
+                takes=Number,
             ),
-            Parameter("scale", "its scale, as scipy.stats has it: a normal one's standard deviation", checked_scale, 1),
+            Parameter(
+                "scale", "its scale, as scipy.stats has it: a normal one's standard deviation", checked_scale, 1, takes=Number
+            ),
         ),
         returns=D_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )
@@ -70,9 +81,10 @@ TWO_SAMPLE_KS_TEST = register(
     Statistic(
         "two_sample_ks_test",
         "Whether two groups of rows follow the same distribution (Smirnov's test)",
-        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair),),
+        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair, takes=Elements),),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=D_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.foundations.accepted import Blocks, Bounds, Law, Model
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
@@ -44,7 +45,7 @@ from dpstats.statistics.likelihood.block_estimates import (
 from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.families import Options, check_columns, checked_family, family_for
 from dpstats.statistics.likelihood.family import Family
-from dpstats.statistics.likelihood.fit import fit_of, revive_fit
+from dpstats.statistics.likelihood.fit import LikelihoodFit, fit_of, revive_fit
 from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
 from dpstats.statistics.likelihood.planned_rows import simulated_rows
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
@@ -163,16 +164,39 @@ MLE = register(
                 "normal, lognormal, exponential, gamma, weibull, beta, pareto, poisson, binomial, negative_binomial, "
                 "normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats",
                 checked_family,
+                takes=str | Law | Model,
+                takes_by_name=str,
             ),
-            Parameter("bounds", "public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}", _checked_bounds, None),
-            Parameter("blocks", "into how many blocks rows are put, for t_star and blocks", checked_blocks, "auto"),
-            Parameter("trials", "of a binomial family: the public number of trials", _checked_whole("trials", 1, 10**9), None),
-            Parameter("components", "of a mixture: how many laws it has", _checked_whole("components", 2, 5), None),
-            Parameter("fixed", "of a scipy distribution: parameters that are known, such as {'floc': 0}", _checked_fixed, None),
+            Parameter(
+                "bounds",
+                "public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}",
+                _checked_bounds,
+                None,
+                takes=Bounds,
+            ),
+            Parameter("blocks", "into how many blocks rows are put, for t_star and blocks", checked_blocks, "auto", takes=Blocks),
+            Parameter(
+                "trials",
+                "of a binomial family: the public number of trials",
+                _checked_whole("trials", 1, 10**9),
+                None,
+                takes=int | None,
+            ),
+            Parameter(
+                "components", "of a mixture: how many laws it has", _checked_whole("components", 2, 5), None, takes=int | None
+            ),
+            Parameter(
+                "fixed",
+                "of a scipy distribution: parameters that are known, such as {'floc': 0}",
+                _checked_fixed,
+                None,
+                takes=Mapping[str, float] | None,
+            ),
         ),
         reads=(Reads.FEATURES,),
         parameter_first=True,
         returns="a LikelihoodFit with the parameters by name",
+        value=LikelihoodFit,
         why_preferred="it errs least where it can be had: scores of all rows where the family has them, T* within given bounds, "
         "estimates of blocks for other models",
         revive=revive_fit,

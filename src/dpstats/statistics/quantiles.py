@@ -14,10 +14,11 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, ValueBy, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column
@@ -61,13 +62,23 @@ QUANTILE = register(
     Statistic(
         "quantile",
         "The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon",
-        (Parameter("q", "which quantile, from 0 to 1 (0.5 is the median), or a list of them", checked_quantiles),),
+        (
+            Parameter(
+                "q",
+                "which quantile, from 0 to 1 (0.5 is the median), or a list of them",
+                checked_quantiles,
+                takes=Number | Elements,
+            ),
+        ),
         returns="a float, or a tuple of floats in the order of the list",
+        value=ValueBy("q", ((Number, float), (Elements, tuple[float, ...]))),
         why_preferred=WHY_UNIVERSAL,
     )
 )
 MEDIAN = register(
-    Statistic("median", "The middle value: half of the rows lie below it", returns="a float", why_preferred=WHY_UNIVERSAL)
+    Statistic(
+        "median", "The middle value: half of the rows lie below it", returns="a float", value=float, why_preferred=WHY_UNIVERSAL
+    )
 )
 
 

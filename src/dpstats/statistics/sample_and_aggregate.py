@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.foundations.accepted import Blocks, Ends, Number, one_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
@@ -57,15 +58,24 @@ SAMPLE_AND_AGGREGATE = register(
         "sample_and_aggregate",
         "One private answer of what a function says of random blocks of rows",
         (
-            Parameter("function", f"the function by name: {', '.join(NAMED)}", _checked_function),
-            Parameter("blocks", "into how many blocks rows are put; public", _frozen, AUTO),
-            Parameter("aggregate", f"how their answers become one: {', '.join(NAMES)}", _checked_aggregate, "universal"),
-            Parameter("range", "for mean, trimmed and winsorized: public ends of the answer such as (0, 10)", _frozen, None),
-            Parameter("trim", "for trimmed and winsorized: the part cut off at either end", _frozen, None),
+            Parameter("function", f"the function by name: {', '.join(NAMED)}", _checked_function, takes=one_of(NAMED)),
+            Parameter("blocks", "into how many blocks rows are put; public", _frozen, AUTO, takes=Blocks),
+            Parameter(
+                "aggregate",
+                f"how their answers become one: {', '.join(NAMES)}",
+                _checked_aggregate,
+                "universal",
+                takes=one_of(NAMES),
+            ),
+            Parameter(
+                "range", "for mean, trimmed and winsorized: public ends of the answer such as (0, 10)", _frozen, None, takes=Ends
+            ),
+            Parameter("trim", "for trimmed and winsorized: the part cut off at either end", _frozen, None, takes=Number | None),
         ),
         reads=(Reads.FEATURES,),
         parameter_first=True,
         returns="a number, or one for each column or coefficient",
+        value=float | tuple[float, ...],
         prefer=_prefer,
     )
 )

@@ -13,6 +13,7 @@ import math
 import sys
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
@@ -42,6 +43,7 @@ IQR = register(
         "iqr",
         "The interquartile range: the width of the middle half of the rows",
         returns="a float",
+        value=float,
         why_preferred=WHY_UNIVERSAL,
     )
 )
@@ -49,8 +51,9 @@ INTERQUANTILE_RANGE = register(
     Statistic(
         "interquantile_range",
         "The distance between two quantiles: the width of a middle part of the rows",
-        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75)),),
+        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75), takes=Elements),),
         returns="a float",
+        value=float,
         why_preferred=WHY_UNIVERSAL,
     )
 )

@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
+from dpstats.foundations.accepted import several_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, ValueBy, method, register
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.aggregation.choices import choose_option, choose_stable, popularity
 from dpstats.statistics.aggregation.plans import POPULARITY_SHARE
@@ -44,18 +46,28 @@ def checked_popularity(value: object) -> bool:
     return value
 
 
-POPULARITY = Parameter("popularity", "whether a quarter of epsilon buys the winner's share of blocks", checked_popularity, False)
+POPULARITY = Parameter(
+    "popularity", "whether a quarter of epsilon buys the winner's share of blocks", checked_popularity, False, takes=bool
+)
+WITH_POPULARITY = ValueBy("popularity", ((Literal[False], str), (Literal[True], PopularOption), (bool, str | PopularOption)))
 SELECT_MODEL = register(
     Statistic(
         "select_model",
         "The model, of a public list, that predicts the outcome best from the features",
         (
-            Parameter("models", f"two or more of {', '.join(MODELS)}", checked_models, ["linear", "quadratic", "forest"]),
+            Parameter(
+                "models",
+                f"two or more of {', '.join(MODELS)}",
+                checked_models,
+                ["linear", "quadratic", "forest"],
+                takes=several_of(MODELS),
+            ),
             POPULARITY,
             BLOCKS,
         ),
         reads=(Reads.FEATURES, Reads.NUMBERS),
         returns="the name of the model, or with popularity a PopularOption",
+        value=WITH_POPULARITY,
         why_preferred=WHY,
         revive=revive_option,
         simulate=simulated_model,
@@ -66,11 +78,18 @@ SELECT_FAMILY = register(
         "select_family",
         "The family of laws, of a public list, that fits the numbers best",
         (
-            Parameter("families", f"two or more of {', '.join(LAWS)}", checked_laws, ["normal", "lognormal", "gamma"]),
+            Parameter(
+                "families",
+                f"two or more of {', '.join(LAWS)}",
+                checked_laws,
+                ["normal", "lognormal", "gamma"],
+                takes=several_of(LAWS),
+            ),
             POPULARITY,
             BLOCKS,
         ),
         returns="the name of the family, or with popularity a PopularOption",
+        value=WITH_POPULARITY,
         why_preferred=WHY,
         revive=revive_option,
         simulate=simulated_law,

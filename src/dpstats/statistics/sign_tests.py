@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -42,8 +43,9 @@ SIGN_TEST = register(
     Statistic(
         "sign_test",
         "Whether the median of the rows is a given number, from how many rows lie above and below it",
-        (Parameter("median", "the median under the null hypothesis", checked_median, 0), ALTERNATIVE),
+        (Parameter("median", "the median under the null hypothesis", checked_median, 0, takes=Number), ALTERNATIVE),
         returns="a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy)",
+        value=TestResult,
         revive=revived_result,
     )
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -34,8 +35,9 @@ T_TEST = register(
     Statistic(
         "t_test",
         "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
-        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0), ALTERNATIVE),
+        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0, takes=Number), ALTERNATIVE),
         returns=T_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )
@@ -43,9 +45,13 @@ TWO_SAMPLE_T_TEST = register(
     Statistic(
         "two_sample_t_test",
         "Whether two groups of rows have the same mean (Welch's t test)",
-        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair), ALTERNATIVE),
+        (
+            Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair, takes=Elements),
+            ALTERNATIVE,
+        ),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=T_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )

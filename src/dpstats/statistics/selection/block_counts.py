@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Blocks
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.registry import AUTO, Parameter
 from dpstats.mechanisms.propose_test_release import distance_for
@@ -39,6 +40,7 @@ BLOCKS = Parameter(
     "how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree",
     checked_blocks,
     AUTO,
+    takes=Blocks,
 )
 
 

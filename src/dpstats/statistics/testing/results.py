@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from dpstats.foundations.accepted import one_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.registry import Parameter
 
@@ -85,5 +86,9 @@ def checked_alternative(value: object) -> str:
 
 
 ALTERNATIVE = Parameter(
-    "alternative", "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'", checked_alternative, TWO_SIDED
+    "alternative",
+    "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'",
+    checked_alternative,
+    TWO_SIDED,
+    takes=one_of(ALTERNATIVES),
 )
