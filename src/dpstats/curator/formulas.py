@@ -15,6 +15,7 @@ from typing import Any
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.curator.chosen_levels import choose_levels, split_price
 from dpstats.curator.desk import ProtectedTable, Request, could_not, relabelled, serve
+from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
@@ -142,20 +143,11 @@ def priced_formula(design: Design, model: object, common: Mapping[str, Any], par
     return FormulaQuestion(design, replace(question, cost=cost, method=method), _text(question, design))
 
 
-def ask_session(
-    table: ProtectedTable,
-    scope: Scope,
-    formula: object,
-    model: object,
-    levels: Mapping[str, Any] | None,
-    keywords: Mapping[str, Any],
-) -> Any:
-    """The answer to a formula on a protected table, debited once for all of it; `keywords` has rng and the model's own too."""
-    source = table.source_of_noise(keywords["rng"])
-    common = {name: keywords[name] for name in ("epsilon", "delta", "method", "interval")}
-    parameters = {name: value for name, value in keywords.items() if name not in (*common, "rng")}
-    design = design_on(table, scope, formula, levels)
-    asked = priced_formula(design, model, {**common, **fixed_words(table, parameters)}, parameters)
+def ask_session(table: ProtectedTable, scope: Scope, words: FormulaWords) -> Any:
+    """The answer to a formula on a protected table, debited once for all of it."""
+    source = table.source_of_noise(words.rng)
+    design = design_on(table, scope, words.formula, words.levels)
+    asked = priced_formula(design, words.model, {**words.common(), **fixed_words(table)}, words.own())
     question = asked.question
     request = Request(question, scope.text_of(asked.text), _scope_of(design, scope), question.cost)
     narrowed = scope.is_narrowed or bool(design.unknown)
@@ -183,12 +175,9 @@ def design_on(table: ProtectedTable, scope: Scope, formula: object, levels: Mapp
     return read_design(formula, scope.columns, levels=levels, known_levels=table.public_keys, left_out=[unit])
 
 
-def fixed_words(table: ProtectedTable, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a session has fixed of a price; an error where the asker gives it too."""
-    fixed = {"neighbors": table.protection.neighbors, "unit": table.protection.unit}
-    for word in parameters.keys() & fixed.keys():
-        raise InvalidParameterError(f"{word} was fixed when the table was protected: leave it out.")
-    return fixed
+def fixed_words(table: ProtectedTable) -> dict[str, Any]:
+    """What a session has fixed of a price."""
+    return {"neighbors": table.protection.neighbors, "unit": table.protection.unit}
 
 
 def able_to_predict(release: Release, design: Design, view: View) -> Release:
