@@ -14,7 +14,7 @@ from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.taking import rows_taker
 from dpstats.foundations.accepted import Blocks, Columns, Elements, Ends, NeighborsName, Number
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
-from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import COULD_NOT, INTERVAL, Answer, Refusal, checked_level
@@ -65,7 +65,7 @@ def sample_and_aggregate(
     workers: int | None = None,
     epsilon: Number,
     delta: Number = 0,
-    neighbors: NeighborsName = Neighbors.ADD_REMOVE,
+    neighbors: NeighborsName = "add_remove",
     interval: Number | None = INTERVAL,
     unit: str = "row",
     rng: RandomSource | None = None,

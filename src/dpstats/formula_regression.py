@@ -26,19 +26,19 @@ def regression(asked: TableFormulaWords) -> Release[RegressionFit] | NoReply:
                  it is run by Python
       data       a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
       model      "linear", "quantile", "logistic" or "poisson"
-      quantile   of model="quantile": which one, such as 0.9; left out: the median
-      epsilon    the privacy that the answer spends; required, for example 0.5
-      delta      for methods that need it, and for levels that are found privately, for example 1e-6
       levels     the labels of categories, where they are public: {"region": ["north", "south"]}, or in the formula
                  C(region, levels=["north", "south"]). The first one is the reference. Rows with another label are left out. Of a
                  column of True and False, and of a polars Enum, they are known. Left out, they are found privately: that needs
                  delta and a tenth of epsilon, and finds labels of many rows only, in their order
-      neighbors  "add_remove" (one row more or less, the default) or "change_one" (the number of rows is public)
+      quantile   of model="quantile": which one, such as 0.9; left out: the median
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, and for levels that are found privately, for example 1e-6
       method     the method of the model by name
       interval   the confidence level of intervals, or None for none
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+      neighbors  "add_remove" (one row more or less, the default) or "change_one" (the number of rows is public)
       unit       what one row stands for, in words, for the card
       types      declares columns of text or of no type: {"income": "number"}
-      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

@@ -120,7 +120,7 @@ def aggregate_choices(
     workers: int | None = None,
     epsilon: Number,
     delta: Number = 0,
-    neighbors: NeighborsName = Neighbors.ADD_REMOVE,
+    neighbors: NeighborsName = "add_remove",
     interval: Number | None = INTERVAL,
     unit: str = "row",
     rng: RandomSource | None = None,
@@ -189,7 +189,7 @@ def a_samp(
     workers: int | None = None,
     epsilon: Number,
     delta: Number = 0,
-    neighbors: NeighborsName = Neighbors.CHANGE_ONE,
+    neighbors: NeighborsName = "change_one",
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release | NoReply:

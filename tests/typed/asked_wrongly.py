@@ -32,6 +32,7 @@ dp.regression("y ~ x", {"x": x}, epsilon=1, model="liner")  # wrong
 dp.models.LinearRegresion(epsilon=1)  # wrong
 dp.models.LinearRegression(epsilonn=1)  # wrong
 dp.protect({"a": x}, unit="row", budget=3, ledger=":memory:")  # wrong
+dp.protect({"a": x}, unit="row", ledger=":memory:")  # wrong
 
 survey.median()  # wrong
 survey.median("income", epsilonn=1)  # wrong

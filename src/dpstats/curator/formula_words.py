@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 from dpstats.foundations.accepted import Elements, NeighborsName, Number
 from dpstats.foundations.calls import FIXED
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL
 
@@ -52,7 +51,7 @@ class TableFormulaWords(FormulaWords):
     refused: ClassVar = {"intercept": FormulaWords.refused["intercept"]}
     data: Any
     _: KW_ONLY
-    neighbors: NeighborsName = Neighbors.ADD_REMOVE
+    neighbors: NeighborsName = "add_remove"
     unit: str = "row"
     types: Mapping[str, str] | None = None
 

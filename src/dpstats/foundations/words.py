@@ -13,6 +13,8 @@ from dpstats.foundations.errors import InvalidParameterError, MissingParameterEr
 
 OTHER_WORDS = {"bounds": "range", "n_blocks": "blocks", "eps": "epsilon", "timeout": "seconds", "n_jobs": "workers"}
 """What other libraries call a parameter, for hints."""
+EPSILON = {"epsilon": "the privacy that it may spend: for example epsilon=0.5"}
+"""What is said where it is left out."""
 Parameters = ParamSpec("Parameters")
 Asker = TypeVar("Asker")
 Words = TypeVar("Words")
@@ -34,8 +36,13 @@ def unknown_word(function: str, word: str, known: Sequence[str]) -> UnknownNameE
     return UnknownNameError(f"{function} has no parameter {word!r}; {hint}")
 
 
-def with_known_words(**renamed: str) -> Callable[[Callable[Parameters, Reply]], Callable[Parameters, Reply]]:
-    """Decorator: an error with a hint about unknown keywords, and about no epsilon; `renamed` are old words and new ones."""
+def with_known_words(
+    needed: Mapping[str, str] = EPSILON, /, **renamed: str
+) -> Callable[[Callable[Parameters, Reply]], Callable[Parameters, Reply]]:
+    """Decorator: errors with hints about keywords that the function does not have, and about `needed` ones that are left out.
+
+    `renamed` are old words and new ones.
+    """
 
     def decorate(function: Callable[Parameters, Reply]) -> Callable[Parameters, Reply]:
         known = tuple(inspect.signature(function).parameters)
@@ -45,7 +52,7 @@ def with_known_words(**renamed: str) -> Callable[[Callable[Parameters, Reply]], 
             for old in words.keys() & renamed.keys():
                 warnings.warn(f"{function.__name__}: {old}= is now {renamed[old]}=.", DeprecationWarning, stacklevel=2)
                 words[renamed[old]] = words.pop(old)
-            check_words(function.__name__, words, known)
+            check_words(function.__name__, words, known, needed=needed)
             return function(*given, **words)
 
         return checked
@@ -99,19 +106,24 @@ def method_taking(
 
 
 def check_words(
-    function: str, words: Mapping[str, object], known: Sequence[str], refused: Mapping[str, str] | None = None
+    function: str,
+    words: Mapping[str, object],
+    known: Sequence[str],
+    refused: Mapping[str, str] | None = None,
+    needed: Mapping[str, str] = EPSILON,
 ) -> None:
-    """Raise about words that are no parameters of a function, or where it takes epsilon and there is none.
+    """Raise about words that are no parameters of a function, and where a `needed` one that it takes is left out.
 
-    `refused` are words that belong elsewhere, and what is said about them.
+    `refused` are words that belong elsewhere, and what is said about them; `needed` ones have what they are.
     """
     for word in words:
         if refused and word in refused:
             raise InvalidParameterError(refused[word])
         if word not in known:
             raise unknown_word(function, word, known)
-    if "epsilon" in known and words.get("epsilon") is None:
-        raise MissingParameterError(f"{function} needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
+    for word, what in needed.items():
+        if word in known and words.get(word) is None:
+            raise MissingParameterError(f"{function} needs {word}, {what}.")
 
 
 def _returned(function: Callable[..., object]) -> object:

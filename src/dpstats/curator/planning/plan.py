@@ -25,7 +25,7 @@ from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.curator.planning.yardsticks import Yardstick, is_distribution, measured, scale_of
 from dpstats.foundations.accepted import Elements, NeighborsName, Number
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
-from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, random_bits, source_or_system
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, ask
@@ -47,7 +47,7 @@ def plan(
     *parameters: object,
     epsilon: Number | None = None,
     delta: Number = 0,
-    neighbors: NeighborsName = Neighbors.ADD_REMOVE,
+    neighbors: NeighborsName = "add_remove",
     method: str = AUTO,
     interval: Number | None = INTERVAL,
     unit: str = "row",
@@ -67,7 +67,7 @@ def plan(
     *,
     epsilon: Number | None = None,
     delta: Number = 0,
-    neighbors: NeighborsName = Neighbors.ADD_REMOVE,
+    neighbors: NeighborsName = "add_remove",
     interval: Number | None = INTERVAL,
     unit: str = "row",
     n: RowCounts | None = None,
@@ -84,7 +84,7 @@ def plan(
     *parameters: object,
     epsilon: Number | None = None,
     delta: Number = 0,
-    neighbors: NeighborsName = Neighbors.ADD_REMOVE,
+    neighbors: NeighborsName = "add_remove",
     method: str = AUTO,
     interval: Number | None = INTERVAL,
     unit: str = "row",
