@@ -13,7 +13,7 @@ COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format long oracle bench docs lock clean
+.PHONY: help demo test lint format stubs long oracle bench docs lock clean
 
 help: ## list the targets
 	@echo "dpstats: private statistics that need no bounds. Start with 'make demo'."
@@ -33,6 +33,9 @@ lint: $(VENV)/.dev ## check style with ruff and types with mypy --strict
 format: $(VENV)/.dev ## let ruff format the code
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
+
+stubs: $(VENV)/.dev ## write the stubs for type checkers and editors anew, from the registry
+	@$(BIN)/python -m tests.stubs
 
 long: $(VENV)/.dev ## run the longer privacy tests
 	@$(BIN)/python -m pytest -m long $(ARGS)

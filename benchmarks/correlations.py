@@ -15,7 +15,7 @@ import argparse
 import functools
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,9 +95,11 @@ def population(shape: str) -> Population:
     return Population(truth, float(np.prod(pairs.std(axis=1))), np.quantile(pairs, [0.001, 0.999], axis=1).T)
 
 
-def ours(name: str, pairs: Pairs, epsilon: float) -> dp.Release:
+def ours(name: Any, pairs: Pairs, epsilon: float) -> dp.Release:
     release = (
-        dp.covariance(*pairs, epsilon=epsilon) if name == "covariance" else dp.correlation(*pairs, kind=name, epsilon=epsilon)
+        dp.covariance(pairs[0], pairs[1], epsilon=epsilon)
+        if name == "covariance"
+        else dp.correlation(pairs[0], pairs[1], kind=name, epsilon=epsilon)
     )
     assert isinstance(release, dp.Release)
     return release

@@ -98,13 +98,13 @@ class Case:
         information = self.information() if self.information else self.law.information(np.array(self.truth))
         return np.sqrt(np.diag(np.linalg.inv(information)) / count)
 
-    def ask(self, rows: Array, method: str, epsilon: float, seed: int) -> Any:
+    def ask(self, rows: Array, method: Any, epsilon: float, seed: int) -> Any:
         """One release."""
         keywords: dict[str, Any] = {"bounds": list(self.bounds)} if method == T_STAR else {}
         if method == GAUSSIAN:
             keywords["delta"] = DELTA
-        given = (rows[:, 0],) if rows.shape[1] == 1 else (rows,)
-        return dp.mle(self.family, *given, epsilon=epsilon, method=method, rng=seeded(seed), **self.options, **keywords)
+        given = rows[:, 0] if rows.shape[1] == 1 else rows
+        return dp.mle(self.family, given, epsilon=epsilon, method=method, rng=seeded(seed), **self.options, **keywords)
 
 
 FEATURES = 2

@@ -230,7 +230,12 @@ def peer_fits(p: int) -> dict[str, Fit]:
 
 def ours(**keywords: Any) -> Fit:
     """Slopes without bounds."""
-    return lambda features, outcome: np.asarray(dp.linear_regression(features, outcome, epsilon=1, **keywords).value.coef)
+
+    def slopes(features: Array, outcome: Array) -> Array:
+        release: Any = dp.linear_regression(features, outcome, epsilon=1, **keywords)
+        return np.asarray(release.value.coef)
+
+    return slopes
 
 
 def peers_table(repeats: int) -> None:
@@ -393,7 +398,14 @@ def held_at(case: Hard, delta: float, repeats: int) -> str:
     return f"{shares[0]:.0%} | {np.mean(shares[1:]):.0%} | {repeats - len(held)} of {repeats}"
 
 
-METHODS = {"steps": 0.0, "short_cut": 0.0, "theil_sen": 0.0, "robust": 1e-6, "robust_centre": 1e-6, "dwork-lei": 1e-6}
+METHODS: dict[Any, float] = {
+    "steps": 0.0,
+    "short_cut": 0.0,
+    "theil_sen": 0.0,
+    "robust": 1e-6,
+    "robust_centre": 1e-6,
+    "dwork-lei": 1e-6,
+}
 """Each with its delta."""
 
 

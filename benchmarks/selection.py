@@ -128,7 +128,7 @@ def models(repeats: int, rows: int, epsilon: float) -> None:
         print(f"| {name} | {right} | {repeats} |", flush=True)
 
 
-FAMILIES: dict[str, Callable[[np.random.Generator, int], Array]] = {
+FAMILIES: dict[Any, Callable[[np.random.Generator, int], Array]] = {
     "normal": lambda chance, rows: chance.normal(50, 10, rows),
     "lognormal": lambda chance, rows: chance.lognormal(10, 0.7, rows),
     "gamma": lambda chance, rows: chance.gamma(2, 3, rows),

@@ -22,7 +22,19 @@ FLOORS = (
     {"cli", "web"},
     {"__main__"},
 )
-IN_FACE = {"", "__init__", "block_functions", "direct", "formula_regression", "models", "selecting", "testing", "data"}
+IN_FACE = {
+    "",
+    "__init__",
+    "block_functions",
+    "data",
+    "direct",
+    "formula_regression",
+    "functions",
+    "models",
+    "selecting",
+    "testing",
+    "typing",
+}
 
 
 def room(module: str) -> str:

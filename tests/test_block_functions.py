@@ -215,10 +215,10 @@ def test_functions_by_name_run_here_and_know_their_outputs() -> None:
             None,
             INCOME,
             dp.InvalidParameterError,
-            "f must be a function of a block of rows, a list of such functions, or one of mean",
+            "function must be a function of a block of rows, a list of such functions, or one of mean",
         ),
-        ([], INCOME, dp.InvalidParameterError, "f must be a function"),
-        ([np.mean, 3], INCOME, dp.InvalidParameterError, "f must be a function"),
+        ([], INCOME, dp.InvalidParameterError, "function must be a function"),
+        ([np.mean, 3], INCOME, dp.InvalidParameterError, "function must be a function"),
         (np.mean, None, dp.DataTypeError, "data must be rows, got NoneType: pass a list"),
         (np.mean, "people.csv", dp.DataTypeError, "data must be rows, got str: pass a list"),
         (np.mean, (INCOME, INCOME[:5]), dp.DataTypeError, "pass columns of the same rows"),
@@ -265,7 +265,7 @@ def test_single_texts_among_numbers_are_no_error() -> None:
         ("Blocks", "did you mean blocks?"),
         ("bounds", "did you mean range?"),
         ("eps", "did you mean epsilon?"),
-        ("xyz", "it has f, data, epsilon, "),
+        ("xyz", "it has function, data, blocks, "),
     ],
 )
 def test_an_unknown_parameter_is_an_error_with_the_nearest_one(word: str, hint: str) -> None:
@@ -320,6 +320,14 @@ def test_a_protected_table_says_how_to_ask_it() -> None:
     with pytest.raises(dp.DataTypeError, match=r"by name only: table.sample_and_aggregate\('median', 'income', ...\)"):
         ask(np.mean, survey)
     assert survey.ledger.spent.epsilon == 0
+
+
+def test_the_old_word_for_the_function_still_works_and_says_so() -> None:
+    with pytest.warns(DeprecationWarning, match="f= is now function="):
+        release = dp.sample_and_aggregate(f="median", data=INCOME, epsilon=1, rng=dp.testing.seeded(1))
+    assert release == dp.sample_and_aggregate(function="median", data=INCOME, epsilon=1, rng=dp.testing.seeded(1))
+    with pytest.warns(DeprecationWarning, match="f= is now function="), pytest.raises(dp.MissingParameterError, match="delta"):
+        dp.a_samp(f=str, data=INCOME, epsilon=1)
 
 
 def test_every_parameter_is_documented() -> None:

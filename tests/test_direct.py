@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import dpstats as dp
-from dpstats.direct import documentation
 from dpstats.foundations import registry
+from dpstats.foundations.calls import Caller, documentation
 from dpstats.foundations.registry import Answer, Reads, Statistic
 
 NUMBERS = [float(value % 40) for value in range(400)]
@@ -76,8 +76,8 @@ def test_several_quantiles_without_brackets_are_pointed_to_them() -> None:
 
 def test_the_help_says_what_comes_back() -> None:
     statistic = Statistic("toy", "Only for tests.", returns="a pair of numbers")
-    assert "Returns a pair of numbers, in a Release, or a NoReply" in documentation(statistic)
-    assert "Returns a Release, or a NoReply" in documentation(Statistic("toy", "Only for tests."))
+    assert "Returns a pair of numbers, in a Release, or a NoReply" in documentation(statistic, Caller.FUNCTION)
+    assert "Returns a Release, or a NoReply" in documentation(Statistic("toy", "Only for tests."), Caller.FUNCTION)
 
 
 def test_text_where_numbers_belong_is_a_type_error() -> None:

@@ -280,5 +280,5 @@ def test_the_function_is_public_documented_and_has_no_default_for_epsilon() -> N
     assert "regression" in dp.__all__
     documentation = inspect.getdoc(dp.regression) or ""
     parameters = inspect.signature(dp.regression).parameters
-    assert parameters["epsilon"].default is None
+    assert parameters["epsilon"].default is inspect.Parameter.empty
     assert all(f"  {name} " in documentation for name in parameters if name != "parameters")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import dpstats
+import dpstats.functions
 from dpstats.cli.main import COMMANDS
 from dpstats.foundations import errors
 from dpstats.foundations.registry import find_statistic
@@ -63,9 +62,29 @@ def test_every_statistic_asks_for_epsilon_by_name_and_has_no_default_for_it(name
 
 
 def test_an_unknown_name_is_an_ordinary_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="dir\\(dpstats\\)"):
-        _ = dpstats.medain
+    with pytest.raises(AttributeError, match="dir\\(dpstats\\) lists what there is"):
+        _ = dpstats.zzz
     assert not hasattr(dpstats, "__wrapped__")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("medain", "median"), ("meddian", "median"), ("var", "variance"), ("percentile", "quantile"), ("protct", "protect")],
+)
+def test_a_mistyped_name_gets_the_hint_that_a_session_gives(name: str, meant: str) -> None:
+    table = dpstats.protect({"a": [1]}, unit="row", budget=dpstats.Budget(epsilon=1), ledger=":memory:")
+    with pytest.raises(AttributeError, match=f"dpstats has no '{name}'; did you mean {meant}\\?"):
+        getattr(dpstats, name)
+    if meant != "protect":
+        with pytest.raises(AttributeError, match=f"a Session has no '{name}'; did you mean {meant}\\?"):
+            getattr(table, name)
+
+
+def test_the_functions_are_also_found_in_the_module_that_has_their_types() -> None:
+    assert dpstats.functions.median is dpstats.median
+    assert set(dir(dpstats.functions)) <= set(dir(dpstats))
+    with pytest.raises(AttributeError, match="has no 'medain'"):
+        _ = dpstats.functions.medain
 
 
 def test_a_statistic_is_one_object() -> None:
@@ -85,21 +104,3 @@ def test_the_version_is_said_once() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]
     assert f"## {dpstats.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_type_checkers_see_statistics_as_functions(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import dpstats as dp\n"
-        "from dpstats import NoReply, Release, median\n"
-        "reveal_type(dp.median([1.0], epsilon=1))\n"
-        "reveal_type(median)\n"
-        "dp.testing.seeded(7)\n"
-        "x: str = dp.quantile([1.0], 0.5, epsilon=1)\n"
-    )
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--config-file=", str(program)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    answer = "dpstats.foundations.results.Release | dpstats.foundations.results.NoReply"
-    assert f'Revealed type is "{answer}"' in result.stdout, result.stdout
-    assert f'Revealed type is "def (*Any, **Any) -> {answer}"' in result.stdout, result.stdout
-    assert "Found 1 error" in result.stdout, result.stdout

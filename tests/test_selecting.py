@@ -340,7 +340,7 @@ def test_a_terminal_is_neither_read_nor_written_to(runs: int | None, monkeypatch
 @pytest.mark.parametrize(
     ("f", "changes", "error", "words"),
     [
-        (3, {}, dp.InvalidParameterError, "f must be a function of a sample"),
+        (3, {}, dp.InvalidParameterError, "function must be a function of a sample"),
         (majority, {"epsilon": None}, dp.MissingParameterError, "needs epsilon"),
         (majority, {"delta": 0}, dp.MissingParameterError, "needs delta"),
         (majority, {"neighbors": "add_remove"}, dp.InvalidParameterError, "tells the number of rows"),

@@ -11,7 +11,6 @@ keeps count; `dpstats.plan` says what to expect of a question before anything is
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -35,12 +34,15 @@ from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.results import NoReply, Release
 
 if TYPE_CHECKING:
+    from dpstats import functions
     from dpstats.block_functions import sample_and_aggregate
     from dpstats.curator.documents.schema import question_schema
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
     from dpstats.formula_regression import regression
-    from dpstats.selecting import a_samp, aggregate_choices, select_model
+    from dpstats.functions import *  # noqa: F403  (the statistics, with their types)
+    from dpstats.functions import select_model
+    from dpstats.selecting import a_samp, aggregate_choices
     from dpstats.statistics.likelihood.user_model import LikelihoodModel
 
 __version__ = "0.1.0"
@@ -79,7 +81,6 @@ __all__ = [
     "testing",
 ]
 
-
 _ON_FIRST_USE = {
     "LikelihoodModel": "dpstats.statistics.likelihood.user_model",
     "a_samp": "dpstats.selecting",
@@ -92,19 +93,24 @@ _ON_FIRST_USE = {
     "select_model": "dpstats.selecting",
 }
 
+if TYPE_CHECKING:
+    __all__ += functions.__all__
+else:
 
-def __getattr__(name: str) -> Callable[..., Release | NoReply]:
-    """A statistic of the registry, as a function of an array; or a function that is loaded when it is first used."""
-    if name in _ON_FIRST_USE:
-        return globals().setdefault(name, getattr(import_module(_ON_FIRST_USE[name]), name))  # type: ignore[no-any-return]
-    if name.startswith("_") or name not in _statistics():
-        from dpstats.foundations.registry import OTHER_NAMES
+    def __getattr__(name: str) -> object:
+        """A statistic of the registry, as a function of an array; or a function that is loaded when it is first used."""
+        if name in _ON_FIRST_USE:
+            return globals().setdefault(name, getattr(import_module(_ON_FIRST_USE[name]), name))
+        if name.startswith("_") or name not in _statistics():
+            from dpstats.foundations.registry import OTHER_NAMES
+            from dpstats.foundations.words import likely_name
 
-        hint = f"did you mean {OTHER_NAMES[name]}?" if name in OTHER_NAMES else "dir(dpstats) lists what there is."
-        raise AttributeError(f"dpstats has no {name!r}; {hint}")
-    from dpstats.direct import function_for
+            near = None if name.startswith("_") else likely_name(name, __dir__(), OTHER_NAMES)
+            hint = f"did you mean {near}?" if near else "dir(dpstats) lists what there is."
+            raise AttributeError(f"dpstats has no {name!r}; {hint}")
+        from dpstats.direct import function_for
 
-    return globals().setdefault(name, function_for(name))  # type: ignore[no-any-return]
+        return globals().setdefault(name, function_for(name))
 
 
 def __dir__() -> list[str]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,12 +13,14 @@ from dpstats.engines.kinds import not_numbers
 from dpstats.engines.reading import native_column
 from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.taking import rows_taker
-from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError, UnknownNameError
-from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.accepted import Blocks, Columns, Elements, Ends, NeighborsName, Number
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import AUTO, INTERVAL, Outcome, checked_level, outcome_of, reply_to
+from dpstats.foundations.registry import INTERVAL, Outcome, checked_level, outcome_of, reply_to
 from dpstats.foundations.results import NoReply, Release
+from dpstats.foundations.words import with_known_words
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate, ship
 from dpstats.statistics.aggregation.named_functions import NAMED, named_function
 from dpstats.statistics.aggregation.plans import plan_for
@@ -31,54 +30,44 @@ MOST_WORKERS = 1024
 ISOLATED = "runs once for each block, in a process of its own"
 NOT_ISOLATED = "runs in this process: NOT ISOLATED, so that what it does in one block may show in another"
 OWN = "one of dpstats, asked for by name; it looks at its block alone"
-OTHER_WORDS = {"bounds": "range", "n_blocks": "blocks", "eps": "epsilon", "timeout": "seconds", "n_jobs": "workers"}
-"""What other libraries call a parameter, for hints."""
-Parameters = ParamSpec("Parameters")
-Reply = TypeVar("Reply")
+AggregateName = Literal["mean", "trimmed", "winsorized", "median", "universal", "centred", "clipped", "argmax", "stable"]
+FunctionName = Literal[
+    "mean",
+    "median",
+    "std",
+    "variance",
+    "minimum",
+    "maximum",
+    "iqr",
+    "mad",
+    "skewness",
+    "kurtosis",
+    "correlation",
+    "least_squares",
+]
+BlockFunction = Callable[..., Any] | FunctionName
 
 
-def refuse_unknown_words(name: str, words: Iterable[str], known: Sequence[str]) -> None:
-    """Raise about words that are no parameters of the function of that name, with the one that is likely meant."""
-    for word in words:
-        if word not in known:
-            meant = [OTHER_WORDS[word]] if word in OTHER_WORDS else get_close_matches(word.lower(), known, n=1)
-            near = [each for each in meant if each in known]
-            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}."
-            raise UnknownNameError(f"{name} has no parameter {word!r}; {hint}")
-
-
-def with_known_words(function: Callable[Parameters, Reply]) -> Callable[Parameters, Reply]:
-    """Decorator: a keyword that the function does not have is an error with the nearest one that it has."""
-    known = tuple(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def checked(*given: Parameters.args, **words: Parameters.kwargs) -> Reply:
-        refuse_unknown_words(function.__name__, words, known)
-        return function(*given, **words)
-
-    return checked
-
-
-@with_known_words
+@with_known_words(f="function")
 def sample_and_aggregate(
-    f: Callable[..., Any] | str | Sequence[Callable[..., Any]],
-    data: Any,
+    function: BlockFunction | Sequence[BlockFunction],
+    data: Columns,
     *,
-    epsilon: Any = None,
-    delta: Any = 0,
-    blocks: int | str = AUTO,
-    aggregate: Any = "universal",
+    blocks: Blocks = "auto",
+    aggregate: AggregateName | Callable[..., Any] = "universal",
+    range: Ends = None,
+    trim: Number | None = None,
     outputs: int | None = None,
-    range: Any = None,
-    trim: Any = None,
     default: Any = None,
-    options: Any = None,
+    options: Elements | None = None,
     overlap: int = 1,
     popularity: bool = False,
     seconds: float = SECONDS,
     workers: int | None = None,
-    neighbors: Any = Neighbors.ADD_REMOVE,
-    interval: Any = INTERVAL,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    interval: Number | None = INTERVAL,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release | NoReply:
@@ -89,45 +78,44 @@ def sample_and_aggregate(
         dp.sample_and_aggregate(best_model, frame, aggregate="argmax", options=["linear", "tree"], epsilon=1)
 
     Parameters
-      f           a function of a block: of rows in a container like `data`, or for a tuple of containers one argument for each;
-                  a name such as "median", "correlation" or "least_squares", which runs here and knows its outputs; or a list of
-                  functions of several analysts, who get a block each in turn
+      function    of a block: of rows in a container like `data`, or for a tuple of containers one argument for each; a name such
+                  as "median", "correlation" or "least_squares", which runs here and knows its outputs; or a list of functions of
+                  several analysts, who get a block each in turn
       data        rows: a list, an array, a frame or column of pandas, polars or pyarrow, a dict of columns, or a tuple of these
-      epsilon     the privacy that the answer spends; required, for example 0.5
-      delta       for aggregate="median" and "stable", for example 1e-6
       blocks      into how many blocks rows are put; public. More make a better aggregate, fewer make better blocks
       aggregate   "universal" (a median, no range needed), "centred" and "clipped" (means, no range needed), "mean" (needs range),
                   "trimmed", "winsorized" (with range or without), "median" (by a test, needs delta), "argmax" (needs options),
                   "stable" (the most frequent label, needs delta), or a function such as dp.winsorized_mean
-      outputs     how many numbers f returns; left out: one number. Whatever else it returns is no answer
       range       for "mean", "trimmed", "winsorized": public ends of the answer such as (0, 10), or a list of them
       trim        for "trimmed" and "winsorized": the part cut off at either end, 0.1 where it is left out
+      outputs     how many numbers the function returns; left out: one number. Whatever else it returns is no answer
       default     what a block without an answer counts as; left out: the middle of the range, or far up or down by its place
       options     for "argmax": the public list of labels
       overlap     for labels: in how many blocks each row is
       popularity  for labels: whether to buy the share of blocks that chose the answer, for a quarter of epsilon
       seconds     what a block may take; one that takes longer has no answer
-      workers     processes, one for each core where it is left out; 0 runs f in this process, for finding faults on made-up rows.
-                  A script that starts them needs no `if __name__ == "__main__"`
+      workers     processes, one for each core where it is left out; 0 runs the function in this process, for finding faults on
+                  made-up rows. A script that starts them needs no `if __name__ == "__main__"`
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for aggregate="median" and "stable", for example 1e-6
       neighbors, interval, unit, rng  as everywhere
 
-    Every row is in one block, by its own coin, so one row changes one reply. f runs once for each block, in a process of its own.
-    A block on which it raises, hangs, or returns NaN or another shape keeps its place without an answer; which one is never told.
+    Every row is in one block, by its own coin, so one row changes one reply. The function runs once for each block, in a process
+    of its own. A block on which it raises, hangs, or returns NaN or another shape keeps its place without an answer; which one is
+    never told.
     """
     source = source_or_system(rng)
-    if epsilon is None:
-        raise MissingParameterError("sample_and_aggregate needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
     if isinstance(data, Session):
         raise DataTypeError(
             "a protected table keeps count, and runs functions by name only: table.sample_and_aggregate('median', 'income', ...)."
         )
-    functions = _functions(f)
+    functions = _functions(function)
     limit, hands = checked_limits(seconds, workers)
     rows = rows_taker(data)
-    if any(isinstance(each, str) for each in (f if isinstance(f, (list, tuple)) else [f])):
+    if any(isinstance(each, str) for each in (function if isinstance(function, (list, tuple)) else [function])):
         _refuse_other_kinds(data)
-    if isinstance(f, str):
-        named = named_function(f).check_container(*rows.take(np.zeros(0, dtype=np.int64)))
+    if isinstance(function, str):
+        named = named_function(function).check_container(*rows.take(np.zeros(0, dtype=np.int64)))
         outputs, hands = (named if outputs is None and named > 1 else outputs), 0
     plan = plan_for(
         aggregate,
@@ -161,22 +149,24 @@ def sample_and_aggregate(
         return plan.answer(raw_replies, source)
 
     return reply_to(
-        f"sample_and_aggregate({shown_function(f)}, blocks={plan.blocks}, aggregate={plan.aggregate})",
+        f"sample_and_aggregate({shown_function(function)}, blocks={plan.blocks}, aggregate={plan.aggregate})",
         outcome_of(answer, source),
         cost=cost,
         method=plan.aggregate,
         claim=plan.claim,
         private=source.private,
-        last=(("function", OWN if isinstance(f, str) else NOT_ISOLATED if hands == 0 else ISOLATED),),
+        last=(("function", OWN if isinstance(function, str) else NOT_ISOLATED if hands == 0 else ISOLATED),),
     )
 
 
-def _functions(f: Any) -> list[Callable[..., Any]]:
-    several = f if isinstance(f, (list, tuple)) else [f]
+def _functions(function: Any) -> list[Callable[..., Any]]:
+    several = function if isinstance(function, (list, tuple)) else [function]
     given = [named_function(each).of_container if isinstance(each, str) else each for each in several]
     if not given or not all(callable(each) for each in given):
         known = ", ".join(NAMED)
-        raise InvalidParameterError(f"f must be a function of a block of rows, a list of such functions, or one of {known}.")
+        raise InvalidParameterError(
+            f"function must be a function of a block of rows, a list of such functions, or one of {known}."
+        )
     return given
 
 
@@ -205,9 +195,9 @@ def checked_limits(seconds: Any, workers: Any) -> tuple[float, int | None]:
     return float(seconds), workers
 
 
-def shown_function(f: Any) -> str:
+def shown_function(function: Any) -> str:
     """The function's name, as far as it is plain."""
-    if isinstance(f, (list, tuple)):
-        return f"{len(f)} functions"
-    name = f if isinstance(f, str) else getattr(f, "__name__", type(f).__name__)
+    if isinstance(function, (list, tuple)):
+        return f"{len(function)} functions"
+    name = function if isinstance(function, str) else getattr(function, "__name__", type(function).__name__)
     return name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else "f"

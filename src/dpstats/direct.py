@@ -5,7 +5,6 @@ Each function here is made from the registry. It checks and prices the question 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,46 +17,21 @@ from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import (
     call_words,
     check_columns,
-    column_words,
     refuse_missing,
     refuse_parameters_among_columns,
-    split_parameters,
     take_columns,
 )
+from dpstats.foundations.calls import Caller, documentation, signature
 from dpstats.foundations.errors import DataTypeError, UnknownNameError
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import AUTO, INTERVAL, Question, Reads, Statistic, ask, find_statistic
+from dpstats.foundations.registry import Question, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
-from dpstats.foundations.summaries import MISSING_POLICY
-from dpstats.foundations.text_tables import headed_lines, shortened
+from dpstats.foundations.text_tables import shortened
 
 StatisticFunction = Callable[..., Release | NoReply]
 
 _LONGEST_LABEL = 60
-_COMMON_HELP = {
-    "epsilon": "the privacy that the answer spends; required, for example 0.5",
-    "delta": "for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it",
-    "neighbors": "'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)",
-    "method": "the method by name; 'auto' takes the first one listed below, or the one that a given delta serves",
-    "interval": "the confidence level of the interval, or None for none",
-    "unit": "what one row stands for, in words, for the card",
-    "rng": "dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise",
-}
-_CONTAINERS = "a list, a numpy array, a pandas or polars Series, an arrow array"
-_SEVERAL = (
-    "a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, "
-    "a list of rows, a list of arrays or Series, each a column, or one column alone"
-)
-_MORE = "more"
-"""The word for further columns."""
 _COLUMNS_OF_A_FRAME = {"X": "df[['age', 'schooling']]", "y": "df['wage']"}
-_KINDS = {
-    Reads.NUMBERS: "numbers",
-    Reads.LABELS: "values of any type",
-    Reads.EITHER: "numbers, or values of any other type",
-    Reads.FEATURES: "numbers",
-}
 
 
 def function_for(name: str) -> StatisticFunction:
@@ -70,8 +44,8 @@ def function_for(name: str) -> StatisticFunction:
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "dpstats"
-    answer.__doc__ = documentation(statistic)
-    answer.__signature__ = signature(statistic)  # type: ignore[attr-defined]
+    answer.__doc__ = documentation(statistic, Caller.FUNCTION)
+    answer.__signature__ = signature(statistic, Caller.FUNCTION)  # type: ignore[attr-defined]
     return answer
 
 
@@ -97,84 +71,6 @@ def answer_given(question: Question, data: Sequence[object], source: RandomSourc
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
     return Desk(store, store.columns).answer(scope, question.settled(numeric[0]), source, store.names)
-
-
-def signature(statistic: Statistic) -> inspect.Signature:
-    """How the statistic's function is called, for `help` and editors."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Signature(
-        [
-            *_by_position(statistic),
-            inspect.Parameter("epsilon", keyword, annotation=float),
-            inspect.Parameter("delta", keyword, default=0, annotation=float),
-            inspect.Parameter("neighbors", keyword, default=Neighbors.ADD_REMOVE.value, annotation=str),
-            inspect.Parameter("method", keyword, default=AUTO, annotation=str),
-            inspect.Parameter("interval", keyword, default=INTERVAL, annotation=float | None),
-            inspect.Parameter("unit", keyword, default="row", annotation=str),
-            inspect.Parameter("rng", keyword, default=None, annotation=RandomSource | None),
-        ],
-        return_annotation=Release | NoReply,
-    )
-
-
-def _by_position(statistic: Statistic) -> list[inspect.Parameter]:
-    """The data and the statistic's own parameters; after columns without an outcome these go by name."""
-    either, only_columns = inspect.Parameter.POSITIONAL_OR_KEYWORD, statistic.takes_only_columns
-    first, others = split_parameters(statistic)
-    data_kind = either if first else inspect.Parameter.POSITIONAL_ONLY
-    own_kind = inspect.Parameter.KEYWORD_ONLY if only_columns else either
-    more = inspect.Parameter(_MORE, inspect.Parameter.VAR_POSITIONAL, annotation=object)
-    return [
-        *(inspect.Parameter(parameter.name, either) for parameter in first),
-        *(inspect.Parameter(word, data_kind, annotation=object) for word in column_words(statistic, "data")),
-        *([more] if only_columns else []),
-        *(inspect.Parameter(parameter.name, own_kind, default=parameter.default) for parameter in others),
-    ]
-
-
-def documentation(statistic: Statistic) -> str:
-    """The docstring of the statistic's function: what it is, what it takes, what it claims."""
-    first, others = split_parameters(statistic)
-    rows = {parameter.name: parameter.help for parameter in first}
-    rows |= _data_help(statistic)
-    rows |= {parameter.name: parameter.help for parameter in others}
-    lines = [
-        f"{statistic.summary.rstrip('.')}.",
-        "",
-        "Parameters",
-        *headed_lines(rows | _COMMON_HELP),
-        "",
-        "Methods and what they claim",
-    ]
-    lines += headed_lines({method.name: method.claim for method in statistic.methods.values()})
-    lines += [
-        "",
-        f"Returns {f'{statistic.returns}, in ' if statistic.returns else ''}a Release, or a NoReply at the same cost.",
-        "What several calls cost adds up, and nothing here keeps count.",
-    ]
-    return "\n".join(lines)
-
-
-def _data_help(statistic: Statistic) -> dict[str, str]:
-    """What the columns may be; the first one's line says what holds for all."""
-    names = column_words(statistic, "data")
-    helps = dict(zip(names, (_KINDS[reads] for reads in statistic.reads), strict=True))
-    if statistic.takes_only_columns:
-        return {
-            names[0]: f"{helps[names[0]]}: {_CONTAINERS}; of several columns {_SEVERAL}; "
-            f"a row that is missing in one column is left out of all; {MISSING_POLICY}",
-            f"*{_MORE}": "further columns of the same rows in the same order, such as the outcome of a regression",
-        }
-    if len(names) == 1:
-        return {name: f"{kind}: {_CONTAINERS}; {MISSING_POLICY}" for name, kind in helps.items()}
-    if statistic.takes_features:
-        return {
-            names[0]: f"the features: {_SEVERAL}; a row that is missing in one column is left out of all; {MISSING_POLICY}",
-            names[1]: f"the outcome, {helps[names[1]]}: {_CONTAINERS}, of the same rows in the same order",
-        }
-    helps[names[0]] += f": {_CONTAINERS}; a row that is missing in one column is left out of all; {MISSING_POLICY}"
-    helps[names[1]] += ", of the same rows in the same order"
-    return helps
 
 
 def _refuse_names(statistic: Statistic, data: Sequence[object]) -> None:

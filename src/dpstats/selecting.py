@@ -5,33 +5,27 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from dpstats.block_functions import (
-    ISOLATED,
-    NOT_ISOLATED,
-    checked_limits,
-    refuse_unknown_words,
-    sample_and_aggregate,
-    shown_function,
-    with_known_words,
-)
+from dpstats.block_functions import ISOLATED, NOT_ISOLATED, AggregateName, checked_limits, sample_and_aggregate, shown_function
 from dpstats.curator.session import Session
-from dpstats.direct import answer_given, documentation, function_for, priced, signature
+from dpstats.direct import answer_given, function_for, priced
 from dpstats.engines.taking import rows_taker
+from dpstats.foundations.accepted import Columns, Elements, Estimator, NeighborsName, Number
+from dpstats.foundations.calls import Caller, Word, documentation, signature
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import INTERVAL, Answer, Parameter, Question, Refusal, find_statistic, outcome_of
+from dpstats.foundations.registry import INTERVAL, Answer, Question, Refusal, find_statistic, outcome_of
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Table
+from dpstats.foundations.words import check_words, with_known_words
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, ship
-from dpstats.statistics.aggregation.plans import ARGMAX, STABLE, plan_for
+from dpstats.statistics.aggregation.plans import plan_for
 from dpstats.statistics.aggregation.row_blocks import toss_blocks
 from dpstats.statistics.selection.analysts import choices_of
 from dpstats.statistics.selection.models import Estimators, best_model, checked_estimators
@@ -41,10 +35,23 @@ from dpstats.statistics.selections import select_option
 SELECT_MODEL = find_statistic("select_model")
 PLACE_OF_MODELS = 2
 """After X and y."""
-LIMITS = {
-    "seconds": "of own models: what a block may take; one that takes longer has no answer",
-    "workers": "of own models: processes, one for each core where it is left out; 0 runs them here, for finding faults",
-}
+_OWN_MODELS = "; or a dict of scikit-learn estimators by name, which are fitted to arrays, each with a fixed seed"
+_NAMES, *_OTHERS = SELECT_MODEL.parameters
+WITH_OWN_MODELS = replace(
+    SELECT_MODEL,
+    parameters=(replace(_NAMES, help=_NAMES.help + _OWN_MODELS, takes=_NAMES.takes | Mapping[str, Estimator]), *_OTHERS),
+)
+"""The statistic as this function takes it."""
+LIMITS = (
+    Word("seconds", SECONDS, float, "of own models: what a block may take; one that takes longer has no answer"),
+    Word(
+        "workers",
+        None,
+        int | None,
+        "of own models: processes, one for each core where it is left out; 0 runs them here, for finding faults",
+    ),
+)
+_CALLED = signature(WITH_OWN_MODELS, Caller.FUNCTION, LIMITS)
 _of_names = function_for(SELECT_MODEL.name)
 _STAND_IN = SELECT_MODEL.parameters[0].default
 
@@ -52,8 +59,8 @@ _STAND_IN = SELECT_MODEL.parameters[0].default
 def select_model(
     *given: Any, seconds: float = SECONDS, workers: int | None = None, rng: RandomSource | None = None, **words: Any
 ) -> Release | NoReply:
-    """See `_help`: the registry's text, with what own models add to it."""
-    refuse_unknown_words(SELECT_MODEL.name, words, tuple(_called().parameters))
+    """The registry's help is put in its place, with what own models add to it."""
+    check_words(SELECT_MODEL.name, words, tuple(_CALLED.parameters))
     limit, hands = checked_limits(seconds, workers)
     models = given[PLACE_OF_MODELS] if len(given) > PLACE_OF_MODELS else words.get("models")
     if not isinstance(models, Mapping):
@@ -95,41 +102,25 @@ def _card(estimators: Estimators, workers: int | None) -> tuple[tuple[str, str],
     return ("models", f"the analyst's own: {kinds}"), ("function", NOT_ISOLATED if workers == 0 else ISOLATED)
 
 
-def _help() -> str:
-    first, *others = SELECT_MODEL.parameters
-    own = f"{first.help}; or a dict of scikit-learn estimators by name, which are fitted to arrays, each with a fixed seed"
-    limits = [Parameter(word, text, lambda value: value) for word, text in LIMITS.items()]
-    return documentation(replace(SELECT_MODEL, parameters=(replace(first, help=own), *others, *limits)))
-
-
-def _called() -> inspect.Signature:
-    plain = signature(SELECT_MODEL)
-    limits = [
-        inspect.Parameter("seconds", inspect.Parameter.KEYWORD_ONLY, default=SECONDS, annotation=float),
-        inspect.Parameter("workers", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None),
-    ]
-    return plain.replace(parameters=[*plain.parameters.values(), *limits])
-
-
 select_model.__module__ = "dpstats"
-select_model.__doc__ = _help()
-select_model.__signature__ = _called()  # type: ignore[attr-defined]
+select_model.__doc__ = documentation(WITH_OWN_MODELS, Caller.FUNCTION, LIMITS)
+select_model.__signature__ = _CALLED  # type: ignore[attr-defined]
 
 
-@with_known_words
+@with_known_words()
 def aggregate_choices(
     functions: Sequence[Callable[..., Any]],
-    data: Any,
+    data: Columns,
     *,
-    options: Any = None,
-    epsilon: Any = None,
-    delta: Any = 0,
     blocks: int | None = None,
+    options: Elements | None = None,
     popularity: bool = False,
     seconds: float = SECONDS,
     workers: int | None = None,
-    neighbors: Any = Neighbors.ADD_REMOVE,
-    interval: Any = INTERVAL,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    interval: Number | None = INTERVAL,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release | NoReply:
@@ -141,13 +132,13 @@ def aggregate_choices(
       functions   one of each analyst: of a block of rows in a container like `data`, or for a tuple of containers with one
                   argument for each. It returns a label: a text, a number, or several of these
       data        rows: a list, an array, a frame or column of pandas, polars or pyarrow, a dict of columns, or a tuple of these
-      options     the public list of labels, of which noisy counts choose one. Left out, the most frequent label is released as it
-                  is if its lead passes a test; that needs delta
-      epsilon     the privacy that the answer spends; required, for example 0.5
-      delta       without options, for example 1e-6
       blocks      into how many blocks rows are put; public, and the same number for each analyst. Left out: the least at which
                   what four of five blocks choose comes through
+      options     the public list of labels, of which noisy counts choose one. Left out, the most frequent label is released as it
+                  is if its lead passes a test; that needs delta
       popularity  whether to buy the share of blocks that chose the answer, for a quarter of epsilon
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       without options, for example 1e-6
       seconds, workers, neighbors, interval, unit, rng  as of sample_and_aggregate
 
     This is sample_and_aggregate of a list of functions. Whoever looks at rows before deciding what to publish gives something
@@ -157,13 +148,11 @@ def aggregate_choices(
     analysts = list(functions) if isinstance(functions, (list, tuple)) else []
     if not analysts or not all(callable(each) for each in analysts):
         raise InvalidParameterError("functions must be a list of functions of a block of rows, one of each analyst.")
-    if epsilon is None:
-        raise MissingParameterError("aggregate_choices needs epsilon, the privacy that it may spend: for example epsilon=0.5.")
     if options is None and not spendable_delta(delta):
         raise MissingParameterError(
             "aggregate_choices needs options, the public list of labels; or delta, for example delta=1e-6."
         )
-    aggregate = STABLE if options is None else ARGMAX
+    aggregate: AggregateName = "stable" if options is None else "argmax"
     if blocks is None:
         spent, allowed = spendable_epsilon(epsilon), spendable_delta(delta)
         least = plan_for(aggregate, epsilon=spent, delta=allowed, level=None, options=options, popularity=popularity).blocks
@@ -189,17 +178,17 @@ def aggregate_choices(
     return replace(reply, question=f"aggregate_choices({len(analysts)} analysts, blocks={blocks}, aggregate={aggregate})")
 
 
-@with_known_words
+@with_known_words(f="function")
 def a_samp(
-    f: Callable[..., Any],
-    data: Any,
+    function: Callable[..., Any],
+    data: Columns,
     *,
-    epsilon: Any = None,
-    delta: Any = 0,
     runs: int | None = None,
     seconds: float = SECONDS,
     workers: int | None = None,
-    neighbors: Any = Neighbors.CHANGE_ONE,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "change_one",
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release | NoReply:
@@ -209,25 +198,23 @@ def a_samp(
         dp.sample_and_aggregate(best_model, frame, aggregate="stable", epsilon=1, delta=1e-6)      # some 50 runs, same claim
 
     Parameters
-      f          a function of a sample: of rows in a container like `data`, or for a tuple of containers with one argument for
+      function   of a sample: of rows in a container like `data`, or for a tuple of containers with one argument for
                  each. It returns a label: a text, a number, or several of these
       data       rows: a list, an array, a frame or column of pandas, polars or pyarrow, a dict of columns, or a tuple of these
-      epsilon    the privacy that the answer spends; required, for example 1
-      delta      required, for example 1e-6
-      runs       how often f will run, to permit it. It follows from the number of rows, epsilon and delta; left out, nothing
+      runs       how often it will run, to permit it. It follows from the number of rows, epsilon and delta; left out, nothing
                  runs, and an error says the number
       seconds    what a sample may take; one that takes longer has no answer
-      workers    processes, one for each core where it is left out; 0 runs f in this process, for finding faults
+      workers    processes, one for each core where it is left out; 0 runs it in this process, for finding faults
+      epsilon    the privacy that the answer spends; required, for example 1
+      delta      required, for example 1e-6
       neighbors  "change_one" only: the number of rows must be public
       unit, rng  as everywhere
 
     Returns the label in a Release, or a NoReply at the same cost. What several calls cost adds up, and nothing here keeps count.
     """
     source = source_or_system(rng)
-    if not callable(f):
-        raise InvalidParameterError("f must be a function of a sample of rows that returns a label.")
-    if epsilon is None:
-        raise MissingParameterError("a_samp needs epsilon, the privacy that it may spend: for example epsilon=1.")
+    if not callable(function):
+        raise InvalidParameterError("function must be a function of a sample of rows that returns a label.")
     cost = PrivacyCost(spendable_epsilon(epsilon), spendable_delta(delta), neighbors, unit)
     if not cost.delta:
         raise MissingParameterError("a_samp needs delta: for example delta=1e-6.")
@@ -243,10 +230,10 @@ def a_samp(
     design = PrintedDesign(rows.count, cost.epsilon, cost.delta)
     _confirm(design, runs, cost)
     if hands != 0:
-        ship([f])
+        ship([function])
     shares = {"epsilon": cost.epsilon, "delta": cost.delta, "runs": design.runs}
-    sample = partial(printed_samples, f, rows.take, rows.count, **shares, seconds=limit, workers=hands, rng=source)
-    reply, question = outcome_of(sample, source), f"a_samp({shown_function(f)})"
+    sample = partial(printed_samples, function, rows.take, rows.count, **shares, seconds=limit, workers=hands, rng=source)
+    reply, question = outcome_of(sample, source), f"a_samp({shown_function(function)})"
     if isinstance(reply, Refusal):
         return NoReply(question, cost, METHOD, reply.reason, reply.advice, source.private)
     if isinstance(reply, NoReply):

@@ -12,7 +12,7 @@ from dpstats.cli import exits
 from dpstats.cli.plan import parse_rows, parse_shapes
 from tests.cli.conftest import Run
 
-QUICK = ("--rows", "300", "--repeats", "5", "--shape", "normal", "--seed", "7")
+QUICK = ("--n", "300", "--repeats", "5", "--shape", "normal", "--seed", "7")
 
 
 def test_one_question_is_the_plan_of_the_function(run: Run) -> None:
@@ -45,7 +45,7 @@ def test_a_half_width_is_turned_into_an_epsilon(run: Run) -> None:
 
 
 def test_the_same_seed_gives_the_same_plan(run: Run) -> None:
-    arguments = ("plan", "count(region)", "--epsilon", "0.1", "--rows", "300", "--repeats", "5", "--seed")
+    arguments = ("plan", "count(region)", "--epsilon", "0.1", "--n", "300", "--repeats", "5", "--seed")
     assert run(*arguments, 7).out == run(*arguments, 7).out
     assert len({run(*arguments, seed).out for seed in range(5)}) > 1
 
@@ -62,6 +62,13 @@ def test_a_picture_is_drawn(run: Run, tmp_path: Path) -> None:
     assert "half-width of the interval" in file.read_text(encoding="utf-8")
     run("plan", "count(region)", "--half-width", "5", "--plot", file, *QUICK)
     assert "epsilon that it takes (half-width 5)" in file.read_text(encoding="utf-8")
+
+
+def test_the_old_name_of_the_number_of_rows_still_works_and_says_so(run: Run) -> None:
+    common = ("plan", "count(region)", "--epsilon", "1", "--repeats", "2", "--shape", "normal", "--seed", "7")
+    old, new = run(*common, "--rows", "300"), run(*common, "--n", "300")
+    assert old.out == new.out
+    assert (old.err, new.err) == ("dpstats plan: --rows is now --n.\n", "")
 
 
 def test_rows_and_shapes_are_read_from_text() -> None:
@@ -84,20 +91,20 @@ def test_rows_and_shapes_are_read_from_text() -> None:
     ],
 )
 def test_columns_may_be_left_out(run: Run, question: str, shown: str) -> None:
-    outcome = run("plan", question, "--epsilon", "1", "--rows", "200", "--repeats", "1", "--shape", "normal")
+    outcome = run("plan", question, "--epsilon", "1", "--n", "200", "--repeats", "1", "--shape", "normal")
     assert (outcome.code, outcome.err) == (exits.ANSWERED, "")
     assert outcome.out.startswith(shown)
 
 
 def test_questions_whose_parameter_comes_first_need_no_column(run: Run) -> None:
-    quick = ("--epsilon", "1", "--rows", "2000", "--repeats", "1", "--seed", "7")
+    quick = ("--epsilon", "1", "--n", "2000", "--repeats", "1", "--seed", "7")
     without = run("plan", "mle(gamma)", *quick)
     assert (without.code, without.err) == (exits.ANSWERED, "")
     assert run("plan", "mle(gamma, income)", *quick).out == without.out.replace("mle(gamma)", "mle(gamma, income)", 1)
 
 
 def test_features_are_counted_where_columns_are_left_out(run: Run) -> None:
-    quick = ("--features", "3", "--epsilon", "1", "--rows", "200", "--repeats", "1")
+    quick = ("--features", "3", "--epsilon", "1", "--n", "200", "--repeats", "1")
     assert run("plan", "select_features", *quick).out.startswith("select_features([x1, x2, x3], y, method=each) by")
     named = run("plan", "sample_and_aggregate(median)", *quick, "--shape", "normal").out
     assert named.startswith("sample_and_aggregate(median, [x1, x2, x3]) by")
@@ -112,29 +119,29 @@ def test_known_quantiles_are_a_shape(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["median(income)", "--rows", "10"], "plan needs epsilon"),
-        (["median(income)", "--epsilon", "1", "--half-width", "1", "--rows", "10"], "not both"),
-        (["median(income)", "--epsilon", "1"], "plan needs --rows"),
-        (["median(income)", "--epsilon", "1", "--rows", "many"], "--rows must be a number"),
-        (["median(income)", "--epsilon", "1", "--rows", "2.5"], "whole number"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--repeats", "0"], "repeats must be"),
-        (["median(income)", "--half-width", "0", "--rows", "10"], "half_width must be above 0"),
-        (["median(income)", "--half-width", "wide", "--rows", "10"], "half_width must be a number"),
-        (["median(income, epsilon=1)", "--half-width", "1", "--rows", "10"], "leave one out"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", "norml"], "there is no shape 'norml'"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", '{"0.5": 1'], "one JSON object"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", "{}"], "two different ones"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", '{"0.1": 9, "0.5": 1}'], "never fall"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", '{"0.1": 1, "1.5": 2}'], "between 0 and 1"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", '{"0.1": NaN, "0.5": 2}'], "must be a finite number"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--shape", '{"0.1": [1], "0.5": 2}'], "must be a number"),
-        (["median(income)", "--epsilon", "1", "--rows", "10", "--repeats", "1", "--plot", "plan.pdf"], ".svg or .png"),
-        (["median income", "--epsilon", "1", "--rows", "10"], "is not clear"),
-        (["mle", "--epsilon", "1", "--rows", "10"], "must name family: normal, "),
-        (["mle(3)", "--epsilon", "1", "--rows", "10"], "must name family: normal, "),
-        (["regression", "--epsilon", "1", "--rows", "10"], "a formula cannot be planned"),
-        (["count(0.9)", "--epsilon", "1", "--rows", "10"], "takes nothing after the column"),
-        (["medain(income)", "--epsilon", "1", "--rows", "10"], "there is no statistic 'medain'"),
+        (["median(income)", "--n", "10"], "plan needs epsilon"),
+        (["median(income)", "--epsilon", "1", "--half-width", "1", "--n", "10"], "not both"),
+        (["median(income)", "--epsilon", "1"], "plan needs --n"),
+        (["median(income)", "--epsilon", "1", "--n", "many"], "--n must be a number"),
+        (["median(income)", "--epsilon", "1", "--n", "2.5"], "whole number"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--repeats", "0"], "repeats must be"),
+        (["median(income)", "--half-width", "0", "--n", "10"], "half_width must be above 0"),
+        (["median(income)", "--half-width", "wide", "--n", "10"], "half_width must be a number"),
+        (["median(income, epsilon=1)", "--half-width", "1", "--n", "10"], "leave one out"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--shape", "norml"], "there is no shape 'norml'"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--shape", '{"0.5": 1'], "one JSON object"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--shape", "{}"], "two different ones"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--shape", '{"0.1": 9, "0.5": 1}'], "never fall"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--shape", '{"0.1": 1, "1.5": 2}'], "between 0 and 1"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--shape", '{"0.1": NaN, "0.5": 2}'], "must be a finite number"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--shape", '{"0.1": [1], "0.5": 2}'], "must be a number"),
+        (["median(income)", "--epsilon", "1", "--n", "10", "--repeats", "1", "--plot", "plan.pdf"], ".svg or .png"),
+        (["median income", "--epsilon", "1", "--n", "10"], "is not clear"),
+        (["mle", "--epsilon", "1", "--n", "10"], "must name family: normal, "),
+        (["mle(3)", "--epsilon", "1", "--n", "10"], "must name family: normal, "),
+        (["regression", "--epsilon", "1", "--n", "10"], "a formula cannot be planned"),
+        (["count(0.9)", "--epsilon", "1", "--n", "10"], "takes nothing after the column"),
+        (["medain(income)", "--epsilon", "1", "--n", "10"], "there is no statistic 'medain'"),
     ],
 )
 def test_bad_input_is_one_sentence(run: Run, arguments: list[str], words: str) -> None:

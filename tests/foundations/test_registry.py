@@ -115,7 +115,7 @@ def test_a_question_is_priced_from_its_parameters_alone() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: ask("tow", epsilon=1), UnknownNameError, "there is no statistic 'tow'; there are toy"),
+        (lambda: ask("tow", epsilon=1), UnknownNameError, "there is no statistic 'tow'; did you mean toy"),
         (lambda: ask("toy", 1), MissingParameterError, r"needs epsilon, .* for example epsilon=0\.5"),
         (lambda: ask("toy", 1, epsilon=0), InvalidParameterError, "epsilon must be a positive number such as 0.5"),
         (lambda: ask("toy", 1, epsilon="lots"), InvalidParameterError, "number such as 0.5 or '1/3', got 'lots'"),

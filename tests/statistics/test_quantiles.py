@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from dpstats.statistics.quantiles import reliable_rows
 from dpstats.testing import seeded
 from tests.statistics.tables import ugly_columns
 
-ASKED = {
+ASKED: dict[str, Any] = {
     "median": lambda data, **options: dp.median(data, **options),
     "quantile": lambda data, **options: dp.quantile(data, 0.9, **options),
     "quantiles": lambda data, **options: dp.quantile(data, [0.1, 0.5, 0.9], **options),

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpstats.accounting.accountants import Accountant, Total, accountant_named
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.registry import PURE_LOSS
@@ -27,7 +28,7 @@ class Budget:
     delta: Fraction = Fraction(0)
     accountant: str = "basic"
 
-    def __init__(self, epsilon: object, delta: object = 0, accountant: str = "basic") -> None:
+    def __init__(self, epsilon: Number, delta: Number = 0, accountant: str = "basic") -> None:
         object.__setattr__(self, "epsilon", spendable_epsilon(epsilon))
         object.__setattr__(self, "delta", spendable_delta(delta))
         object.__setattr__(self, "accountant", accountant_named(accountant).name)

@@ -21,7 +21,7 @@ Private statistics that need no bounds: ask, and get an answer with its cost, or
 
 Start here:
   dpstats demo                                              questions about a bundled table, and what they cost
-  dpstats plan "median(income)" --epsilon 1 --rows 10000    what to expect of a question; reads nothing, spends nothing
+  dpstats plan "median(income)" --epsilon 1 --n 10000    what to expect of a question; reads nothing, spends nothing
   dpstats ask people.csv "median(income)" --epsilon 1       your own table: CSV or Parquet
   dpstats ask --help                                        all the questions there are
   dpstats ledger verify survey.ledger                       what a session spent, checked from the first entry to the last

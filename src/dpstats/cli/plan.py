@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -29,13 +30,13 @@ _DESCRIPTION = """\
 Says what to expect of questions before they are asked: how likely a reply is, how wide its interval, how large its error.
 No file is read and nothing is spent; the questions are answered on simulated tables.
 
-  dpstats plan "median(income)" --epsilon 0.5 --rows 10000
-  dpstats plan "median(income)" "quantile(income, 0.9)" "count(region)" --epsilon 1 --rows 10000
-  dpstats plan "median(income)" --half-width 5% --rows 1000,10000 --shape lognormal
-  dpstats plan "median(income)" --half-width 500 --rows 10000 --shape '{"0.1": 12000, "0.5": 30000, "0.9": 85000}'
-  dpstats plan "linear_regression([age, schooling], income)" --epsilon 1 --rows 10000
-  dpstats plan "logistic_regression(X, y)" --features 12 --epsilon 1 --rows 10000
-  dpstats plan "mle(gamma)" "sample_and_aggregate(median)" --epsilon 1 --rows 10000
+  dpstats plan "median(income)" --epsilon 0.5 --n 10000
+  dpstats plan "median(income)" "quantile(income, 0.9)" "count(region)" --epsilon 1 --n 10000
+  dpstats plan "median(income)" --half-width 5% --n 1000,10000 --shape lognormal
+  dpstats plan "median(income)" --half-width 500 --n 10000 --shape '{"0.1": 12000, "0.5": 30000, "0.9": 85000}'
+  dpstats plan "linear_regression([age, schooling], income)" --epsilon 1 --n 10000
+  dpstats plan "logistic_regression(X, y)" --features 12 --epsilon 1 --n 10000
+  dpstats plan "mle(gamma)" "sample_and_aggregate(median)" --epsilon 1 --n 10000
 
 Questions are written as for dpstats ask; a column's name is only a word here, and may be left out. --epsilon is the total: a
 question that names its own epsilon takes that much, the others share the rest equally. With --half-width in its place, the plan
@@ -55,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("questions", metavar="QUESTION", nargs="+", help="such as 'median(income)'; quote it for the shell")
     parser.add_argument("--epsilon", metavar="E", help="the privacy that all questions may spend together, such as 1")
     parser.add_argument("--half-width", metavar="W", help="in place of --epsilon: how wide an interval may be to either side")
-    parser.add_argument("--rows", metavar="N,...", action="append", default=[], help="about how many rows the table has")
+    parser.add_argument("--n", metavar="N,...", action="append", default=[], help="about how many rows the table has")
+    parser.add_argument("--rows", metavar="N,...", action="append", default=[], help=argparse.SUPPRESS)
     parser.add_argument(
         "--shape",
         metavar="SHAPE,...",
@@ -84,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     questions = _priced(parsed, arguments, searching=wanted is not None)
     plans = plan_questions(
         questions,
-        n=parse_rows(arguments.rows),
+        n=parse_rows(arguments.n, arguments.rows),
         wanted=wanted,
         shape=parse_shapes(arguments.shape),
         repeats=arguments.repeats,
@@ -145,11 +147,13 @@ def _priced(parsed: Sequence[ParsedQuestion], arguments: argparse.Namespace, *, 
     )
 
 
-def parse_rows(given: Sequence[str]) -> list[Any]:
-    """`1000,10_000` or `1e4` as numbers of rows."""
-    if not given:
-        raise MissingParameterError("plan needs --rows, about how many rows the table has: for example --rows 10000.")
-    numbers = [exact_rational(item.strip(), "--rows") for text in given for item in text.split(",")]
+def parse_rows(given: Sequence[str], by_old_name: Sequence[str] = ()) -> list[Any]:
+    """`1000,10_000` or `1e4` as numbers of rows; those of --rows, the old name of --n, come with a word about it."""
+    if by_old_name:
+        print("dpstats plan: --rows is now --n.", file=sys.stderr)
+    if not given and not by_old_name:
+        raise MissingParameterError("plan needs --n, about how many rows the table has: for example --n 10000.")
+    numbers = [exact_rational(item.strip(), "--n") for text in (*given, *by_old_name) for item in text.split(",")]
     return [number.numerator if number.denominator == 1 else float(number) for number in numbers]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +24,7 @@ from dpstats.foundations.registry import (
 )
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
+from dpstats.foundations.words import likely_name
 
 Asked = TypeVar("Asked", covariant=True)
 
@@ -109,10 +109,8 @@ def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Qu
 def asked_statistic(question: ParsedQuestion) -> Statistic:
     """The statistic that a question names; an error with the nearest name where there is none."""
     name = question.statistic
-    near = get_close_matches(name, [*statistic_names(), FORMULA], n=1)
-    if near and name not in statistic_names() and name not in OTHER_NAMES:
-        hint = f"{near[0]}('income ~ age + C(region)')" if near[0] == FORMULA else near[0]
-        raise UnknownNameError(f"there is no statistic {name!r}; did you mean {hint}?")
+    if name not in statistic_names() and likely_name(name, [*statistic_names(), FORMULA], OTHER_NAMES) == FORMULA:
+        raise UnknownNameError(f"there is no statistic {name!r}; did you mean {FORMULA}('income ~ age + C(region)')?")
     return find_statistic(name)
 
 

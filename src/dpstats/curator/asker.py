@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime
 import enum
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.foundations.arguments import (
@@ -18,21 +16,13 @@ from dpstats.foundations.arguments import (
     split_parameters,
     take_columns,
 )
+from dpstats.foundations.calls import FIXED, Caller, documentation, signature
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, OTHER_NAMES, Statistic, find_statistic, statistic_names
-from dpstats.foundations.text_tables import headed_lines
+from dpstats.foundations.words import likely_name
 
-_FIXED = ("neighbors", "unit")
 _OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
-_HELP = {
-    "epsilon": "the privacy that the answer spends, for the unit that the session protects; required, for example 0.2",
-    "delta": "for methods and private group keys that need it, for example 1e-7; "
-    "with method='auto' it is spent where a method gains by it",
-    "method": "the method by name; 'auto' takes the first one listed below, or the one that a given delta serves",
-    "interval": "the confidence level of the interval, or None for none",
-    "rng": "dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE",
-}
 
 
 class Asker:
@@ -48,12 +38,14 @@ class Asker:
         """
         raise NotImplementedError
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_") or name not in statistic_names():
-            near = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, dir(self), n=1)), None)
-            hint = f"did you mean {near}?" if near else "dir() lists what there is."
-            raise AttributeError(f"a {type(self).__name__} has no {name!r}; {hint}")
-        return _method(self, find_statistic(name))
+    if not TYPE_CHECKING:  # a type checker reads what there is in statistic_methods.pyi
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            if name.startswith("_") or name not in statistic_names():
+                near = None if name.startswith("_") else likely_name(name, dir(self), _OTHER_NAMES)
+                hint = f"did you mean {near}?" if near else "dir() lists what there is."
+                raise AttributeError(f"a {type(self).__name__} has no {name!r}; {hint}")
+            return _method(self, find_statistic(name))
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *statistic_names()})
@@ -71,16 +63,21 @@ def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
         rng: RandomSource | None = None,
         **parameters: object,
     ) -> Any:
-        for word in parameters.keys() & set(_FIXED):
-            raise InvalidParameterError(f"{word} was fixed when the table was protected: leave it out.")
+        refuse_fixed_words(parameters)
         columns, positional = columns_among(statistic, given, parameters)
         common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rng": rng}
         return asker._ask(statistic, columns, positional, {**common, **parameters})
 
     answer.__name__ = answer.__qualname__ = statistic.name
-    answer.__doc__ = _documentation(statistic)
-    answer.__signature__ = _signature(statistic)  # type: ignore[attr-defined]
+    answer.__doc__ = documentation(statistic, Caller.METHOD)
+    answer.__signature__ = signature(statistic, Caller.METHOD)  # type: ignore[attr-defined]
     return answer
+
+
+def refuse_fixed_words(keywords: Mapping[str, Any]) -> None:
+    """Raise about words that were said when the table was protected."""
+    for word in keywords.keys() & set(FIXED):
+        raise InvalidParameterError(f"{word} was fixed when the table was protected: leave it out.")
 
 
 def columns_among(
@@ -153,43 +150,3 @@ def _is_plain(value: Any) -> bool:
         return all(map(_is_plain, value))
     to_list = getattr(value, "tolist", None) or getattr(value, "to_list", None) or getattr(value, "to_pylist", None)
     return not callable(value) and callable(to_list) and _is_plain(to_list())  # an array, or a Series
-
-
-def _signature(statistic: Statistic) -> inspect.Signature:
-    either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    optional = None if statistic.only_counts else inspect.Parameter.empty
-    first, others = split_parameters(statistic)
-    columns = [inspect.Parameter(word, either, default=optional) for word in column_words(statistic, "column")]
-    if statistic.takes_only_columns:
-        columns.append(inspect.Parameter("more", inspect.Parameter.VAR_POSITIONAL))
-    named = [inspect.Parameter("epsilon", keyword)]
-    defaults = {"delta": 0, "method": AUTO, "interval": INTERVAL, "rng": None}
-    named += [inspect.Parameter(name, keyword, default=default) for name, default in defaults.items()]
-    by_name = statistic.only_counts or statistic.takes_only_columns
-    own = [inspect.Parameter(each.name, keyword if by_name else either, default=each.default) for each in others]
-    return inspect.Signature([*(inspect.Parameter(each.name, either) for each in first), *columns, *own, *named])
-
-
-def _columns_help(statistic: Statistic) -> dict[str, str]:
-    """What the columns are, by their words."""
-    words = column_words(statistic, "column")
-    if statistic.takes_only_columns:
-        several = "a column by name, or several in a list, such as ['age', 'income']"
-        return {words[0]: several, "*more": "further columns by name, such as the outcome of a regression"}
-    if statistic.takes_features:
-        helps = (
-            "the features: columns by name in a list, such as ['age', 'schooling'], or one by its name",
-            "the outcome: a column by name",
-        )
-        return dict(zip(words, helps, strict=True))
-    return dict.fromkeys(words, f"a column by name{'; left out: all rows of the table' if statistic.only_counts else ''}")
-
-
-def _documentation(statistic: Statistic) -> str:
-    first, others = ({each.name: each.help for each in part} for part in split_parameters(statistic))
-    rows = {**first, **_columns_help(statistic), **others, **_HELP}
-    lines = [f"{statistic.summary.rstrip('.')}.", "", "Parameters"]
-    lines += headed_lines(rows)
-    lines += ["", "Methods and what they claim"]
-    lines += [f"  {method.name}  {method.claim}" for method in statistic.methods.values()]
-    return "\n".join([*lines, "", "What it costs is debited before a row is read, and is never refunded."])

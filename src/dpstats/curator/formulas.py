@@ -149,12 +149,9 @@ def design_on(table: Desk, scope: Scope, formula: object, levels: Mapping[str, A
     return read_design(formula, scope.columns, levels=levels, known_levels=table.public_keys, left_out=[unit])
 
 
-def fixed_words(table: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a session has fixed of a price; an error where the asker gives it too."""
-    fixed = {"neighbors": table.protection.neighbors, "unit": table.protection.unit}
-    for word in parameters.keys() & fixed.keys():
-        raise InvalidParameterError(f"{word} was fixed when the table was protected: leave it out.")
-    return fixed
+def fixed_words(table: Desk) -> dict[str, Any]:
+    """What a session has fixed of a price."""
+    return {"neighbors": table.protection.neighbors, "unit": table.protection.unit}
 
 
 def attach_design(value: object, design: Design, view: TableView) -> object:

@@ -19,9 +19,11 @@ from dpstats.curator.asker import Asker
 from dpstats.curator.desk import Desk, Request, RowsOf
 from dpstats.curator.documents.asking import ask_by_document, grouped_words, record_question, refuse_scope
 from dpstats.curator.documents.reading import read_document
+from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import design_on, fixed_words, priced_formula, statistic_of, with_design
 from dpstats.curator.group_keys import Key, listed_keys
 from dpstats.curator.scope import Scope
+from dpstats.curator.statistic_methods import GroupMethods
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
@@ -31,18 +33,20 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
-from dpstats.foundations.registry import AUTO, INTERVAL, Answer, Outcome, Question, Statistic, may_spend_delta, outcome_of
-from dpstats.foundations.results import value_text
+from dpstats.foundations.registry import Answer, Outcome, Question, Statistic, may_spend_delta, outcome_of
+from dpstats.foundations.results import NoReply, value_text
 from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.words import method_taking
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.counts import count_interval
+from dpstats.statistics.regression.fit import RegressionFit
 
 KEYS_SHARE = Fraction(1, 4)
 """The part of epsilon that a private choice of keys gets; the answers get the rest."""
 COUNTED_CLAIM = "(epsilon, delta)-DP: counts with whole-number Laplace noise, shown from a threshold on"
 
 
-class Groups(Asker):
+class Groups(Asker, GroupMethods):
     """A protected table in groups. Made by `Session.group_by`."""
 
     def __init__(self, table: Desk, scope: Scope, columns: Sequence[Any], keys: Any) -> None:
@@ -70,35 +74,27 @@ class Groups(Asker):
         )
         return self._serve(question, self._scope, self._scope.text_of(question, self._by), delta, source)
 
-    def regression(
-        self,
-        formula: str,
-        *,
-        model: str = "linear",
-        epsilon: Any = None,
-        delta: Any = 0,
-        levels: Mapping[str, Any] | None = None,
-        method: str = AUTO,
-        interval: Any = INTERVAL,
-        rng: Any = None,
-        **parameters: Any,
-    ) -> Any:
+    @method_taking(FormulaWords)
+    def regression(self, asked: FormulaWords) -> GroupedRelease[RegressionFit] | NoReply:
         """A regression by a formula in every group: regression("income ~ age + log(hours)", epsilon=0.5).
 
         The levels of its categories must be known: declared keys, or `levels`. See Session.regression.
         """
-        source, spent = self._table.source_of_noise(rng), self._checked_delta(delta)
-        common = {"epsilon": epsilon, "method": method, "interval": interval, **fixed_words(self._table, parameters)}
-        design = design_on(self._table, self._scope, formula, levels)
+        source, spent = self._table.source_of_noise(asked.rng), self._checked_delta(asked.delta)
+        design = design_on(self._table, self._scope, asked.formula, asked.levels)
         if design.unknown:
             raise MissingParameterError(
                 f"in groups the levels of {shown(design.unknown[0].key)} must be known: list them, "
                 f"levels={{{design.unknown[0].key!r}: [...]}}."
             )
-        spends_delta = self._keys is not None or may_spend_delta(statistic_of(model).name, (), {**parameters, "method": method})
-        asked = priced_formula(design, model, {**common, "delta": delta if spends_delta else 0}, parameters)
+        of_model = {**asked.own(), "method": asked.method}
+        spends_delta = self._keys is not None or may_spend_delta(statistic_of(asked.model).name, (), of_model)
+        common = {**asked.common(), **fixed_words(self._table), **({} if spends_delta else {"delta": 0})}
+        priced = priced_formula(design, asked.model, common, asked.own())
         scope = replace(self._scope, view=design.on(self._scope.view))
-        result = self._serve(asked.question, scope, scope.text_of(asked.text, self._by), spent, source)
+        result: GroupedRelease[RegressionFit] | NoReply = self._serve(
+            priced.question, scope, scope.text_of(priced.text, self._by), spent, source
+        )
         if not isinstance(result, GroupedRelease):
             return result
         replies = {key: with_design(reply, design, self._scope.view) for key, reply in result.items()}

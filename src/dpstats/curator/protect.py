@@ -7,7 +7,7 @@ import operator
 import secrets
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.desk import Desk
@@ -24,22 +24,33 @@ from dpstats.engines.stores.opening import INFER, Types, check_stored, open_stor
 from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import TableView
+from dpstats.foundations.accepted import NeighborsName
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.words import with_known_words
 
 UNNAMED = "table"
+NEEDED = {
+    "unit": "whom to protect: the column that says whose row it is, such as unit='person', or unit='row' if every row is "
+    "somebody else",
+    "budget": "how much all questions may spend: for example budget=dp.Budget(epsilon=3)",
+    "ledger": "where to keep count of what was spent: for example ledger='survey.ledger', or ':memory:' to forget it when this "
+    "process ends",
+}
+"""What is said where one of these is left out."""
 MOST_ROWS_PER_UNIT = 10**6
 
 
+@with_known_words(NEEDED)
 def protect(
     table: object,
     *,
-    unit: str | None = None,
-    budget: Budget | None = None,
-    ledger: str | PurePath | None = None,
+    unit: str,
+    budget: Budget,
+    ledger: str | PurePath,
     max_rows_per_unit: int = 1,
-    missing_unit: str = "drop",
-    neighbors: object = Neighbors.ADD_REMOVE,
+    missing_unit: Literal["drop", "each", "together"] = "drop",
+    neighbors: NeighborsName = "add_remove",
     types: Types | None = None,
     keys: Mapping[str, Any] | None = None,
     name: str | None = None,
@@ -73,17 +84,8 @@ def protect(
     Nothing is read but names and types. What is asked is debited before a row is read, and never refunded.
     """
     protection = _checked_protection(unit, max_rows_per_unit, missing_unit, neighbors, may_fail)
-    if budget is None:
-        raise MissingParameterError(
-            "protect needs budget, how much all questions may spend: for example budget=dp.Budget(epsilon=3)."
-        )
     if not isinstance(budget, Budget):
         raise InvalidParameterError(f"budget must be a dp.Budget, such as dp.Budget(epsilon=3), got {type(budget).__name__}.")
-    if ledger is None:
-        raise MissingParameterError(
-            "protect needs ledger, where to keep count of what was spent: for example ledger='survey.ledger', "
-            "or ':memory:' to forget it when this process ends."
-        )
     store, schema = open_store(table, types)
     if isinstance(store, CsvStore):  # what is written in a file is text, until somebody says that it is more
         schema = {name: ColumnType.TEXT if kind is ColumnType.UNDECLARED else kind for name, kind in schema.items()}
@@ -115,10 +117,7 @@ def protect(
 
 def _checked_protection(unit: object, rows: object, missing: object, neighbors: object, may_fail: object) -> Protection:
     if not isinstance(unit, str) or not unit:
-        raise MissingParameterError(
-            "protect needs unit, whom to protect: the column that says whose row it is, such as unit='person', "
-            "or unit='row' if every row is somebody else."
-        )
+        raise MissingParameterError(f"protect needs unit, {NEEDED['unit']}.")
     if isinstance(rows, bool) or not hasattr(rows, "__index__") or not 1 <= operator.index(rows) <= MOST_ROWS_PER_UNIT:
         raise InvalidParameterError(f"max_rows_per_unit must be a whole number from 1 to {MOST_ROWS_PER_UNIT:,}, such as 3.")
     if unit == ROW and operator.index(rows) != 1:

@@ -14,28 +14,34 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from dpstats.curator.asker import Asker, columns_among
+from dpstats.curator.asker import Asker, columns_among, refuse_fixed_words
 from dpstats.curator.desk import Desk
 from dpstats.curator.documents.asking import ask_by_document, narrowed_scope, record_question
 from dpstats.curator.documents.reading import read_document
+from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
 from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.planning.forecasts import Plan
-from dpstats.curator.planning.plan import checked_wish, plan_questions
+from dpstats.curator.planning.plan import RowCounts, checked_wish, plan_questions
 from dpstats.curator.planning.widths import WantedWidth
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
+from dpstats.curator.statistic_methods import SessionMethods
 from dpstats.engines.complaints import shown
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import MissingParameterError
+from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, Statistic, find_statistic
-from dpstats.foundations.results import Card, value_text
+from dpstats.foundations.results import Card, NoReply, Release, value_text
+from dpstats.foundations.words import method_taking
+from dpstats.statistics.regression.fit import RegressionFit
 
 PLANNED_ROWS = (1_000, 10_000, 100_000)
 """Sizes for which a plan is made where the asker names none; the true one is private."""
 
 
-class Session(Asker):
+class Session(Asker, SessionMethods):
     """A protected table, whole or narrowed. Made by `dpstats.protect`."""
 
     def __init__(self, table: Desk, scope: Scope) -> None:
@@ -123,11 +129,15 @@ class Session(Asker):
         self,
         statistic: str,
         *given: object,
-        n: Any = PLANNED_ROWS,
-        half_width: object = None,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        method: str = AUTO,
+        interval: Number | None = INTERVAL,
+        n: RowCounts = PLANNED_ROWS,
+        half_width: Number | None = None,
         shape: object = None,
-        repeats: object = None,
-        rng: object = None,
+        repeats: int | None = None,
+        rng: RandomSource | None = None,
         **keywords: Any,
     ) -> Plan:
         """What to expect of a question before it is asked: plan("median", "income", epsilon=0.2). Reads nothing, costs nothing.
@@ -135,38 +145,28 @@ class Session(Asker):
         With half_width in place of epsilon, the smallest epsilon that reaches it: plan("median", "income", half_width="5%"). How
         many rows there are is private, so the plan shows a few sizes; `n` names others. See dpstats.plan.
         """
+        refuse_fixed_words(keywords)
         columns, parameters = columns_among(find_statistic(statistic), given, keywords)
-        wanted = checked_wish(keywords.get("epsilon"), half_width)
-        asked = keywords if wanted is None else {**keywords, "epsilon": 1}
+        wanted = checked_wish(epsilon, half_width)
+        price = epsilon if wanted is None else 1
+        asked = {"epsilon": price, "delta": delta, "method": method, "interval": interval, **keywords}
         question = self._table.priced(self._scope, find_statistic(statistic), columns, parameters, asked)
         as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
         found = plan_questions([question], n=n, wanted=wanted, shape=shape, repeats=repeats, rng=rng, as_row=as_row)[0]
         return replace(found, question=self._scope.text_of(question) + self._price_of_a_row(question, as_row(question), wanted))
 
-    def regression(
-        self,
-        formula: str,
-        *,
-        model: str = "linear",
-        epsilon: Any = None,
-        delta: Any = 0,
-        levels: Mapping[str, Any] | None = None,
-        method: str = AUTO,
-        interval: Any = INTERVAL,
-        rng: Any = None,
-        **parameters: Any,
-    ) -> Any:
+    @method_taking(FormulaWords)
+    def regression(self, asked: FormulaWords) -> Release[RegressionFit] | NoReply:
         """A regression by a formula: regression("income ~ age + log(hours) + C(region)", epsilon=0.5).
 
         `model` is "linear", "quantile", "logistic" or "poisson". `levels` are the labels of categories, where they are public:
         {"region": ["north", "south"]}; declared keys are taken too (`protect(..., keys=...)`). Where there are none, they are
         chosen privately: that needs delta. How formulas are written: see dpstats.regression.
         """
-        source = self._table.source_of_noise(rng)
-        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval}
-        asked = {**common, **fixed_words(self._table, parameters)}
-        design = design_on(self._table, self._scope, formula, levels)
-        return ask_formula(self._table, self._scope, priced_formula(design, model, asked, parameters), source)
+        source = self._table.source_of_noise(asked.rng)
+        design = design_on(self._table, self._scope, asked.formula, asked.levels)
+        common = {**asked.common(), **fixed_words(self._table)}
+        return ask_formula(self._table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
 
     def _price_of_a_row(self, question: Question, row: Question, wanted: WantedWidth | None) -> str:
         """What a plan says of rows, where they are priced otherwise than their unit."""

@@ -17,7 +17,7 @@ import numpy as np
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.keys import in_key_order, labels_of
 from dpstats.foundations.privacy import PrivacyCost
-from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, claim_text, plain_value, value_text
+from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, Value, claim_text, plain_value, value_text
 from dpstats.foundations.text_tables import html_cell, html_of, table_lines
 
 MOST_SHOWN = 60
@@ -29,13 +29,13 @@ _LOUD = ";color:#c00;font-weight:bold"
 
 
 @dataclass(frozen=True, repr=False)
-class GroupedRelease(Mapping[Any, Release | NoReply]):
+class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
     """The replies of all groups, by key, in the order of the keys: a label for one column, a tuple of labels for several."""
 
     question: str
     by: tuple[str, ...]
     """The columns that the keys come from."""
-    replies: Mapping[Any, Release | NoReply]
+    replies: Mapping[Any, Release[Value] | NoReply]
     cost: PrivacyCost
     """What all groups cost together."""
     notes: tuple[tuple[str, str], ...] = ()
@@ -48,7 +48,7 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         object.__setattr__(self, "replies", {key: self.replies[key] for key in in_key_order(self.replies)})
         object.__setattr__(self, "private", self.private and all(reply.private for reply in self.replies.values()))
 
-    def __getitem__(self, key: object) -> Release | NoReply:
+    def __getitem__(self, key: object) -> Release[Value] | NoReply:
         return self.replies[key]
 
     def __iter__(self) -> Iterator[Any]:
@@ -61,7 +61,7 @@ class GroupedRelease(Mapping[Any, Release | NoReply]):
         return True  # that there is no group to show is an answer too
 
     @property
-    def values_by_key(self) -> dict[Any, Any]:
+    def values_by_key(self) -> dict[Any, Value | None]:
         """The released value of each group, None where there was no reply."""
         return {key: None if isinstance(reply, NoReply) else reply.value for key, reply in self.items()}
 

@@ -11,7 +11,6 @@ import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -30,6 +29,7 @@ from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.words import likely_name, unknown_word
 
 REQUIRED: Any = inspect.Parameter.empty
 JsonType = Mapping[str, Any]
@@ -88,6 +88,19 @@ class Parameter:
     """What a document may give for it, where the type of its default does not say that."""
     by_name: bool = False
     """Whether a question shows it by its name."""
+    takes: Any = Any
+    """The type of what a caller may give, for type checkers and editors."""
+    takes_by_name: Any = None
+    """The same in a session, which runs nobody's code, where that is less; None where it is the same."""
+
+
+@dataclass(frozen=True)
+class ValueBy:
+    """What type the value of a release has, where that goes by what a caller gives for a parameter."""
+
+    parameter: str
+    cases: tuple[tuple[Any, Any], ...]
+    """The type of what is given, and that of the value; the default, where there is one, in the first case and the last."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +175,8 @@ class Statistic:
     methods: dict[str, Method] = field(default_factory=dict)
     returns: str = ""
     """What the value of a release is, for the help: "a step function that ..."."""
+    value: Any = Any
+    """The type of the value of a release, or a `ValueBy`, for type checkers and editors."""
     why_preferred: str = ""
     """Why "auto" takes the first method, for the card."""
     revive: Callable[[Any], Any] = _as_it_is
@@ -456,7 +471,8 @@ def statistic_names() -> list[str]:
 def find_statistic(name: str) -> Statistic:
     """The statistic of that name."""
     if name not in _STATISTICS:
-        hint = f"did you mean {OTHER_NAMES[name]}?" if name in OTHER_NAMES else f"there are {', '.join(statistic_names())}."
+        near = likely_name(name, statistic_names(), OTHER_NAMES)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(statistic_names())}."
         raise UnknownNameError(f"there is no statistic {name!r}; {hint}")
     return _STATISTICS[name]
 
@@ -543,11 +559,9 @@ def refuse_surplus(statistic: Statistic, positional: Sequence[object], after: st
 def _named_arguments(statistic: Statistic, positional: tuple[object, ...], keywords: dict[str, object]) -> dict[str, object]:
     """The parameters that were given, by name."""
     names = [parameter.name for parameter in statistic.parameters]
+    common = ["epsilon", "delta", "neighbors", "method", "interval", "unit", "rng"]
     for name in [name for name in keywords if name not in names]:
-        known = [*names, "epsilon", "delta", "neighbors", "method", "interval", "unit", "rng"]
-        near = get_close_matches(name.lower(), known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}."
-        raise UnknownNameError(f"{statistic.name} has no parameter {name!r}; {hint}")
+        raise unknown_word(statistic.name, name, [*names, *common])
     refuse_surplus(statistic, positional, "the data")
     given = dict(zip(names, positional, strict=False))
     for name in given.keys() & keywords.keys():

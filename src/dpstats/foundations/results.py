@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,15 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import NoReplyError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.text_tables import headed_lines, html_cell, html_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # a type checker brings it along; Python 3.11 has no defaults of type variables
+
+    Value = TypeVar("Value", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Value = TypeVar("Value", covariant=True)
 
 NOT_PRIVATE = "NOT PRIVATE: drawn from a seeded source, for tests only"
 
@@ -75,11 +84,11 @@ class Card:
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Generic[Value]):
     """An answer that may be published: its value, its cost, and how it was made."""
 
     question: str
-    value: Any
+    value: Value
     """What was released: a number, a tuple of numbers, or a result with named fields, as the statistic says."""
     cost: PrivacyCost
     method: str
@@ -99,12 +108,14 @@ class Release:
     def __iter__(self) -> Iterator[Any]:
         if not _is_several(self.value):
             raise TypeError("this release holds one value and cannot be taken apart: use .value or float(release).")
-        return iter(self.value)
+        several: Any = self.value
+        return iter(several)
 
     def _single(self) -> Any:
-        if _is_several(self.value):
-            raise TypeError(f"this release holds {len(self.value)} values: use .value.")
-        return self.value
+        value: Any = self.value
+        if _is_several(value):
+            raise TypeError(f"this release holds {len(value)} values: use .value.")
+        return value
 
     def __format__(self, spec: str) -> str:
         return format(self._single(), spec) if spec else str(self)
@@ -191,10 +202,13 @@ class NoReply:
             self._complain()
         return str(self)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name in ("value", "interval", "claim", "notes", "summary"):
-            raise AttributeError(f"{self.question} got no reply, so it has no {name}: check isinstance(..., dpstats.NoReply).")
-        raise AttributeError(f"a NoReply has no {name!r}.")
+    if not TYPE_CHECKING:  # a type checker is to know that a NoReply has no value
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name in ("value", "interval", "claim", "notes", "summary"):
+                hint = "check isinstance(..., dpstats.NoReply)"
+                raise AttributeError(f"{self.question} got no reply, so it has no {name}: {hint}.")
+            raise AttributeError(f"a NoReply has no {name!r}.")
 
     def _complain(self) -> NoReturn:
         raise NoReplyError(f"{self.question} got no reply, so it has no value: {self.advice}")

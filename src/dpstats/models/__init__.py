@@ -24,10 +24,12 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> type:
-    if name not in _HOMES:
-        raise AttributeError(f"dpstats.models has no {name!r}; it has {', '.join(__all__)}.")
-    return globals().setdefault(name, getattr(import_module(_HOMES[name]), name))  # type: ignore[no-any-return]
+if not TYPE_CHECKING:  # a type checker is to know that there is nothing else
+
+    def __getattr__(name: str) -> type:
+        if name not in _HOMES:
+            raise AttributeError(f"dpstats.models has no {name!r}; it has {', '.join(__all__)}.")
+        return globals().setdefault(name, getattr(import_module(_HOMES[name]), name))
 
 
 def __dir__() -> list[str]:

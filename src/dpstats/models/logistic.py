@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,19 @@ from scipy.special import expit
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.reading import native_column
+from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
-from dpstats.foundations.randomness import RandomSource
 from dpstats.models.given import UnsuitableDataError
-from dpstats.models.private_regression import ClassifierMixin, Numbers, PrivateRegression
+from dpstats.models.private_regression import Numbers, PrivateRegression
+from dpstats.models.scikit_learn import ClassifierMixin
 from dpstats.statistics.regression.fit import RegressionFit
 
 _NUMERIC = "biuf"
 _SORTABLE = "biufSU"
 
 
-class LogisticRegression(ClassifierMixin, PrivateRegression):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(kw_only=True, eq=False, repr=False)
+class LogisticRegression(ClassifierMixin, PrivateRegression):
     """A private logistic regression, `dpstats.logistic_regression`: a classifier of two classes, without a penalty.
 
     Parameters
@@ -34,29 +37,7 @@ class LogisticRegression(ClassifierMixin, PrivateRegression):  # type: ignore[mi
 
     _statistic = "logistic_regression"
     _predicts_missing = False  # there is no label to say so
-
-    def __init__(
-        self,
-        *,
-        classes: Any = None,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        fit_intercept: bool = True,
-        method: str = "auto",
-        neighbors: str = "add_remove",
-        interval: float | None = 0.95,
-        rng: RandomSource | None = None,
-    ) -> None:
-        self.classes = classes
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            fit_intercept=fit_intercept,
-            method=method,
-            neighbors=neighbors,
-            interval=interval,
-            rng=rng,
-        )
+    classes: Elements | None = None
 
     def decision_function(self, X: Any) -> Numbers:
         """The logarithm of the odds of the second class, for new rows."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dpstats.models.private_regression import Numbers, PrivateRegression, RegressorMixin
+from dpstats.models.private_regression import Numbers, PrivateRegression
+from dpstats.models.scikit_learn import RegressorMixin
 
 
-class PoissonRegressor(RegressorMixin, PrivateRegression):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(kw_only=True, eq=False, repr=False)
+class PoissonRegressor(RegressorMixin, PrivateRegression):
     """A private regression of counts, `dpstats.poisson_regression`, that fits and predicts like scikit-learn's with alpha=0.
 
     Its parameters, and what is there after `fit`, are those of `LinearRegression`. `coef_` and `intercept_` are those of the

@@ -8,67 +8,48 @@ caller's, are not protected, and are checked by scikit-learn in its own words.
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.direct import function_for
+from dpstats.foundations.accepted import NeighborsName, Number
 from dpstats.foundations.errors import (
     DataTypeError,
     InvalidParameterError,
-    MissingExtraError,
     MissingParameterError,
     NoReplyError,
 )
 from dpstats.foundations.randomness import RandomSource, SystemSource, source_or_system
 from dpstats.foundations.results import NoReply, Release
 from dpstats.models.given import UnsuitableDataError, given_features, given_outcome
+from dpstats.models.scikit_learn import BaseEstimator, check_is_fitted, validate_data
 from dpstats.statistics.regression.fit import RegressionFit
-
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError:
-    raise MissingExtraError(
-        "models need scikit-learn 1.6 or newer: pip install 'dpstats[models]', or in a clone of dpstats "
-        "pip install -e '.[models]'."
-    ) from None
-
-__all__ = ["ClassifierMixin", "PrivateRegression", "RegressorMixin"]
 
 Numbers = NDArray[np.float64]
 
 
-class PrivateRegression(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """An estimator whose `fit` spends epsilon on one regression."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateRegression(BaseEstimator):
+    """An estimator whose `fit` spends epsilon on one regression. Its fields are what scikit-learn calls parameters."""
 
     _statistic: ClassVar[str]
     """The name of the regression in the registry."""
     _predicts_missing: ClassVar[bool] = True
     """Whether a row with a missing cell has a prediction, NaN; where not, it is an error."""
-    coef_: Numbers
-    release_: Release | NoReply
+    fit_intercept: bool = True
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    neighbors: NeighborsName = "add_remove"
+    method: str = "auto"
+    interval: Number | None = 0.95
+    unit: str = "row"
+    rng: RandomSource | None = None
+    coef_: Numbers = field(init=False)
+    release_: Release[RegressionFit] | NoReply = field(init=False)
     """The answer to the last fit, with its cost and its card."""
-
-    def __init__(
-        self,
-        *,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        fit_intercept: bool = True,
-        method: str = "auto",
-        neighbors: str = "add_remove",
-        interval: float | None = 0.95,
-        rng: RandomSource | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.fit_intercept = fit_intercept
-        self.method = method
-        self.neighbors = neighbors
-        self.interval = interval
-        self.rng = rng
 
     def fit(self, X: Any, y: Any) -> Self:
         """Ask for the regression of y on X, which spends epsilon. Raises `NoReplyError` where it is refused, at the same cost."""
@@ -96,6 +77,7 @@ class PrivateRegression(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 neighbors=self.neighbors,
                 method=self.method,
                 interval=self.interval,
+                unit=self.unit,
                 rng=source,
                 **self._own_parameters(),
             )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from dpstats.foundations.randomness import RandomSource
-from dpstats.models.private_regression import Numbers, PrivateRegression, RegressorMixin
+from dpstats.models.private_regression import Numbers, PrivateRegression
+from dpstats.models.scikit_learn import RegressorMixin
 
 
-class QuantileRegressor(RegressorMixin, PrivateRegression):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(kw_only=True, eq=False, repr=False)
+class QuantileRegressor(RegressorMixin, PrivateRegression):
     """A private regression of a quantile, `dpstats.quantile_regression`, that fits and predicts like scikit-learn's.
 
     Parameters
@@ -18,29 +20,7 @@ class QuantileRegressor(RegressorMixin, PrivateRegression):  # type: ignore[misc
     """
 
     _statistic = "quantile_regression"
-
-    def __init__(
-        self,
-        *,
-        quantile: float = 0.5,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        fit_intercept: bool = True,
-        method: str = "auto",
-        neighbors: str = "add_remove",
-        interval: float | None = 0.95,
-        rng: RandomSource | None = None,
-    ) -> None:
-        self.quantile = quantile
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            fit_intercept=fit_intercept,
-            method=method,
-            neighbors=neighbors,
-            interval=interval,
-            rng=rng,
-        )
+    quantile: float = 0.5
 
     def predict(self, X: Any) -> Numbers:
         """The predicted quantiles for new rows."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.accounting.groups import row_cost, row_epsilon, steps_between
+from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import LABEL, NUMBER, either, list_of, object_of, pair_of
 from dpstats.foundations.keys import counts_of, label_text
@@ -84,11 +85,20 @@ CHI_SQUARE_TEST = register(
         "chi_square_test",
         "Whether two columns of labels are independent of each other (chi-square test), for labels that are public",
         (
-            Parameter("row_labels", "the labels of the first column that count", checked_row_labels, json_type=LABELS),
-            Parameter("column_labels", "the labels of the second column that count", checked_column_labels, json_type=LABELS),
+            Parameter(
+                "row_labels", "the labels of the first column that count", checked_row_labels, json_type=LABELS, takes=Elements
+            ),
+            Parameter(
+                "column_labels",
+                "the labels of the second column that count",
+                checked_column_labels,
+                json_type=LABELS,
+                takes=Elements,
+            ),
         ),
         reads=(Reads.LABELS, Reads.LABELS),
         returns=COUNTS_RETURNS,
+        value=CountsResult,
         revive=revived_counts,
     )
 )
@@ -98,6 +108,7 @@ ASSOCIATION_TEST = register(
         "Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand",
         reads=(Reads.LABELS, Reads.LABELS),
         returns=COUNTS_RETURNS,
+        value=CountsResult,
         revive=revived_counts,
     )
 )
@@ -111,10 +122,12 @@ GOODNESS_OF_FIT_TEST = register(
                 "the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels",
                 checked_probabilities,
                 json_type=either(object_of(NUMBER), list_of(pair_of(LABEL, NUMBER), 2), LABELS),
+                takes=Mapping[Any, Number] | Elements,
             ),
         ),
         reads=(Reads.LABELS,),
         returns=COUNTS_RETURNS,
+        value=CountsResult,
         revive=revived_counts,
     )
 )

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import one_of
 from dpstats.foundations.randomness import RandomSource
@@ -59,7 +60,7 @@ def checked_kind(value: object) -> str:
 
 
 COVARIANCE = register(
-    Statistic("covariance", "The covariance of two columns of the same rows", reads=_NUMBERS, returns="a float")
+    Statistic("covariance", "The covariance of two columns of the same rows", reads=_NUMBERS, returns="a float", value=float)
 )
 CORRELATION = register(
     Statistic(
@@ -72,10 +73,12 @@ CORRELATION = register(
                 checked_kind,
                 "pearson",
                 one_of(KINDS),
+                takes=literal_of(KINDS),
             ),
         ),
         reads=_NUMBERS,
         returns="a float",
+        value=float,
     )
 )
 

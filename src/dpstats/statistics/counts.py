@@ -23,6 +23,7 @@ COUNT = register(
         reads=(Reads.LABELS,),
         only_counts=True,
         returns="an int",
+        value=int,
     )
 )
 

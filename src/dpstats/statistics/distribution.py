@@ -88,8 +88,17 @@ CDF = register(
     Statistic(
         "cdf",
         "The cumulative distribution function: which fraction of the rows lies at or below each value",
-        (Parameter("points", "how many equally spaced quantiles draw it (2**k - 1 is best)", checked_points, DEFAULT_POINTS),),
+        (
+            Parameter(
+                "points",
+                "how many equally spaced quantiles draw it (2**k - 1 is best)",
+                checked_points,
+                DEFAULT_POINTS,
+                takes=int,
+            ),
+        ),
         returns="a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values",
+        value=Distribution,
         revive=lambda plain: Distribution(**plain),
     )
 )

@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpstats.accounting.groups import row_epsilon, steps_between
+from dpstats.foundations.accepted import Elements, literal_of
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.json_types import LABEL, NOTHING, WHOLE, either, list_of, one_of
 from dpstats.foundations.keys import are_distinct, counts_of, plain_key
@@ -131,6 +132,7 @@ HISTOGRAM = register(
                 checked_bins,
                 10,
                 either(WHOLE, list_of(LABEL)),
+                takes=int | Elements,
             ),
             Parameter(
                 "kind",
@@ -138,11 +140,13 @@ HISTOGRAM = register(
                 checked_kind,
                 None,
                 either(one_of(KINDS), NOTHING),
+                takes=literal_of(KINDS) | None,
                 by_name=True,
             ),
         ),
         reads=(Reads.EITHER,),
         returns="a Histogram with .edges or .labels, .counts, .low and .high, .shares, .rows and .bars()",
+        value=Histogram,
         revive=Histogram.from_dict,
         prefer=preferred_method,
         told=told_kind,

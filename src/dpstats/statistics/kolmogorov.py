@@ -13,6 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import Elements, Number, literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, one_of
 from dpstats.foundations.randomness import RandomSource
@@ -60,6 +61,7 @@ KS_TEST = register(
                 checked_distribution,
                 "normal",
                 one_of(DISTRIBUTIONS),
+                takes=literal_of(DISTRIBUTIONS),
             ),
             Parameter(
                 "loc",
@@ -67,10 +69,19 @@ KS_TEST = register(
                 checked_location,
                 0,
                 NUMBER,
+                takes=Number,
             ),
-            Parameter("scale", "its scale, as scipy.stats has it: a normal one's standard deviation", checked_scale, 1, NUMBER),
+            Parameter(
+                "scale",
+                "its scale, as scipy.stats has it: a normal one's standard deviation",
+                checked_scale,
+                1,
+                NUMBER,
+                takes=Number,
+            ),
         ),
         returns=D_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )
@@ -78,9 +89,18 @@ TWO_SAMPLE_KS_TEST = register(
     Statistic(
         "two_sample_ks_test",
         "Whether two groups of rows follow the same distribution (Smirnov's test)",
-        (Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair, json_type=TWO_LABELS),),
+        (
+            Parameter(
+                "groups",
+                "the two labels whose rows are compared, such as ['a', 'b']",
+                checked_pair,
+                json_type=TWO_LABELS,
+                takes=Elements,
+            ),
+        ),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=D_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )

@@ -20,7 +20,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
-from dpstats.statistics.regression.fit import LINEAR, revive_fit
+from dpstats.statistics.regression.fit import LINEAR, RegressionFit, revive_fit
 from dpstats.statistics.regression.steps import take_steps
 from dpstats.statistics.regression.walk import Estimate
 
@@ -43,7 +43,7 @@ def prefer_gaussian(arguments: Mapping[str, Any], delta: Fraction) -> str:
     return GAUSSIAN if delta else PURE
 
 
-INTERCEPT = Parameter("intercept", "whether an intercept is fitted", checked_intercept, True)
+INTERCEPT = Parameter("intercept", "whether an intercept is fitted", checked_intercept, True, takes=bool)
 LINEAR_REGRESSION = register(
     Statistic(
         "linear_regression",
@@ -51,6 +51,7 @@ LINEAR_REGRESSION = register(
         (INTERCEPT,),
         reads=FEATURES_AND_OUTCOME,
         returns=RETURNS,
+        value=RegressionFit,
         why_preferred=WHY_STEPS,
         revive=revive_fit,
         prefer=prefer_gaussian,

@@ -17,7 +17,7 @@ from dpstats.foundations.registry import Answer, Outcomes, Question, Refusal, St
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.linear_regression import FEATURES_AND_OUTCOME, GAUSSIAN, INTERCEPT, PURE, RETURNS, prefer_gaussian
 from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
-from dpstats.statistics.regression.fit import LOGISTIC, POISSON, revive_fit
+from dpstats.statistics.regression.fit import LOGISTIC, POISSON, RegressionFit, revive_fit
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
 from dpstats.statistics.regression.walk import Estimate
 
@@ -31,6 +31,7 @@ def _register(model: str, summary: str, take: Callable[..., Estimate | None], ou
             (INTERCEPT,),
             reads=FEATURES_AND_OUTCOME,
             returns=RETURNS,
+            value=RegressionFit,
             why_preferred=WHY_STEPS,
             revive=revive_fit,
             prefer=prefer_gaussian,

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import Blocks, Bounds, Law, Model
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, TEXT, WHOLE, either, list_of, object_of
 from dpstats.foundations.progress import Progress
@@ -46,7 +47,7 @@ from dpstats.statistics.likelihood.block_estimates import (
 from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.families import Options, check_columns, checked_family, family_for
 from dpstats.statistics.likelihood.family import Family
-from dpstats.statistics.likelihood.fit import fit_of, revive_fit
+from dpstats.statistics.likelihood.fit import LikelihoodFit, fit_of, revive_fit
 from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
 from dpstats.statistics.likelihood.planned_rows import simulated_rows
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
@@ -166,6 +167,8 @@ MLE = register(
                 "normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats",
                 checked_family,
                 json_type=TEXT,
+                takes=str | Law | Model,
+                takes_by_name=str,
             ),
             Parameter(
                 "bounds",
@@ -173,9 +176,15 @@ MLE = register(
                 _checked_bounds,
                 None,
                 either(object_of(RANGE), list_of(RANGE), RANGE, NOTHING),
+                takes=Bounds,
             ),
             Parameter(
-                "blocks", "into how many blocks rows are put, for t_star and blocks", checked_blocks, "auto", AUTO_OR_WHOLE
+                "blocks",
+                "into how many blocks rows are put, for t_star and blocks",
+                checked_blocks,
+                "auto",
+                AUTO_OR_WHOLE,
+                takes=Blocks,
             ),
             Parameter(
                 "trials",
@@ -183,6 +192,7 @@ MLE = register(
                 _checked_whole("trials", 1, 10**9),
                 None,
                 either(WHOLE, NOTHING),
+                takes=int | None,
             ),
             Parameter(
                 "components",
@@ -190,6 +200,7 @@ MLE = register(
                 _checked_whole("components", 2, 5),
                 None,
                 either(WHOLE, NOTHING),
+                takes=int | None,
             ),
             Parameter(
                 "fixed",
@@ -197,11 +208,13 @@ MLE = register(
                 _checked_fixed,
                 None,
                 either(object_of({"type": "number"}), NOTHING),
+                takes=Mapping[str, float] | None,
             ),
         ),
         reads=(Reads.FEATURES,),
         parameter_first=True,
         returns="a LikelihoodFit with the parameters by name",
+        value=LikelihoodFit,
         why_preferred="it errs least where it can be had: scores of all rows where the family has them, T* within given bounds, "
         "estimates of blocks for other models",
         revive=revive_fit,

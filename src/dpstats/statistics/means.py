@@ -40,8 +40,8 @@ MOST_LOST = 2.0
 """An interval is lengthened for rows beyond the clip by at most this many times its half."""
 RELIABLE_NATS = 200
 
-MEAN = register(Statistic("mean", "The mean of the rows", returns="a float"))
-SUM = register(Statistic("sum", "The sum of the rows", returns="a float"))
+MEAN = register(Statistic("mean", "The mean of the rows", returns="a float", value=float))
+SUM = register(Statistic("sum", "The sum of the rows", returns="a float", value=float))
 
 
 @dataclass(frozen=True)

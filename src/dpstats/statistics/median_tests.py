@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import Elements
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -39,9 +40,18 @@ MEDIAN_TEST = register(
     Statistic(
         "median_test",
         "Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one)",
-        (Parameter("groups", "the labels whose rows are compared, such as ['a', 'b', 'c']", checked_groups, json_type=LABELS),),
+        (
+            Parameter(
+                "groups",
+                "the labels whose rows are compared, such as ['a', 'b', 'c']",
+                checked_groups,
+                json_type=LABELS,
+                takes=Elements,
+            ),
+        ),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=COUNTS_RETURNS,
+        value=CountsResult,
         revive=revived_counts,
     )
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, method, register
@@ -19,7 +20,7 @@ from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.linear_regression import FEATURES_AND_OUTCOME, GAUSSIAN, INTERCEPT, PURE, RETURNS, prefer_gaussian
 from dpstats.statistics.regression.answers import STEPS_CLAIM, WHY_STEPS, answer_of, tools_for
-from dpstats.statistics.regression.fit import QUANTILE, revive_fit
+from dpstats.statistics.regression.fit import QUANTILE, RegressionFit, revive_fit
 from dpstats.statistics.regression.steps import take_steps
 
 OUTERMOST = Fraction(5, 100)
@@ -39,9 +40,13 @@ QUANTILE_REGRESSION = register(
     Statistic(
         "quantile_regression",
         "A quantile regression: how the median of the outcome, or another quantile, depends on features",
-        (Parameter("quantile", "which quantile, from 0.05 to 0.95; 0.5 is the median", checked_quantile, 0.5), INTERCEPT),
+        (
+            Parameter("quantile", "which quantile, from 0.05 to 0.95; 0.5 is the median", checked_quantile, 0.5, takes=Number),
+            INTERCEPT,
+        ),
         reads=FEATURES_AND_OUTCOME,
         returns=RETURNS,
+        value=RegressionFit,
         why_preferred=WHY_STEPS,
         revive=revive_fit,
         prefer=prefer_gaussian,

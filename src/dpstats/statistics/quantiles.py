@@ -15,10 +15,11 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, either, list_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, ValueBy, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column
@@ -68,14 +69,18 @@ QUANTILE = register(
                 "which quantile, from 0 to 1 (0.5 is the median), or a list of them",
                 checked_quantiles,
                 json_type=either(NUMBER, list_of(NUMBER)),
+                takes=Number | Elements,
             ),
         ),
         returns="a float, or a tuple of floats in the order of the list",
+        value=ValueBy("q", ((Number, float), (Elements, tuple[float, ...]))),
         why_preferred=WHY_UNIVERSAL,
     )
 )
 MEDIAN = register(
-    Statistic("median", "The middle value: half of the rows lie below it", returns="a float", why_preferred=WHY_UNIVERSAL)
+    Statistic(
+        "median", "The middle value: half of the rows lie below it", returns="a float", value=float, why_preferred=WHY_UNIVERSAL
+    )
 )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.foundations.accepted import Blocks, Ends, Number, literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, NUMBER, either, list_of, one_of
 from dpstats.foundations.progress import Progress
@@ -62,14 +63,21 @@ SAMPLE_AND_AGGREGATE = register(
         "sample_and_aggregate",
         "One private answer of what a function says of random blocks of rows",
         (
-            Parameter("function", f"the function by name: {', '.join(NAMED)}", _checked_function, json_type=one_of(NAMED)),
-            Parameter("blocks", "into how many blocks rows are put; public", _frozen, AUTO, AUTO_OR_WHOLE),
+            Parameter(
+                "function",
+                f"the function by name: {', '.join(NAMED)}",
+                _checked_function,
+                json_type=one_of(NAMED),
+                takes=literal_of(NAMED),
+            ),
+            Parameter("blocks", "into how many blocks rows are put; public", _frozen, AUTO, AUTO_OR_WHOLE, takes=Blocks),
             Parameter(
                 "aggregate",
                 f"how their answers become one: {', '.join(NAMES)}",
                 _checked_aggregate,
                 "universal",
                 one_of(NAMES),
+                takes=literal_of(NAMES),
             ),
             Parameter(
                 "range",
@@ -77,6 +85,7 @@ SAMPLE_AND_AGGREGATE = register(
                 _frozen,
                 None,
                 either(list_of(NUMBER, 2, 2), list_of(list_of(NUMBER, 2, 2)), NOTHING),
+                takes=Ends,
             ),
             Parameter(
                 "trim",
@@ -84,11 +93,13 @@ SAMPLE_AND_AGGREGATE = register(
                 _frozen,
                 None,
                 either(NUMBER, NOTHING),
+                takes=Number | None,
             ),
         ),
         reads=(Reads.FEATURES,),
         parameter_first=True,
         returns="a number, or one for each column or coefficient",
+        value=float | tuple[float, ...],
         prefer=_prefer,
     )
 )

@@ -13,6 +13,7 @@ import math
 import sys
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, list_of
 from dpstats.foundations.randomness import RandomSource
@@ -43,6 +44,7 @@ IQR = register(
         "iqr",
         "The interquartile range: the width of the middle half of the rows",
         returns="a float",
+        value=float,
         why_preferred=WHY_UNIVERSAL,
     )
 )
@@ -50,8 +52,13 @@ INTERQUANTILE_RANGE = register(
     Statistic(
         "interquantile_range",
         "The distance between two quantiles: the width of a middle part of the rows",
-        (Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75), list_of(NUMBER, 2, 2)),),
+        (
+            Parameter(
+                "q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75), list_of(NUMBER, 2, 2), takes=Elements
+            ),
+        ),
         returns="a float",
+        value=float,
         why_preferred=WHY_UNIVERSAL,
     )
 )

@@ -16,13 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
+from dpstats.foundations.accepted import several_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import TEXT, list_of, one_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, ValueBy, method, register
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.aggregation.choices import choose_option, choose_stable, popularity
 from dpstats.statistics.aggregation.plans import POPULARITY_SHARE
@@ -45,7 +47,10 @@ def checked_popularity(value: object) -> bool:
     return value
 
 
-POPULARITY = Parameter("popularity", "whether a quarter of epsilon buys the winner's share of blocks", checked_popularity, False)
+POPULARITY = Parameter(
+    "popularity", "whether a quarter of epsilon buys the winner's share of blocks", checked_popularity, False, takes=bool
+)
+WITH_POPULARITY = ValueBy("popularity", ((Literal[False], str), (Literal[True], PopularOption), (bool, str | PopularOption)))
 SELECT_MODEL = register(
     Statistic(
         "select_model",
@@ -57,12 +62,14 @@ SELECT_MODEL = register(
                 checked_models,
                 ["linear", "quadratic", "forest"],
                 list_of(one_of(MODELS), 2),
+                takes=several_of(MODELS),
             ),
             POPULARITY,
             BLOCKS,
         ),
         reads=(Reads.FEATURES, Reads.NUMBERS),
         returns="the name of the model, or with popularity a PopularOption",
+        value=WITH_POPULARITY,
         why_preferred=WHY,
         revive=revive_option,
         simulate=simulated_model,
@@ -79,11 +86,13 @@ SELECT_FAMILY = register(
                 checked_laws,
                 ["normal", "lognormal", "gamma"],
                 list_of(TEXT, 2),
+                takes=several_of(LAWS),
             ),
             POPULARITY,
             BLOCKS,
         ),
         returns="the name of the family, or with popularity a PopularOption",
+        value=WITH_POPULARITY,
         why_preferred=WHY,
         revive=revive_option,
         simulate=simulated_law,

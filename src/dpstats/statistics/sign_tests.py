@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
@@ -43,8 +44,9 @@ SIGN_TEST = register(
     Statistic(
         "sign_test",
         "Whether the median of the rows is a given number, from how many rows lie above and below it",
-        (Parameter("median", "the median under the null hypothesis", checked_median, 0, NUMBER), ALTERNATIVE),
+        (Parameter("median", "the median under the null hypothesis", checked_median, 0, NUMBER, takes=Number), ALTERNATIVE),
         returns="a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy)",
+        value=TestResult,
         revive=revived_result,
     )
 )

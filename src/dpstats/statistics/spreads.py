@@ -28,8 +28,8 @@ from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, WHOLE_ERROR, C
 DEGREE = 4
 ROOM = 0.1
 
-VARIANCE = register(Statistic("variance", "The variance of the rows (with n - 1)", returns="a float"))
-STD = register(Statistic("std", "The standard deviation of the rows (with n - 1)", returns="a float"))
+VARIANCE = register(Statistic("variance", "The variance of the rows (with n - 1)", returns="a float", value=float))
+STD = register(Statistic("std", "The standard deviation of the rows (with n - 1)", returns="a float", value=float))
 
 
 @dataclass(frozen=True)

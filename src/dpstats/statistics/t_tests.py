@@ -13,6 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
@@ -36,8 +37,9 @@ T_TEST = register(
     Statistic(
         "t_test",
         "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
-        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0, NUMBER), ALTERNATIVE),
+        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0, NUMBER, takes=Number), ALTERNATIVE),
         returns=T_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )
@@ -46,11 +48,18 @@ TWO_SAMPLE_T_TEST = register(
         "two_sample_t_test",
         "Whether two groups of rows have the same mean (Welch's t test)",
         (
-            Parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", checked_pair, json_type=TWO_LABELS),
+            Parameter(
+                "groups",
+                "the two labels whose rows are compared, such as ['a', 'b']",
+                checked_pair,
+                json_type=TWO_LABELS,
+                takes=Elements,
+            ),
             ALTERNATIVE,
         ),
         reads=(Reads.NUMBERS, Reads.LABELS),
         returns=T_RETURNS,
+        value=TestResult,
         revive=revived_result,
     )
 )

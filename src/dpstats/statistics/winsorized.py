@@ -17,6 +17,7 @@ from fractions import Fraction
 from itertools import product
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
@@ -69,8 +70,9 @@ WINSORIZED_MEAN = register(
     Statistic(
         "winsorized_mean",
         "The mean of the rows, where a part of them at either end counts as the nearest row that is kept",
-        (Parameter("trim", "the part pulled in at either end, such as 0.1", checked_trim, 0.1),),
+        (Parameter("trim", "the part pulled in at either end, such as 0.1", checked_trim, 0.1, takes=Number),),
         returns="a float",
+        value=float,
     )
 )
 

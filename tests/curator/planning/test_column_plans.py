@@ -81,7 +81,7 @@ def test_sessions_plan_them_too(tmp_path: Path) -> None:
 
 def test_the_command_line_plans_them_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yardsticks, "FULL_ROWS", 999)
-    common = ("--epsilon", "1", "--rows", "30", "--repeats", "2", "--seed", "1")
+    common = ("--epsilon", "1", "--n", "30", "--repeats", "2", "--seed", "1")
     assert run("plan", "drawn(gamma, income)", *common).out.startswith("drawn(gamma, income) by plain, epsilon = 1")
     assert run("plan", "drawn(gamma, X)", *common, "--features", "2").out.startswith("drawn(gamma, [x1, x2]) by plain")
     assert run("plan", "listed(X)", *common, "--features", "2", "--shape", "normal").out.startswith("listed([x1, x2]) by")

@@ -162,14 +162,14 @@ def test_a_session_plans_for_the_features_that_are_named() -> None:
 
 def test_the_command_line_plans_for_the_features_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(
-        ["plan", "slopes([age, schooling], income)", "--epsilon", "1", "--rows", "200", "--shape", "normal", "--repeats", "2"]
+        ["plan", "slopes([age, schooling], income)", "--epsilon", "1", "--n", "200", "--shape", "normal", "--repeats", "2"]
     )
     assert code == exits.ANSWERED
     assert capsys.readouterr().out.startswith("slopes([age, schooling], income) by plain, epsilon = 1")
 
 
 def test_the_command_line_plans_for_a_number_of_features(capsys: pytest.CaptureFixture[str]) -> None:
-    quick = ["--epsilon", "1", "--rows", "200", "--shape", "normal", "--repeats", "2"]
+    quick = ["--epsilon", "1", "--n", "200", "--shape", "normal", "--repeats", "2"]
     assert main(["plan", "slopes(X, y)", "slopes([a, b], c)", "median(y)", "--features", "3", *quick]) == exits.ANSWERED
     out = capsys.readouterr().out
     assert "slopes([x1, x2, x3], y) by plain" in out
@@ -189,7 +189,7 @@ def test_the_command_line_plans_for_a_number_of_features(capsys: pytest.CaptureF
 def test_what_the_command_line_cannot_plan_is_one_sentence(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plan", *arguments, "--epsilon", "1", "--rows", "200"]) == exits.BAD_INPUT
+    assert main(["plan", *arguments, "--epsilon", "1", "--n", "200"]) == exits.BAD_INPUT
     err = capsys.readouterr().err
     assert words in err
     assert err.count("\n") == 1

@@ -319,7 +319,7 @@ def test_bad_input_is_refused_in_words(keywords: dict[str, object], error: type[
 
 
 def test_a_statistic_is_given_by_name() -> None:
-    with pytest.raises(dp.UnknownNameError, match="there is no statistic 'medain'; there are"):
+    with pytest.raises(dp.UnknownNameError, match="there is no statistic 'medain'; did you mean median"):
         dp.plan("medain", epsilon=1, n=10)
     with pytest.raises(dp.InvalidParameterError, match="by name"):
         dp.plan(dp.median, epsilon=1, n=10)  # type: ignore[call-overload]

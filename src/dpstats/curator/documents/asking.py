@@ -43,7 +43,8 @@ def ask_by_document(asker: Asker, scope: Scope, document: QuestionDocument, rng:
     """Call the method that a document names, on an asker that is narrowed to the document's scope already."""
     keywords = {**document.parameters, **{word: getattr(document, word) for word in PRICE_WORDS}, "rng": rng}
     if document.formula is not None:
-        return asker.regression(document.formula, model=document.model, levels=document.levels or None, **keywords)
+        regression: Any = getattr(asker, REGRESSION)
+        return regression(document.formula, model=document.model, levels=document.levels or None, **keywords)
     words = document.column_words()
     for word, names in words.items():
         with named(word):

@@ -24,12 +24,15 @@ from dpstats.curator.planning.shapes import Shape, checked_shapes, stand_in
 from dpstats.curator.planning.simulations import SimulatedLine, row_of
 from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.curator.planning.yardsticks import Yardstick, is_distribution, measured, scale_of
+from dpstats.foundations.accepted import Elements, NeighborsName, Number
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
-from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.progress import Progress
-from dpstats.foundations.randomness import random_bits, source_or_system
-from dpstats.foundations.registry import AUTO, Question, ask
+from dpstats.foundations.randomness import RandomSource, random_bits, source_or_system
+from dpstats.foundations.registry import AUTO, INTERVAL, Question, ask
 
+RowCounts = Number | Elements
+"""About how many rows a table has, or several such numbers."""
 MOST_ROWS = 10**10
 MOST_REPEATS = 10**6
 REPEATS = 60
@@ -43,16 +46,18 @@ REGRESSION_REPEATS = 12
 def plan(
     statistic: str,
     *parameters: object,
-    epsilon: object = None,
-    n: object = None,
-    half_width: object = None,
-    delta: object = 0,
-    neighbors: object = Neighbors.ADD_REMOVE,
-    method: object = AUTO,
+    epsilon: Number | None = None,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: str = AUTO,
+    interval: Number | None = INTERVAL,
+    unit: str = "row",
+    n: RowCounts | None = None,
+    half_width: Number | None = None,
     shape: object = None,
-    features: object = None,
-    repeats: object = None,
-    rng: object = None,
+    features: int | None = None,
+    repeats: int | None = None,
+    rng: RandomSource | None = None,
     **keywords: object,
 ) -> Plan: ...
 
@@ -61,32 +66,35 @@ def plan(
 def plan(
     statistic: list[Any] | tuple[Any, ...],
     *,
-    epsilon: object = None,
-    n: object = None,
-    half_width: object = None,
-    delta: object = 0,
-    neighbors: object = Neighbors.ADD_REMOVE,
+    epsilon: Number | None = None,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    interval: Number | None = INTERVAL,
+    unit: str = "row",
+    n: RowCounts | None = None,
+    half_width: Number | None = None,
     shape: object = None,
-    features: object = None,
-    repeats: object = None,
-    rng: object = None,
-    **keywords: object,
+    features: int | None = None,
+    repeats: int | None = None,
+    rng: RandomSource | None = None,
 ) -> JointPlan: ...
 
 
 def plan(
     statistic: Any,
     *parameters: object,
-    epsilon: object = None,
-    n: object = None,
-    half_width: object = None,
-    delta: object = 0,
-    neighbors: object = Neighbors.ADD_REMOVE,
-    method: object = AUTO,
+    epsilon: Number | None = None,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: str = AUTO,
+    interval: Number | None = INTERVAL,
+    unit: str = "row",
+    n: RowCounts | None = None,
+    half_width: Number | None = None,
     shape: object = None,
-    features: object = None,
-    repeats: object = None,
-    rng: object = None,
+    features: int | None = None,
+    repeats: int | None = None,
+    rng: RandomSource | None = None,
     **keywords: Any,
 ) -> Plan | JointPlan:
     """What to expect of a question before it is asked: how likely a reply is, how wide its interval, how large its error.
@@ -96,11 +104,11 @@ def plan(
     Parameters
       statistic   the statistic by name, such as 'median'; its own parameters follow: plan('quantile', 0.9, ...).
                   A list of questions shares epsilon and delta: plan(['median', ('quantile', 0.9, {'epsilon': 0.3})], ...)
-      epsilon, delta, neighbors, method, interval   as in dp.median
+      epsilon, delta, neighbors, method, interval, unit   as in dp.median
+      n           how many rows the table has, about; or a list of such numbers
       half_width  in place of epsilon: how wide the interval may be to either side, in the unit of the answer, or as a share:
                   '5%' of the shape's interquartile range (of the value itself, where it is not in the unit of the data).
                   The plan then says the smallest epsilon that reaches it, up to 10
-      n           how many rows the table has, about; or a list of such numbers
       shape       how the data may look: 'normal', 'lognormal', 'heavy_tailed', 'delays', 'ratings', 'uniform', 'constant';
                   known quantiles, such as {0.1: 12_000, 0.5: 30_000, 0.9: 85_000}; a function from q in (0, 1) to the value
                   below which a fraction q of the rows lies (on numpy arrays); or a list of these; left out: the first four
@@ -124,7 +132,7 @@ def plan(
     Returns a Plan: print it, or take its rows, or .plot("plan.svg") it. Of a list of questions a JointPlan, which holds a Plan
     for each.
     """
-    common = {"neighbors": neighbors, **keywords}
+    common = {"neighbors": neighbors, "interval": interval, "unit": unit, **keywords}
     if isinstance(statistic, str):
         refuse_words_of_ask(statistic, keywords)
         refuse_data(statistic, parameters)

@@ -29,6 +29,7 @@ MODE = register(
         "The most common value, of numbers, text or dates",
         reads=(Reads.LABELS,),
         returns="a number or a text",
+        value=str | int | float,
         why_preferred="where it replies it is the mode itself, and nothing else is known to find it without a list of labels",
     )
 )

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from dpstats.foundations import accepted
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, method, register
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
@@ -63,8 +64,9 @@ TRIMMED_MEAN = register(
     Statistic(
         "trimmed_mean",
         "The mean of the rows that are left when a part of them is cut off at either end",
-        (Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, 0.1),),
+        (Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, 0.1, takes=accepted.Number),),
         returns="a float",
+        value=float,
         why_preferred="it needs no delta and never refuses; its error shrinks as fast as that of any tested method",
     )
 )

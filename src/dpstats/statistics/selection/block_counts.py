@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from dpstats.foundations.accepted import Blocks
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import AUTO_OR_WHOLE
 from dpstats.foundations.registry import AUTO, Parameter
@@ -41,6 +42,7 @@ BLOCKS = Parameter(
     checked_blocks,
     AUTO,
     AUTO_OR_WHOLE,
+    takes=Blocks,
 )
 
 

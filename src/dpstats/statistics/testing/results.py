@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from dpstats.foundations.accepted import literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import one_of
 from dpstats.foundations.registry import Parameter
@@ -91,4 +92,5 @@ ALTERNATIVE = Parameter(
     checked_alternative,
     TWO_SIDED,
     one_of(ALTERNATIVES),
+    takes=literal_of(ALTERNATIVES),
 )

@@ -1,0 +1,2704 @@
+# Written by `make stubs` from the registry: do not edit.
+"""The statistics as methods of sessions and of groups."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+from dpstats.foundations.accepted import Blocks, Bounds, ColumnNames, Elements, Ends, Number
+from dpstats.foundations.grouped import GroupedRelease
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.distribution import Distribution
+from dpstats.statistics.likelihood.fit import LikelihoodFit
+from dpstats.statistics.regression.fit import RegressionFit
+from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.testing.results import CountsResult, TestResult
+
+class SessionMethods:
+    """The statistics on columns of a protected table."""
+
+    def association_test(
+        self,
+        rows: str,
+        columns: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[CountsResult] | NoReply:
+        """Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand.
+
+        Parameters
+          rows      a column by name
+          columns   a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          thresholded  (epsilon, delta)-DP, may refuse: labels that many rows share, then noisy counts of their pairs
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def cdf(
+        self,
+        column: str,
+        points: int = 31,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[Distribution] | NoReply:
+        """The cumulative distribution function: which fraction of the rows lies at or below each value.
+
+        Parameters
+          column    a column by name
+          points    how many equally spaced quantiles draw it (2**k - 1 is best)
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+
+        Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def chi_square_test(
+        self,
+        rows: str,
+        columns: str,
+        row_labels: Elements,
+        column_labels: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[CountsResult] | NoReply:
+        """Whether two columns of labels are independent of each other (chi-square test), for labels that are public.
+
+        Parameters
+          rows           a column by name
+          columns        a column by name
+          row_labels     the labels of the first column that count
+          column_labels  the labels of the second column that count
+          epsilon        the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval       the confidence level of the interval, or None for none
+          rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def correlation(
+        self,
+        x: str,
+        y: str,
+        kind: Literal["pearson", "spearman", "kendall"] = "pearson",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "cells"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The correlation of two columns of the same rows, from -1 to 1.
+
+        Parameters
+          x         a column by name
+          y         a column by name
+          kind      'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          cells  pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def count(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[int] | NoReply:
+        """How many rows hold a value (rows that are missing do not count).
+
+        Parameters
+          column    a column by name; left out: all rows of the table
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon
+
+        Returns an int, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def covariance(
+        self,
+        x: str,
+        y: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The covariance of two columns of the same rows.
+
+        Parameters
+          x         a column by name
+          y         a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def goodness_of_fit_test(
+        self,
+        column: str,
+        probabilities: Mapping[Any, Number] | Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[CountsResult] | NoReply:
+        """Whether labels have given probabilities (chi-square test).
+
+        Parameters
+          column         a column by name
+          probabilities  the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels
+          epsilon        the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval       the confidence level of the interval, or None for none
+          rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def histogram(
+        self,
+        column: str,
+        bins: int | Elements = 10,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[Histogram] | NoReply:
+        """How many rows lie in each bin, of numbers or of labels.
+
+        Parameters
+          column    a column by name
+          bins      about how many bins numbers get (their edges are found privately), or a list of edges, or of labels; labels that are not listed need delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace      pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately
+          thresholded  (epsilon, delta)-DP: whole-number Laplace noise on every count, and labels shown from a threshold on
+
+        Returns a Histogram with .edges or .labels, .counts, .low and .high, .shares, .rows and .bars(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def interquantile_range(
+        self,
+        column: str,
+        q: Elements = (0.25, 0.75),
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The distance between two quantiles: the width of a middle part of the rows.
+
+        Parameters
+          column    a column by name
+          q         the two quantiles, such as [0.1, 0.9]
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
+          dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
+          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
+          ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
+          quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def iqr(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The interquartile range: the width of the middle half of the rows.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
+          dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
+          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
+          ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
+          quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def ks_test(
+        self,
+        column: str,
+        distribution: Literal["normal", "uniform", "exponential", "laplace", "logistic", "lognormal", "cauchy"] = "normal",
+        loc: Number = 0,
+        scale: Number = 1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[TestResult] | NoReply:
+        """Whether the rows follow a given distribution (Kolmogorov's test).
+
+        Parameters
+          column        a column by name
+          distribution  its name: normal, uniform, exponential, laplace, logistic, lognormal, cauchy
+          loc           its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end
+          scale         its scale, as scipy.stats has it: a normal one's standard deviation
+          epsilon       the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta         for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval      the confidence level of the interval, or None for none
+          rng           dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise
+
+        Returns a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def linear_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal[
+            "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
+        ] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[RegressionFit] | NoReply:
+        """A linear regression: how the mean of the outcome depends on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
+          robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
+          short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
+          theil_sen       pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median intercept; refuses where too few pairs have a slope
+          dwork-lei       (epsilon, delta)-DP, may refuse: the short-cut regression R_s, medians of blocks' coefficients by Algorithm M
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def logistic_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[RegressionFit] | NoReply:
+        """A logistic regression: how the log odds of an outcome of 0 or 1 depend on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mean(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The mean of the rows.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def median(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The middle value: half of the rows lie below it.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def median_test(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[CountsResult] | NoReply:
+        """Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the labels whose rows are compared, such as ['a', 'b', 'c']
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mle(
+        self,
+        family: str,
+        column: ColumnNames,
+        *more: ColumnNames,
+        bounds: Bounds = None,
+        blocks: Blocks = "auto",
+        trials: int | None = None,
+        components: int | None = None,
+        fixed: Mapping[str, float] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[LikelihoodFit] | NoReply:
+        """The parameters of a family of laws that rows follow, by maximum likelihood.
+
+        Parameters
+          family      normal, lognormal, exponential, gamma, weibull, beta, pareto, poisson, binomial, negative_binomial, normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats
+          column      a column by name, or several in a list, such as ['age', 'income']
+          *more       further columns by name, such as the outcome of a regression
+          bounds      public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}
+          blocks      into how many blocks rows are put, for t_star and blocks
+          trials      of a binomial family: the public number of trials
+          components  of a mixture: how many laws it has
+          fixed       of a scipy distribution: parameters that are known, such as {'floc': 0}
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          scores                 pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          gaussian_scores        (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          sufficient_statistics  pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
+          blocks                 pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
+          t_star                 pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
+
+        Returns a LikelihoodFit with the parameters by name, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mode(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[str | int | float] | NoReply:
+        """The most common value, of numbers, text or dates.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          stable  (epsilon, delta)-DP, may refuse: the mode without noise, if it leads clearly
+
+        Returns a number or a text, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def poisson_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[RegressionFit] | NoReply:
+        """A Poisson regression: how the log of the mean of counts depends on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def quantile(
+        self,
+        column: str,
+        q: Number,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
+
+        Parameters
+          column    a column by name
+          q         which quantile, from 0 to 1 (0.5 is the median), or a list of them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+        Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def quantile(
+        self,
+        column: str,
+        q: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[tuple[float, ...]] | NoReply:
+        """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
+
+        Parameters
+          column    a column by name
+          q         which quantile, from 0 to 1 (0.5 is the median), or a list of them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+        Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def quantile_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        quantile: Number = 0.5,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[RegressionFit] | NoReply:
+        """A quantile regression: how the median of the outcome, or another quantile, depends on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          quantile   which quantile, from 0.05 to 0.95; 0.5 is the median
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def sample_and_aggregate(
+        self,
+        function: Literal[
+            "mean",
+            "median",
+            "std",
+            "variance",
+            "minimum",
+            "maximum",
+            "iqr",
+            "mad",
+            "skewness",
+            "kurtosis",
+            "correlation",
+            "least_squares",
+        ],
+        column: ColumnNames,
+        *more: ColumnNames,
+        blocks: Blocks = "auto",
+        aggregate: Literal["mean", "trimmed", "winsorized", "median", "universal", "centred", "clipped"] = "universal",
+        range: Ends = None,
+        trim: Number | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "numbers", "tested"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float | tuple[float, ...]] | NoReply:
+        """One private answer of what a function says of random blocks of rows.
+
+        Parameters
+          function   the function by name: mean, median, std, variance, minimum, maximum, iqr, mad, skewness, kurtosis, correlation, least_squares
+          column     a column by name, or several in a list, such as ['age', 'income']
+          *more      further columns by name, such as the outcome of a regression
+          blocks     into how many blocks rows are put; public
+          aggregate  how their answers become one: mean, trimmed, winsorized, median, universal, centred, clipped
+          range      for mean, trimmed and winsorized: public ends of the answer such as (0, 10)
+          trim       for trimmed and winsorized: the part cut off at either end
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          numbers  pure epsilon-DP: one row changes the answer of one block
+          tested   (epsilon, delta)-DP, may refuse: a median of the blocks' answers by a private test
+
+        Returns a number, or one for each column or coefficient, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_family(
+        self,
+        column: str,
+        families: Sequence[
+            Literal[
+                "normal",
+                "lognormal",
+                "gamma",
+                "weibull",
+                "exponential",
+                "inverse_gaussian",
+                "pareto",
+                "beta",
+                "laplace",
+                "logistic",
+                "cauchy",
+                "student",
+                "gumbel",
+                "uniform",
+                "poisson",
+                "geometric",
+                "negative_binomial",
+            ]
+        ] = ...,
+        popularity: Literal[False] = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[str] | NoReply:
+        """The family of laws, of a public list, that fits the numbers best.
+
+        Parameters
+          column      a column by name
+          families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+        Returns the name of the family, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_family(
+        self,
+        column: str,
+        families: Sequence[
+            Literal[
+                "normal",
+                "lognormal",
+                "gamma",
+                "weibull",
+                "exponential",
+                "inverse_gaussian",
+                "pareto",
+                "beta",
+                "laplace",
+                "logistic",
+                "cauchy",
+                "student",
+                "gumbel",
+                "uniform",
+                "poisson",
+                "geometric",
+                "negative_binomial",
+            ]
+        ] = ...,
+        *,
+        popularity: Literal[True],
+        blocks: Blocks = "auto",
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[PopularOption] | NoReply:
+        """The family of laws, of a public list, that fits the numbers best.
+
+        Parameters
+          column      a column by name
+          families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+        Returns the name of the family, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_family(
+        self,
+        column: str,
+        families: Sequence[
+            Literal[
+                "normal",
+                "lognormal",
+                "gamma",
+                "weibull",
+                "exponential",
+                "inverse_gaussian",
+                "pareto",
+                "beta",
+                "laplace",
+                "logistic",
+                "cauchy",
+                "student",
+                "gumbel",
+                "uniform",
+                "poisson",
+                "geometric",
+                "negative_binomial",
+            ]
+        ] = ...,
+        popularity: bool = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[str | PopularOption] | NoReply:
+        """The family of laws, of a public list, that fits the numbers best.
+
+        Parameters
+          column      a column by name
+          families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+        Returns the name of the family, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def select_features(
+        self,
+        X: ColumnNames,
+        y: str,
+        at_most: int | None = None,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "stable", "each"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[SelectedFeatures] | NoReply:
+        """The features that LASSO finds significant for the outcome.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          at_most   the most features that LASSO may take, or None; 'each' is sharper with it
+          blocks    how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
+          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of so many
+
+        Returns SelectedFeatures with names and indices, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_model(
+        self,
+        X: ColumnNames,
+        y: str,
+        models: Sequence[
+            Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]
+        ] = ...,
+        popularity: Literal[False] = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[str] | NoReply:
+        """The model, of a public list, that predicts the outcome best from the features.
+
+        Parameters
+          X           the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y           the outcome: a column by name
+          models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+        Returns the name of the model, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_model(
+        self,
+        X: ColumnNames,
+        y: str,
+        models: Sequence[
+            Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]
+        ] = ...,
+        *,
+        popularity: Literal[True],
+        blocks: Blocks = "auto",
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[PopularOption] | NoReply:
+        """The model, of a public list, that predicts the outcome best from the features.
+
+        Parameters
+          X           the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y           the outcome: a column by name
+          models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+        Returns the name of the model, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_model(
+        self,
+        X: ColumnNames,
+        y: str,
+        models: Sequence[
+            Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]
+        ] = ...,
+        popularity: bool = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[str | PopularOption] | NoReply:
+        """The model, of a public list, that predicts the outcome best from the features.
+
+        Parameters
+          X           the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y           the outcome: a column by name
+          models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+        Returns the name of the model, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def sign_test(
+        self,
+        column: str,
+        median: Number = 0,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[TestResult] | NoReply:
+        """Whether the median of the rows is a given number, from how many rows lie above and below it.
+
+        Parameters
+          column       a column by name
+          median       the median under the null hypothesis
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def std(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The standard deviation of the rows (with n - 1).
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def sum(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The sum of the rows.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def t_test(
+        self,
+        column: str,
+        mean: Number = 0,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[TestResult] | NoReply:
+        """Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences).
+
+        Parameters
+          column       a column by name
+          mean         the mean under the null hypothesis
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def trimmed_mean(
+        self,
+        column: str,
+        trim: Number = 0.1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The mean of the rows that are left when a part of them is cut off at either end.
+
+        Parameters
+          column    a column by name
+          trim      the part cut off at either end, such as 0.1
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
+          dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def two_sample_ks_test(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[TestResult] | NoReply:
+        """Whether two groups of rows follow the same distribution (Smirnov's test).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the two labels whose rows are compared, such as ['a', 'b']
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise
+
+        Returns a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def two_sample_t_test(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[TestResult] | NoReply:
+        """Whether two groups of rows have the same mean (Welch's t test).
+
+        Parameters
+          values       a column by name
+          by           a column by name
+          groups       the two labels whose rows are compared, such as ['a', 'b']
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def variance(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The variance of the rows (with n - 1).
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def winsorized_mean(
+        self,
+        column: str,
+        trim: Number = 0.1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> Release[float] | NoReply:
+        """The mean of the rows, where a part of them at either end counts as the nearest row that is kept.
+
+        Parameters
+          column    a column by name
+          trim      the part pulled in at either end, such as 0.1
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+class GroupMethods:
+    """The statistics on columns of a protected table, in every group of its rows."""
+
+    def association_test(
+        self,
+        rows: str,
+        columns: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[CountsResult] | NoReply:
+        """Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand.
+
+        Parameters
+          rows      a column by name
+          columns   a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          thresholded  (epsilon, delta)-DP, may refuse: labels that many rows share, then noisy counts of their pairs
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def cdf(
+        self,
+        column: str,
+        points: int = 31,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[Distribution] | NoReply:
+        """The cumulative distribution function: which fraction of the rows lies at or below each value.
+
+        Parameters
+          column    a column by name
+          points    how many equally spaced quantiles draw it (2**k - 1 is best)
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+
+        Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def chi_square_test(
+        self,
+        rows: str,
+        columns: str,
+        row_labels: Elements,
+        column_labels: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[CountsResult] | NoReply:
+        """Whether two columns of labels are independent of each other (chi-square test), for labels that are public.
+
+        Parameters
+          rows           a column by name
+          columns        a column by name
+          row_labels     the labels of the first column that count
+          column_labels  the labels of the second column that count
+          epsilon        the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval       the confidence level of the interval, or None for none
+          rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def correlation(
+        self,
+        x: str,
+        y: str,
+        kind: Literal["pearson", "spearman", "kendall"] = "pearson",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "cells"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The correlation of two columns of the same rows, from -1 to 1.
+
+        Parameters
+          x         a column by name
+          y         a column by name
+          kind      'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          cells  pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def count(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[int] | NoReply:
+        """How many rows hold a value (rows that are missing do not count).
+
+        Parameters
+          column    a column by name; left out: all rows of the table
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon
+
+        Returns an int, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def covariance(
+        self,
+        x: str,
+        y: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The covariance of two columns of the same rows.
+
+        Parameters
+          x         a column by name
+          y         a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def goodness_of_fit_test(
+        self,
+        column: str,
+        probabilities: Mapping[Any, Number] | Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[CountsResult] | NoReply:
+        """Whether labels have given probabilities (chi-square test).
+
+        Parameters
+          column         a column by name
+          probabilities  the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels
+          epsilon        the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval       the confidence level of the interval, or None for none
+          rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def histogram(
+        self,
+        column: str,
+        bins: int | Elements = 10,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[Histogram] | NoReply:
+        """How many rows lie in each bin, of numbers or of labels.
+
+        Parameters
+          column    a column by name
+          bins      about how many bins numbers get (their edges are found privately), or a list of edges, or of labels; labels that are not listed need delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace      pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately
+          thresholded  (epsilon, delta)-DP: whole-number Laplace noise on every count, and labels shown from a threshold on
+
+        Returns a Histogram with .edges or .labels, .counts, .low and .high, .shares, .rows and .bars(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def interquantile_range(
+        self,
+        column: str,
+        q: Elements = (0.25, 0.75),
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The distance between two quantiles: the width of a middle part of the rows.
+
+        Parameters
+          column    a column by name
+          q         the two quantiles, such as [0.1, 0.9]
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
+          dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
+          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
+          ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
+          quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def iqr(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The interquartile range: the width of the middle half of the rows.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
+          dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
+          one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
+          ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
+          quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def ks_test(
+        self,
+        column: str,
+        distribution: Literal["normal", "uniform", "exponential", "laplace", "logistic", "lognormal", "cauchy"] = "normal",
+        loc: Number = 0,
+        scale: Number = 1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[TestResult] | NoReply:
+        """Whether the rows follow a given distribution (Kolmogorov's test).
+
+        Parameters
+          column        a column by name
+          distribution  its name: normal, uniform, exponential, laplace, logistic, lognormal, cauchy
+          loc           its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end
+          scale         its scale, as scipy.stats has it: a normal one's standard deviation
+          epsilon       the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta         for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval      the confidence level of the interval, or None for none
+          rng           dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise
+
+        Returns a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def linear_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal[
+            "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
+        ] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[RegressionFit] | NoReply:
+        """A linear regression: how the mean of the outcome depends on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
+          robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
+          short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
+          theil_sen       pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median intercept; refuses where too few pairs have a slope
+          dwork-lei       (epsilon, delta)-DP, may refuse: the short-cut regression R_s, medians of blocks' coefficients by Algorithm M
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def logistic_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[RegressionFit] | NoReply:
+        """A logistic regression: how the log odds of an outcome of 0 or 1 depend on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mean(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The mean of the rows.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def median(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The middle value: half of the rows lie below it.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def median_test(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[CountsResult] | NoReply:
+        """Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the labels whose rows are compared, such as ['a', 'b', 'c']
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mle(
+        self,
+        family: str,
+        column: ColumnNames,
+        *more: ColumnNames,
+        bounds: Bounds = None,
+        blocks: Blocks = "auto",
+        trials: int | None = None,
+        components: int | None = None,
+        fixed: Mapping[str, float] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[LikelihoodFit] | NoReply:
+        """The parameters of a family of laws that rows follow, by maximum likelihood.
+
+        Parameters
+          family      normal, lognormal, exponential, gamma, weibull, beta, pareto, poisson, binomial, negative_binomial, normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats
+          column      a column by name, or several in a list, such as ['age', 'income']
+          *more       further columns by name, such as the outcome of a regression
+          bounds      public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}
+          blocks      into how many blocks rows are put, for t_star and blocks
+          trials      of a binomial family: the public number of trials
+          components  of a mixture: how many laws it has
+          fixed       of a scipy distribution: parameters that are known, such as {'floc': 0}
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          scores                 pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          gaussian_scores        (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          sufficient_statistics  pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
+          blocks                 pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
+          t_star                 pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
+
+        Returns a LikelihoodFit with the parameters by name, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mode(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[str | int | float] | NoReply:
+        """The most common value, of numbers, text or dates.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          stable  (epsilon, delta)-DP, may refuse: the mode without noise, if it leads clearly
+
+        Returns a number or a text, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def poisson_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[RegressionFit] | NoReply:
+        """A Poisson regression: how the log of the mean of counts depends on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def quantile(
+        self,
+        column: str,
+        q: Number,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
+
+        Parameters
+          column    a column by name
+          q         which quantile, from 0 to 1 (0.5 is the median), or a list of them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+        Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def quantile(
+        self,
+        column: str,
+        q: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[tuple[float, ...]] | NoReply:
+        """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
+
+        Parameters
+          column    a column by name
+          q         which quantile, from 0 to 1 (0.5 is the median), or a list of them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+          ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+          ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+          bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+          stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+        Returns a float, or a tuple of floats in the order of the list, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def quantile_regression(
+        self,
+        X: ColumnNames,
+        y: str,
+        quantile: Number = 0.5,
+        intercept: bool = True,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[RegressionFit] | NoReply:
+        """A quantile regression: how the median of the outcome, or another quantile, depends on features.
+
+        Parameters
+          X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y          the outcome: a column by name
+          quantile   which quantile, from 0.05 to 0.95; 0.5 is the median
+          intercept  whether an intercept is fitted
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+        Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def sample_and_aggregate(
+        self,
+        function: Literal[
+            "mean",
+            "median",
+            "std",
+            "variance",
+            "minimum",
+            "maximum",
+            "iqr",
+            "mad",
+            "skewness",
+            "kurtosis",
+            "correlation",
+            "least_squares",
+        ],
+        column: ColumnNames,
+        *more: ColumnNames,
+        blocks: Blocks = "auto",
+        aggregate: Literal["mean", "trimmed", "winsorized", "median", "universal", "centred", "clipped"] = "universal",
+        range: Ends = None,
+        trim: Number | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "numbers", "tested"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float | tuple[float, ...]] | NoReply:
+        """One private answer of what a function says of random blocks of rows.
+
+        Parameters
+          function   the function by name: mean, median, std, variance, minimum, maximum, iqr, mad, skewness, kurtosis, correlation, least_squares
+          column     a column by name, or several in a list, such as ['age', 'income']
+          *more      further columns by name, such as the outcome of a regression
+          blocks     into how many blocks rows are put; public
+          aggregate  how their answers become one: mean, trimmed, winsorized, median, universal, centred, clipped
+          range      for mean, trimmed and winsorized: public ends of the answer such as (0, 10)
+          trim       for trimmed and winsorized: the part cut off at either end
+          epsilon    the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval   the confidence level of the interval, or None for none
+          rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          numbers  pure epsilon-DP: one row changes the answer of one block
+          tested   (epsilon, delta)-DP, may refuse: a median of the blocks' answers by a private test
+
+        Returns a number, or one for each column or coefficient, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_family(
+        self,
+        column: str,
+        families: Sequence[
+            Literal[
+                "normal",
+                "lognormal",
+                "gamma",
+                "weibull",
+                "exponential",
+                "inverse_gaussian",
+                "pareto",
+                "beta",
+                "laplace",
+                "logistic",
+                "cauchy",
+                "student",
+                "gumbel",
+                "uniform",
+                "poisson",
+                "geometric",
+                "negative_binomial",
+            ]
+        ] = ...,
+        popularity: Literal[False] = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[str] | NoReply:
+        """The family of laws, of a public list, that fits the numbers best.
+
+        Parameters
+          column      a column by name
+          families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+        Returns the name of the family, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_family(
+        self,
+        column: str,
+        families: Sequence[
+            Literal[
+                "normal",
+                "lognormal",
+                "gamma",
+                "weibull",
+                "exponential",
+                "inverse_gaussian",
+                "pareto",
+                "beta",
+                "laplace",
+                "logistic",
+                "cauchy",
+                "student",
+                "gumbel",
+                "uniform",
+                "poisson",
+                "geometric",
+                "negative_binomial",
+            ]
+        ] = ...,
+        *,
+        popularity: Literal[True],
+        blocks: Blocks = "auto",
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[PopularOption] | NoReply:
+        """The family of laws, of a public list, that fits the numbers best.
+
+        Parameters
+          column      a column by name
+          families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+        Returns the name of the family, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_family(
+        self,
+        column: str,
+        families: Sequence[
+            Literal[
+                "normal",
+                "lognormal",
+                "gamma",
+                "weibull",
+                "exponential",
+                "inverse_gaussian",
+                "pareto",
+                "beta",
+                "laplace",
+                "logistic",
+                "cauchy",
+                "student",
+                "gumbel",
+                "uniform",
+                "poisson",
+                "geometric",
+                "negative_binomial",
+            ]
+        ] = ...,
+        popularity: bool = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[str | PopularOption] | NoReply:
+        """The family of laws, of a public list, that fits the numbers best.
+
+        Parameters
+          column      a column by name
+          families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+        Returns the name of the family, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def select_features(
+        self,
+        X: ColumnNames,
+        y: str,
+        at_most: int | None = None,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "stable", "each"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[SelectedFeatures] | NoReply:
+        """The features that LASSO finds significant for the outcome.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          at_most   the most features that LASSO may take, or None; 'each' is sharper with it
+          blocks    how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
+          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of so many
+
+        Returns SelectedFeatures with names and indices, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_model(
+        self,
+        X: ColumnNames,
+        y: str,
+        models: Sequence[
+            Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]
+        ] = ...,
+        popularity: Literal[False] = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[str] | NoReply:
+        """The model, of a public list, that predicts the outcome best from the features.
+
+        Parameters
+          X           the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y           the outcome: a column by name
+          models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+        Returns the name of the model, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_model(
+        self,
+        X: ColumnNames,
+        y: str,
+        models: Sequence[
+            Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]
+        ] = ...,
+        *,
+        popularity: Literal[True],
+        blocks: Blocks = "auto",
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[PopularOption] | NoReply:
+        """The model, of a public list, that predicts the outcome best from the features.
+
+        Parameters
+          X           the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y           the outcome: a column by name
+          models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+        Returns the name of the model, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    @overload
+    def select_model(
+        self,
+        X: ColumnNames,
+        y: str,
+        models: Sequence[
+            Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]
+        ] = ...,
+        popularity: bool = False,
+        blocks: Blocks = "auto",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "noisy_max", "stable"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[str | PopularOption] | NoReply:
+        """The model, of a public list, that predicts the outcome best from the features.
+
+        Parameters
+          X           the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y           the outcome: a column by name
+          models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic
+          popularity  whether a quarter of epsilon buys the winner's share of blocks
+          blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+          stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+        Returns the name of the model, or with popularity a PopularOption, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def sign_test(
+        self,
+        column: str,
+        median: Number = 0,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[TestResult] | NoReply:
+        """Whether the median of the rows is a given number, from how many rows lie above and below it.
+
+        Parameters
+          column       a column by name
+          median       the median under the null hypothesis
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+        Returns a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def std(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The standard deviation of the rows (with n - 1).
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def sum(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The sum of the rows.
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def t_test(
+        self,
+        column: str,
+        mean: Number = 0,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[TestResult] | NoReply:
+        """Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences).
+
+        Parameters
+          column       a column by name
+          mean         the mean under the null hypothesis
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def trimmed_mean(
+        self,
+        column: str,
+        trim: Number = 0.1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The mean of the rows that are left when a part of them is cut off at either end.
+
+        Parameters
+          column    a column by name
+          trim      the part cut off at either end, such as 0.1
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
+          dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def two_sample_ks_test(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[TestResult] | NoReply:
+        """Whether two groups of rows follow the same distribution (Smirnov's test).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the two labels whose rows are compared, such as ['a', 'b']
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise
+
+        Returns a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def two_sample_t_test(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[TestResult] | NoReply:
+        """Whether two groups of rows have the same mean (Welch's t test).
+
+        Parameters
+          values       a column by name
+          by           a column by name
+          groups       the two labels whose rows are compared, such as ['a', 'b']
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def variance(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The variance of the rows (with n - 1).
+
+        Parameters
+          column    a column by name
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def winsorized_mean(
+        self,
+        column: str,
+        trim: Number = 0.1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "universal"] = "auto",
+        interval: Number | None = 0.95,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[float] | NoReply:
+        """The mean of the rows, where a part of them at either end counts as the nearest row that is kept.
+
+        Parameters
+          column    a column by name
+          trim      the part pulled in at either end, such as 0.1
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+
+        Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """

@@ -1,0 +1,130 @@
+"""The words of a call: hints about unknown ones, renamed ones, and one that must not be left out."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Concatenate, ParamSpec, TypeVar
+
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
+
+OTHER_WORDS = {"bounds": "range", "n_blocks": "blocks", "eps": "epsilon", "timeout": "seconds", "n_jobs": "workers"}
+"""What other libraries call a parameter, for hints."""
+EPSILON = {"epsilon": "the privacy that it may spend: for example epsilon=0.5"}
+"""What is said where it is left out."""
+Parameters = ParamSpec("Parameters")
+Asker = TypeVar("Asker")
+Words = TypeVar("Words")
+Reply = TypeVar("Reply")
+
+
+def likely_name(name: str, known: Iterable[str], other_names: Mapping[str, str] | None = None) -> str | None:
+    """The one of the `known` names that is likely meant: what another library calls so, or the nearest one; None without one."""
+    listed = list(known)
+    if other_names and name in other_names:
+        return other_names[name] if other_names[name] in listed else None
+    return next(iter(get_close_matches(name.lower(), listed, n=1)), None)
+
+
+def unknown_word(function: str, word: str, known: Sequence[str]) -> UnknownNameError:
+    """The error about a word that is no parameter of a function, with the one that is likely meant."""
+    near = likely_name(word, known, OTHER_WORDS)
+    hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}."
+    return UnknownNameError(f"{function} has no parameter {word!r}; {hint}")
+
+
+def with_known_words(
+    needed: Mapping[str, str] = EPSILON, /, **renamed: str
+) -> Callable[[Callable[Parameters, Reply]], Callable[Parameters, Reply]]:
+    """Decorator: errors with hints about keywords that the function does not have, and about `needed` ones that are left out.
+
+    `renamed` are old words and new ones.
+    """
+
+    def decorate(function: Callable[Parameters, Reply]) -> Callable[Parameters, Reply]:
+        known = tuple(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def checked(*given: Parameters.args, **words: Parameters.kwargs) -> Reply:
+            for old in words.keys() & renamed.keys():
+                warnings.warn(f"{function.__name__}: {old}= is now {renamed[old]}=.", DeprecationWarning, stacklevel=2)
+                words[renamed[old]] = words.pop(old)
+            check_words(function.__name__, words, known, needed=needed)
+            return function(*given, **words)
+
+        return checked
+
+    return decorate
+
+
+def taking(
+    words: Callable[Parameters, Words],
+) -> Callable[[Callable[[Words], Reply]], Callable[Parameters, Reply]]:
+    """Decorator: a function of `words`, a dataclass, is called with the fields of the dataclass.
+
+    A class attribute `refused` of it has words that belong elsewhere, and what is said about them.
+    """
+
+    def decorate(answer: Callable[[Words], Reply]) -> Callable[Parameters, Reply]:
+        signature = inspect.signature(words)
+
+        @functools.wraps(answer)
+        def called(*given: Parameters.args, **keywords: Parameters.kwargs) -> Reply:
+            check_words(answer.__name__, keywords, tuple(signature.parameters), getattr(words, "refused", {}))
+            return answer(words(*given, **keywords))
+
+        called.__signature__ = signature.replace(return_annotation=_returned(answer))  # type: ignore[attr-defined]
+        return called
+
+    return decorate
+
+
+def method_taking(
+    words: Callable[Parameters, Words],
+) -> Callable[[Callable[[Asker, Words], Reply]], Callable[Concatenate[Asker, Parameters], Reply]]:
+    """Decorator: as `taking`, of a method."""
+
+    def decorate(answer: Callable[[Asker, Words], Reply]) -> Callable[Concatenate[Asker, Parameters], Reply]:
+        signature = inspect.signature(words)
+        asker = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+
+        @functools.wraps(answer)
+        def called(self: Asker, /, *given: Parameters.args, **keywords: Parameters.kwargs) -> Reply:
+            check_words(answer.__name__, keywords, tuple(signature.parameters), getattr(words, "refused", {}))
+            return answer(self, words(*given, **keywords))
+
+        parameters = [asker, *signature.parameters.values()]
+        called.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=parameters, return_annotation=_returned(answer)
+        )
+        return called
+
+    return decorate
+
+
+def check_words(
+    function: str,
+    words: Mapping[str, object],
+    known: Sequence[str],
+    refused: Mapping[str, str] | None = None,
+    needed: Mapping[str, str] = EPSILON,
+) -> None:
+    """Raise about words that are no parameters of a function, and where a `needed` one that it takes is left out.
+
+    `refused` are words that belong elsewhere, and what is said about them; `needed` ones have what they are.
+    """
+    for word in words:
+        if refused and word in refused:
+            raise InvalidParameterError(refused[word])
+        if word not in known:
+            raise unknown_word(function, word, known)
+    for word, what in needed.items():
+        if word in known and words.get(word) is None:
+            raise MissingParameterError(f"{function} needs {word}, {what}.")
+
+
+def _returned(function: Callable[..., object]) -> object:
+    return inspect.signature(function).return_annotation

@@ -1,0 +1,1461 @@
+# Written by `make stubs` from the registry: do not edit.
+"""The statistics as functions of data."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+from dpstats.foundations.accepted import Blocks, Bounds, Columns, Elements, Estimator, Law, Model, NeighborsName, Number, Rows
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.distribution import Distribution
+from dpstats.statistics.likelihood.fit import LikelihoodFit
+from dpstats.statistics.regression.fit import RegressionFit
+from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.testing.results import CountsResult, TestResult
+
+__all__ = [
+    "association_test",
+    "cdf",
+    "chi_square_test",
+    "correlation",
+    "count",
+    "covariance",
+    "goodness_of_fit_test",
+    "histogram",
+    "interquantile_range",
+    "iqr",
+    "ks_test",
+    "linear_regression",
+    "logistic_regression",
+    "mean",
+    "median",
+    "median_test",
+    "mle",
+    "mode",
+    "poisson_regression",
+    "quantile",
+    "quantile_regression",
+    "select_family",
+    "select_features",
+    "select_model",
+    "sign_test",
+    "std",
+    "sum",
+    "t_test",
+    "trimmed_mean",
+    "two_sample_ks_test",
+    "two_sample_t_test",
+    "variance",
+    "winsorized_mean",
+]
+
+def association_test(
+    rows: Rows,
+    columns: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "thresholded"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[CountsResult] | NoReply:
+    """Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand.
+
+    Parameters
+      rows       values of any type: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      columns    values of any type, of the same rows in the same order
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      thresholded  (epsilon, delta)-DP, may refuse: labels that many rows share, then noisy counts of their pairs
+
+    Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def cdf(
+    data: Rows,
+    points: int = 31,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[Distribution] | NoReply:
+    """The cumulative distribution function: which fraction of the rows lies at or below each value.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      points     how many equally spaced quantiles draw it (2**k - 1 is best)
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+
+    Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def chi_square_test(
+    rows: Rows,
+    columns: Rows,
+    row_labels: Elements,
+    column_labels: Elements,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[CountsResult] | NoReply:
+    """Whether two columns of labels are independent of each other (chi-square test), for labels that are public.
+
+    Parameters
+      rows           values of any type: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      columns        values of any type, of the same rows in the same order
+      row_labels     the labels of the first column that count
+      column_labels  the labels of the second column that count
+      epsilon        the privacy that the answer spends; required, for example 0.5
+      delta          for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors      'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval       the confidence level of the interval, or None for none
+      unit           what one row stands for, in words, for the card
+      rng            dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+    Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def correlation(
+    x: Rows,
+    y: Rows,
+    kind: Literal["pearson", "spearman", "kendall"] = "pearson",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "cells"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The correlation of two columns of the same rows, from -1 to 1.
+
+    Parameters
+      x          numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          numbers, of the same rows in the same order
+      kind       'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      cells  pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def count(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[int] | NoReply:
+    """How many rows hold a value (rows that are missing do not count).
+
+    Parameters
+      data       values of any type: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP: whole-number Laplace noise of scale 1/epsilon
+
+    Returns an int, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def covariance(
+    x: Rows,
+    y: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The covariance of two columns of the same rows.
+
+    Parameters
+      x          numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          numbers, of the same rows in the same order
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def goodness_of_fit_test(
+    data: Rows,
+    probabilities: Mapping[Any, Number] | Elements,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[CountsResult] | NoReply:
+    """Whether labels have given probabilities (chi-square test).
+
+    Parameters
+      data           values of any type: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      probabilities  the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels
+      epsilon        the privacy that the answer spends; required, for example 0.5
+      delta          for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors      'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval       the confidence level of the interval, or None for none
+      unit           what one row stands for, in words, for the card
+      rng            dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+    Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def histogram(
+    data: Rows,
+    bins: int | Elements = 10,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "thresholded"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[Histogram] | NoReply:
+    """How many rows lie in each bin, of numbers or of labels.
+
+    Parameters
+      data       numbers, or values of any other type: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      bins       about how many bins numbers get (their edges are found privately), or a list of edges, or of labels; labels that are not listed need delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace      pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately
+      thresholded  (epsilon, delta)-DP: whole-number Laplace noise on every count, and labels shown from a threshold on
+
+    Returns a Histogram with .edges or .labels, .counts, .low and .high, .shares, .rows and .bars(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def interquantile_range(
+    data: Rows,
+    q: Elements = (0.25, 0.75),
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The distance between two quantiles: the width of a middle part of the rows.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      q          the two quantiles, such as [0.1, 0.9]
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
+      dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
+      one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
+      bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
+      ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
+      quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def iqr(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The interquartile range: the width of the middle half of the rows.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
+      dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
+      one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
+      bin-centre  (epsilon, delta)-DP, may refuse: the centre of the bin without noise, bins as fine as the rows allow
+      ptr         (epsilon, delta)-DP, may refuse: one test of how far a row can move the logarithm, no bins
+      quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def ks_test(
+    data: Rows,
+    distribution: Literal["normal", "uniform", "exponential", "laplace", "logistic", "lognormal", "cauchy"] = "normal",
+    loc: Number = 0,
+    scale: Number = 1,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[TestResult] | NoReply:
+    """Whether the rows follow a given distribution (Kolmogorov's test).
+
+    Parameters
+      data          numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      distribution  its name: normal, uniform, exponential, laplace, logistic, lognormal, cauchy
+      loc           its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end
+      scale         its scale, as scipy.stats has it: a normal one's standard deviation
+      epsilon       the privacy that the answer spends; required, for example 0.5
+      delta         for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors     'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval      the confidence level of the interval, or None for none
+      unit          what one row stands for, in words, for the card
+      rng           dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise
+
+    Returns a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def linear_regression(
+    X: Columns,
+    y: Rows,
+    intercept: bool = True,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[RegressionFit] | NoReply:
+    """A linear regression: how the mean of the outcome depends on features.
+
+    Parameters
+      X          the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      intercept  whether an intercept is fitted
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
+      robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
+      short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
+      theil_sen       pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median intercept; refuses where too few pairs have a slope
+      dwork-lei       (epsilon, delta)-DP, may refuse: the short-cut regression R_s, medians of blocks' coefficients by Algorithm M
+
+    Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def logistic_regression(
+    X: Columns,
+    y: Rows,
+    intercept: bool = True,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[RegressionFit] | NoReply:
+    """A logistic regression: how the log odds of an outcome of 0 or 1 depend on features.
+
+    Parameters
+      X          the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      intercept  whether an intercept is fitted
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+    Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def mean(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The mean of the rows.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def median(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The middle value: half of the rows lie below it.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+      ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+      ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+      bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+      stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def median_test(
+    values: Rows,
+    by: Rows,
+    groups: Elements,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[CountsResult] | NoReply:
+    """Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one).
+
+    Parameters
+      values     numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by         values of any type, of the same rows in the same order
+      groups     the labels whose rows are compared, such as ['a', 'b', 'c']
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+    Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def mle(
+    family: str | Law | Model,
+    data: Columns,
+    *more: Columns,
+    bounds: Bounds = None,
+    blocks: Blocks = "auto",
+    trials: int | None = None,
+    components: int | None = None,
+    fixed: Mapping[str, float] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[LikelihoodFit] | NoReply:
+    """The parameters of a family of laws that rows follow, by maximum likelihood.
+
+    Parameters
+      family      normal, lognormal, exponential, gamma, weibull, beta, pareto, poisson, binomial, negative_binomial, normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats
+      data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; of several columns a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      *more       further columns of the same rows in the same order, such as the outcome of a regression
+      bounds      public ranges of the parameters, for t_star: {'shape': (0.1, 10), ...}
+      blocks      into how many blocks rows are put, for t_star and blocks
+      trials      of a binomial family: the public number of trials
+      components  of a mixture: how many laws it has
+      fixed       of a scipy distribution: parameters that are known, such as {'floc': 0}
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      scores                 pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+      gaussian_scores        (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+      sufficient_statistics  pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
+      blocks                 pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
+      t_star                 pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
+
+    Returns a LikelihoodFit with the parameters by name, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def mode(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[str | int | float] | NoReply:
+    """The most common value, of numbers, text or dates.
+
+    Parameters
+      data       values of any type: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      stable  (epsilon, delta)-DP, may refuse: the mode without noise, if it leads clearly
+
+    Returns a number or a text, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def poisson_regression(
+    X: Columns,
+    y: Rows,
+    intercept: bool = True,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[RegressionFit] | NoReply:
+    """A Poisson regression: how the log of the mean of counts depends on features.
+
+    Parameters
+      X          the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      intercept  whether an intercept is fitted
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+    Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def quantile(
+    data: Rows,
+    q: Number,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      q          which quantile, from 0 to 1 (0.5 is the median), or a list of them
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+      ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+      ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+      bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+      stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+    Returns a float, or a tuple of floats in the order of the list, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def quantile(
+    data: Rows,
+    q: Elements,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[tuple[float, ...]] | NoReply:
+    """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      q          which quantile, from 0 to 1 (0.5 is the median), or a list of them
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
+      ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
+      ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
+      bin-centre  (epsilon, delta)-DP, may refuse: the centre of a bin without noise
+      stable      (epsilon, delta)-DP, may refuse: the value itself without noise, for data with many ties
+
+    Returns a float, or a tuple of floats in the order of the list, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def quantile_regression(
+    X: Columns,
+    y: Rows,
+    quantile: Number = 0.5,
+    intercept: bool = True,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[RegressionFit] | NoReply:
+    """A quantile regression: how the median of the outcome, or another quantile, depends on features.
+
+    Parameters
+      X          the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      quantile   which quantile, from 0.05 to 0.95; 0.5 is the median
+      intercept  whether an intercept is fitted
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+
+    Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def select_family(
+    data: Rows,
+    families: Sequence[
+        Literal[
+            "normal",
+            "lognormal",
+            "gamma",
+            "weibull",
+            "exponential",
+            "inverse_gaussian",
+            "pareto",
+            "beta",
+            "laplace",
+            "logistic",
+            "cauchy",
+            "student",
+            "gumbel",
+            "uniform",
+            "poisson",
+            "geometric",
+            "negative_binomial",
+        ]
+    ] = ...,
+    popularity: Literal[False] = False,
+    blocks: Blocks = "auto",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "noisy_max", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[str] | NoReply:
+    """The family of laws, of a public list, that fits the numbers best.
+
+    Parameters
+      data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+      popularity  whether a quarter of epsilon buys the winner's share of blocks
+      blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+      stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+    Returns the name of the family, or with popularity a PopularOption, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def select_family(
+    data: Rows,
+    families: Sequence[
+        Literal[
+            "normal",
+            "lognormal",
+            "gamma",
+            "weibull",
+            "exponential",
+            "inverse_gaussian",
+            "pareto",
+            "beta",
+            "laplace",
+            "logistic",
+            "cauchy",
+            "student",
+            "gumbel",
+            "uniform",
+            "poisson",
+            "geometric",
+            "negative_binomial",
+        ]
+    ] = ...,
+    *,
+    popularity: Literal[True],
+    blocks: Blocks = "auto",
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "noisy_max", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[PopularOption] | NoReply:
+    """The family of laws, of a public list, that fits the numbers best.
+
+    Parameters
+      data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+      popularity  whether a quarter of epsilon buys the winner's share of blocks
+      blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+      stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+    Returns the name of the family, or with popularity a PopularOption, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def select_family(
+    data: Rows,
+    families: Sequence[
+        Literal[
+            "normal",
+            "lognormal",
+            "gamma",
+            "weibull",
+            "exponential",
+            "inverse_gaussian",
+            "pareto",
+            "beta",
+            "laplace",
+            "logistic",
+            "cauchy",
+            "student",
+            "gumbel",
+            "uniform",
+            "poisson",
+            "geometric",
+            "negative_binomial",
+        ]
+    ] = ...,
+    popularity: bool = False,
+    blocks: Blocks = "auto",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "noisy_max", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[str | PopularOption] | NoReply:
+    """The family of laws, of a public list, that fits the numbers best.
+
+    Parameters
+      data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      families    two or more of normal, lognormal, gamma, weibull, exponential, inverse_gaussian, pareto, beta, laplace, logistic, cauchy, student, gumbel, uniform, poisson, geometric, negative_binomial
+      popularity  whether a quarter of epsilon buys the winner's share of blocks
+      blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      noisy_max  pure epsilon-DP, no delta: the family that wins most blocks by Akaike's information criterion, by report-noisy-max
+      stable     (epsilon, delta)-DP, may refuse: the family that wins most blocks, if its lead passes a test
+
+    Returns the name of the family, or with popularity a PopularOption, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def select_features(
+    X: Columns,
+    y: Rows,
+    at_most: int | None = None,
+    blocks: Blocks = "auto",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "stable", "each"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[SelectedFeatures] | NoReply:
+    """The features that LASSO finds significant for the outcome.
+
+    Parameters
+      X          the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      at_most    the most features that LASSO may take, or None; 'each' is sharper with it
+      blocks     how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
+      each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of so many
+
+    Returns SelectedFeatures with names and indices, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def select_model(
+    X: Columns,
+    y: Rows,
+    models: Sequence[Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]]
+    | Mapping[str, Estimator] = ...,
+    popularity: Literal[False] = False,
+    blocks: Blocks = "auto",
+    *,
+    seconds: float = 60.0,
+    workers: int | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "noisy_max", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[str] | NoReply:
+    """The model, of a public list, that predicts the outcome best from the features.
+
+    Parameters
+      X           the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y           the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic; or a dict of scikit-learn estimators by name, which are fitted to arrays, each with a fixed seed
+      popularity  whether a quarter of epsilon buys the winner's share of blocks
+      blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+      seconds     of own models: what a block may take; one that takes longer has no answer
+      workers     of own models: processes, one for each core where it is left out; 0 runs them here, for finding faults
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+      stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+    Returns the name of the model, or with popularity a PopularOption, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def select_model(
+    X: Columns,
+    y: Rows,
+    models: Sequence[Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]]
+    | Mapping[str, Estimator] = ...,
+    *,
+    popularity: Literal[True],
+    blocks: Blocks = "auto",
+    seconds: float = 60.0,
+    workers: int | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "noisy_max", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[PopularOption] | NoReply:
+    """The model, of a public list, that predicts the outcome best from the features.
+
+    Parameters
+      X           the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y           the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic; or a dict of scikit-learn estimators by name, which are fitted to arrays, each with a fixed seed
+      popularity  whether a quarter of epsilon buys the winner's share of blocks
+      blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+      seconds     of own models: what a block may take; one that takes longer has no answer
+      workers     of own models: processes, one for each core where it is left out; 0 runs them here, for finding faults
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+      stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+    Returns the name of the model, or with popularity a PopularOption, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+@overload
+def select_model(
+    X: Columns,
+    y: Rows,
+    models: Sequence[Literal["constant", "linear", "quadratic", "lasso", "ridge", "tree", "forest", "nearest", "logistic"]]
+    | Mapping[str, Estimator] = ...,
+    popularity: bool = False,
+    blocks: Blocks = "auto",
+    *,
+    seconds: float = 60.0,
+    workers: int | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "noisy_max", "stable"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[str | PopularOption] | NoReply:
+    """The model, of a public list, that predicts the outcome best from the features.
+
+    Parameters
+      X           the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y           the outcome, numbers: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      models      two or more of constant, linear, quadratic, lasso, ridge, tree, forest, nearest, logistic; or a dict of scikit-learn estimators by name, which are fitted to arrays, each with a fixed seed
+      popularity  whether a quarter of epsilon buys the winner's share of blocks
+      blocks      how many random blocks of rows vote; 'auto' takes the least that comes through if a fifth of them disagree
+      seconds     of own models: what a block may take; one that takes longer has no answer
+      workers     of own models: processes, one for each core where it is left out; 0 runs them here, for finding faults
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      noisy_max  pure epsilon-DP, no delta: the model that wins most blocks by its error on unseen rows, by report-noisy-max
+      stable     (epsilon, delta)-DP, may refuse: the model that wins most blocks, if its lead passes a test
+
+    Returns the name of the model, or with popularity a PopularOption, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def sign_test(
+    data: Rows,
+    median: Number = 0,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[TestResult] | NoReply:
+    """Whether the median of the rows is a given number, from how many rows lie above and below it.
+
+    Parameters
+      data         numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      median       the median under the null hypothesis
+      alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+      epsilon      the privacy that the answer spends; required, for example 0.5
+      delta        for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval     the confidence level of the interval, or None for none
+      unit         what one row stands for, in words, for the card
+      rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
+
+    Returns a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def std(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The standard deviation of the rows (with n - 1).
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def sum(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The sum of the rows.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def t_test(
+    data: Rows,
+    mean: Number = 0,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[TestResult] | NoReply:
+    """Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences).
+
+    Parameters
+      data         numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      mean         the mean under the null hypothesis
+      alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+      epsilon      the privacy that the answer spends; required, for example 0.5
+      delta        for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval     the confidence level of the interval, or None for none
+      unit         what one row stands for, in words, for the card
+      rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+    Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def trimmed_mean(
+    data: Rows,
+    trim: Number = 0.1,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The mean of the rows that are left when a part of them is cut off at either end.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      trim       the part cut off at either end, such as 0.1
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+      ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
+      dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def two_sample_ks_test(
+    values: Rows,
+    by: Rows,
+    groups: Elements,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[TestResult] | NoReply:
+    """Whether two groups of rows follow the same distribution (Smirnov's test).
+
+    Parameters
+      values     numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by         values of any type, of the same rows in the same order
+      groups     the two labels whose rows are compared, such as ['a', 'b']
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise
+
+    Returns a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def two_sample_t_test(
+    values: Rows,
+    by: Rows,
+    groups: Elements,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[TestResult] | NoReply:
+    """Whether two groups of rows have the same mean (Welch's t test).
+
+    Parameters
+      values       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by           values of any type, of the same rows in the same order
+      groups       the two labels whose rows are compared, such as ['a', 'b']
+      alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+      epsilon      the privacy that the answer spends; required, for example 0.5
+      delta        for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval     the confidence level of the interval, or None for none
+      unit         what one row stands for, in words, for the card
+      rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+    Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def variance(
+    data: Rows,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The variance of the rows (with n - 1).
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def winsorized_mean(
+    data: Rows,
+    trim: Number = 0.1,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "universal"] = "auto",
+    interval: Number | None = 0.95,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[float] | NoReply:
+    """The mean of the rows, where a part of them at either end counts as the nearest row that is kept.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      trim       the part pulled in at either end, such as 0.1
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+
+    Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
