@@ -133,9 +133,7 @@ def test_names_of_which_a_file_lost_a_letter_share_no_bound(tmp_path: Path) -> N
     assert counts == [1, 1]
 
 
-def test_texts_that_are_no_utf8_are_answered_and_nothing_is_printed(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_texts_that_are_no_utf8_are_answered_and_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = stray([b"a"] * 20 + [b"secret\xff"], ["x"] * 21)
     pq.write_table(rows, tmp_path / "visits.parquet")
     for table in (pl.from_arrow(rows), tmp_path / "visits.parquet"):
