@@ -295,7 +295,7 @@ def test_functions_and_rows_of_a_script_travel() -> None:
     script = """
 from dataclasses import dataclass
 from dpstats.statistics.aggregation.evaluation import evaluate
-from dpstats.statistics.aggregation.replies import Numbers
+from dpstats.statistics.aggregation.replies import NumbersForm
 
 @dataclass
 class Row:
@@ -308,7 +308,7 @@ def helper(row):
 def function(rows):
     return sum(helper(row) for row in rows)
 
-print(evaluate([function], [([Row(1), Row(2)],), ([],)], Numbers(1), workers=1))
+print(evaluate([function], [([Row(1), Row(2)],), ([],)], NumbersForm(1), workers=1))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("[(3.0,), (0.0,)]\n", "")

@@ -89,10 +89,10 @@ def test_no_row_moves_a_sum_further_than_it_says(seed: int) -> None:
 def test_and_none_that_anybody_can_think_of(row: list[float], seed: int) -> None:
     row_sums = some_link_sums(np.random.default_rng(seed), 2)
     for name in (
-        "Logistic scores and products",
-        "Logistic products",
-        "Poisson scores and products",
-        "Poisson products",
+        "LogisticOutcomes scores and products",
+        "LogisticOutcomes products",
+        "PoissonOutcomes scores and products",
+        "PoissonOutcomes products",
         "shares",
     ):
         assert keeps(row_sums[name], np.array([row])), name

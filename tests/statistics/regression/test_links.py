@@ -108,7 +108,7 @@ def test_a_number_of_rows_that_is_handed_out_as_it_is_is_refuted(family: str) ->
     [
         ("logistic", walk, "Points", LeveragePoints),
         ("poisson", walk, "Points", LeveragePoints),
-        ("poisson", links, "Poisson", UncutPoisson),
+        ("poisson", links, "PoissonOutcomes", UncutPoisson),
     ],
 )
 def test_twins_are_refuted_on_the_way(family: str, home: Any, name: str, twin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
