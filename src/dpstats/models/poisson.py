@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dpstats.models.private_regression import Numbers, PrivateRegression, RegressorMixin
+from dpstats.statistics.regression.predictions import exponentials
 
 
 class PoissonRegressor(RegressorMixin, PrivateRegression):  # type: ignore[misc]  # scikit-learn has no types
@@ -20,8 +19,7 @@ class PoissonRegressor(RegressorMixin, PrivateRegression):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Numbers:
         """The predicted means for new rows."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(self._linear(X)))
+        return exponentials(self._linear(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the deviance that the predictions explain, as scikit-learn scores such a fit. A score is not private."""

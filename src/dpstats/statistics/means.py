@@ -15,6 +15,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpstats.foundations.portable import inner_product
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Statistic, method, register
@@ -103,7 +104,7 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer
     frame, cells = clipped.frame, clipped.cells
     size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
     weights = frame.centre / size + frame.radius / size * weights_of(cells.degree, 1)
-    value = _held(size * float(weights @ cells.noisy))
+    value = _held(size * inner_product(weights, cells.noisy))
     interval = None
     if question.interval is not None:
         level = float(question.interval)
