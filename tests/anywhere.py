@@ -39,8 +39,7 @@ _KERNELS = {"Nehalem": "SSE42", "Haswell": "AVX2", "Zen": "AVX2", "SkylakeX": "A
 
 def settings() -> dict[str, dict[str, str]]:
     """Environments by name: as it is, and older processors as far as this one can stand in for them."""
-    core: Any = np._core if hasattr(np, "_core") else np.core  # type: ignore[attr-defined]  # numpy 1
-    umath = core._multiarray_umath
+    umath: Any = getattr(np, "_core" if hasattr(np, "_core") else "core")._multiarray_umath  # the second for numpy 1
     found = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name)]
     widest = [name for name in found if name.startswith(("X86_V4", "AVX512"))]
     known = {

@@ -110,7 +110,7 @@ def _likelihoods(name: str, settings: dict[str, Any]) -> Iterator[tuple[str, Cal
             if family != "normal":
                 continue
             parameters["bounds"] = {"mean": (-5, 5), "std": (0.1, 5)}
-        columns = ROWS_OF.get(family, (POSITIVE,))
+        columns: tuple[Any, ...] = ROWS_OF.get(family, (POSITIVE,))
         if known.rows is Rows.SEVERAL:
             columns = (A, B)
         elif known.rows is Rows.OUTCOME:

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 ERROR_DIGITS = 7
-"""Significant digits of standard errors that are released. An estimate is released to the same unit as its standard error: rounding
-adds less than 1e-6 of that error."""
+"""Significant digits of standard errors that are released. An estimate is released to the same unit as its standard error:
+rounding adds less than 1e-6 of that error."""
 OWN_DIGITS = 10
 """Significant digits of numbers whose error is not known."""
 
