@@ -13,7 +13,7 @@ COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format stubs long oracle bench docs lock clean
+.PHONY: help demo test quick anywhere lint format stubs long oracle bench docs lock clean
 
 help: ## list the targets
 	@echo "dpstats: private statistics that need no bounds. Start with 'make demo'."
@@ -22,8 +22,14 @@ help: ## list the targets
 demo: $(VENV)/.run ## ask private questions of a bundled, synthetic table
 	@$(BIN)/dpstats demo $(ARGS)
 
-test: $(VENV)/.dev ## run the tests, on all cores
+test: $(VENV)/.dev ## run all tests, on all cores, in at most 10 minutes on two
 	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(ARGS)
+
+quick: $(VENV)/.dev ## run the quick tests of every room, in at most 90 seconds on two cores
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile -m "not long and not slow" $(ARGS)
+
+anywhere: $(VENV)/.dev ## try whether results depend on the processor: its features turned down, few and many threads
+	@$(BIN)/python -m tests.anywhere $(ARGS)
 
 lint: $(VENV)/.dev ## check style with ruff and types with mypy --strict
 	@$(BIN)/ruff check .

@@ -42,7 +42,7 @@ def java_version() -> int:
     if program is None:
         return 0
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False, timeout=60).stderr
+        said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False, timeout=600).stderr
     except OSError:
         return 0
     found = re.search(r'version "(\d+)', said)

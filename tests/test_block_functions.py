@@ -73,7 +73,7 @@ def test_a_function_that_fails_on_some_blocks_says_nothing_and_leaves_the_others
             return [1.0, 2.0]
         return "text" if fate == 3 else raw_block.mean()
 
-    release = in_workers(moody, seconds=1)
+    release = in_workers(moody, seconds=5)
     assert release.value == pytest.approx(INCOME.mean(), rel=0.2)
     assert capfd.readouterr() == ("", "")
 

@@ -281,6 +281,7 @@ def goodness_of_fit_test(
 def histogram(
     data: Rows,
     bins: int | Elements = 10,
+    kind: Literal["numbers", "labels"] | None = None,
     *,
     epsilon: Number,
     delta: Number = 0,
@@ -295,6 +296,7 @@ def histogram(
     Parameters
       data       numbers, or values of any other type: a list, a numpy array, a pandas or polars Series, an arrow array; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
       bins       about how many bins numbers get (their edges are found privately), or a list of edges, or of labels; labels that are not listed need delta
+      kind       'numbers' or 'labels': how a column is read that declares no type, such as a list
       epsilon    the privacy that the answer spends; required, for example 0.5
       delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)

@@ -166,7 +166,7 @@ trees = st.recursive(
 
 
 @given(prices=trees)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_sharper_rule_is_never_dearer_than_the_printed_one(prices: Prices) -> None:
     assert prices.sharp.refusal <= prices.printed.refusal
     assert prices.sharp.reply <= prices.printed.reply
@@ -184,7 +184,7 @@ def close_chances(draw: st.DrawFn, factor: Fraction) -> tuple[Fraction, Fraction
 
 
 @given(data=st.data(), factor=st.fractions(1, 12, max_denominator=9), count=st.integers(1, 5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_chance_that_some_test_passes_moves_by_no_more_than_one_test(data: Any, factor: Any, count: int) -> None:
     pairs = [data.draw(close_chances(factor)) for _ in range(count)]
     some_here = 1 - math.prod(1 - here for here, _ in pairs)

@@ -27,7 +27,7 @@ STEPS = st.one_of(st.integers(1, 40), st.integers(41, 10**9))
 
 
 @given(epsilon=EPSILONS, delta=DELTAS, steps=STEPS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_what_a_row_may_spend_adds_up_to_no_more_than_the_unit_may_and_hardly_less(epsilon: Any, delta: Any, steps: int) -> None:
     row = row_cost(epsilon, delta, steps)
     unit = unit_cost(row.epsilon, row.delta, steps)
@@ -48,7 +48,7 @@ def test_no_delta_stays_none_at_any_epsilon(epsilon: Any, steps: int) -> None:
 
 
 @given(epsilon=st.fractions(Fraction(1, 1000), 20), steps=st.integers(1, 12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_growth_of_delta_is_the_sum_over_the_steps_rounded_up(epsilon: Any, steps: int) -> None:
     total = sum((1 / exponential_of_minus(place * epsilon) for place in range(steps)), Fraction(0))
     growth = delta_growth(epsilon, steps)

@@ -141,7 +141,7 @@ def test_missing_elements_do_not_count(stranger: Any) -> None:
     assert as_column(["a", 1, stranger, stranger], numeric=False).count() == 2
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(rows=st.lists(st.sampled_from(OBJECTS), max_size=12))
 def test_no_list_raises(rows: list[Any]) -> None:
     held(as_column(rows))

@@ -81,7 +81,7 @@ def test_a_line_whose_quotes_do_not_add_up_swallows_no_other(write: Write, broke
     assert sorted(value for value in values if value >= 100) == sorted([*range(100, 150)] * 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(line=st.binary(max_size=40).filter(lambda line: b"\n" not in line and b"\r" not in line and b'"' not in line))
 def test_whatever_one_line_holds_the_others_are_counted(tmp_path_factory: pytest.TempPathFactory, line: bytes) -> None:
     path = tmp_path_factory.mktemp("lines") / "table.csv"

@@ -344,7 +344,7 @@ def test_one_more_number_leaves_the_labels_of_the_others(rows: list[Any], added:
         assert not before - after
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(
     rows=st.lists(
         st.one_of(st.integers(-3, 3), st.integers(2**53 - 4, 2**53 + 30), st.integers(-(2**63), 2**63 - 1)), max_size=50
@@ -357,7 +357,7 @@ def test_whole_numbers_fall_together_only_as_their_floats_do(rows: list[int], ho
     assert as_column([*rows, NAN, 0.5]).most_common(60) == ranked([*map(float_of_whole, rows), 0.5])
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(rows=st.lists(st.one_of(st.none(), st.text(max_size=2)), max_size=30), how_many=st.integers(0, 5))
 def test_texts_are_in_the_order_of_their_code_points(rows: list[str | None], how_many: int) -> None:
     truth = ranked([row for row in rows if row is not None], how_many)

@@ -45,7 +45,7 @@ def _tiny_steps() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 @pytest.mark.usefixtures("_tiny_steps")
 @given(rows=any_rows, asked=st.lists(requests, min_size=1, max_size=4), seed=st.integers(0, 2**32), pieces=st.integers(1, 3))
 def test_windows_by_brackets_are_exact_for_any_sample(
@@ -66,7 +66,7 @@ def test_windows_by_brackets_are_exact_for_any_sample(
         truth.check(window, request)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @pytest.mark.usefixtures("_tiny_steps")
 @given(rows=any_rows, at=st.lists(cuts, max_size=6))
 def test_rows_below_a_cut_are_counted_exactly_by_either_way(oracle: Any, rows: NDArray[Any], at: list[float | int]) -> None:
@@ -77,7 +77,7 @@ def test_rows_below_a_cut_are_counted_exactly_by_either_way(oracle: Any, rows: N
     assert selection.counts_below_of_sorted(blocks.sort_present([rows]), at) == truth == column.counts_below(at)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(
     parts=st.lists(st.lists(st.integers(0, 20), max_size=30), min_size=1, max_size=8),
     limit=st.integers(1, 40),

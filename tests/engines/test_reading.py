@@ -518,7 +518,7 @@ def test_elements_of_any_class_are_read_on_their_own_and_none_raises(wrap: Any) 
 
 
 @given(st.lists(st.sampled_from(range(len(ZOO))), max_size=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_an_element_is_read_the_same_in_any_company(places: list[int]) -> None:
     rows = [ZOO[place] for place in places]
     for kind in (TEXT, NUMBER, INTEGER, BOOLEAN, MOMENT, OTHER):
@@ -537,7 +537,7 @@ WRITTEN = st.one_of(
 
 
 @given(st.lists(st.none() | WRITTEN, max_size=8), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_text_is_read_the_same_in_any_company_and_by_every_library(rows: list[Any], data: st.DataObject) -> None:
     kept = [row for row in rows if data.draw(st.booleans())]
     for kind, reference in ((NUMBER, number_in), (INTEGER, whole_in), (BOOLEAN, truth_in)):
@@ -553,7 +553,7 @@ def test_a_text_is_read_the_same_in_any_company_and_by_every_library(rows: list[
 
 
 @given(st.lists(st.none() | st.floats(), max_size=8), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_number_is_read_the_same_in_any_company(rows: list[Any], data: st.DataObject) -> None:
     mask = np.array([data.draw(st.booleans()) for _ in rows], dtype=bool)
     for make in (lambda part: pl.Series(part, dtype=pl.Float64), lambda part: pa.array(part, type=pa.float64()), list):

@@ -18,13 +18,13 @@ KEYS = st.one_of(LABELS, st.tuples(LABELS), st.tuples(LABELS, LABELS), st.lists(
 
 
 @given(st.lists(KEYS, max_size=12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_both_ways_to_sort_give_one_order(keys: list[Any]) -> None:
     assert in_key_order(set(keys)) == sorted(set(keys), key=key_order)
 
 
 @given(st.lists(KEYS, max_size=12, unique=True), st.randoms())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_order_does_not_depend_on_what_came_first(keys: list[Any], shuffled: Any) -> None:
     first = in_key_order(keys)
     shuffled.shuffle(keys)

@@ -33,7 +33,7 @@ amounts = st.tuples(st.fractions(0, 10), st.fractions(0, Fraction(1, 10)))
 
 
 @given(parts=st.lists(amounts, min_size=1, max_size=6))
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 def test_sums_are_exact_in_every_order(parts: list[tuple[Fraction, Fraction]]) -> None:
     costs = [PrivacyCost(epsilon, delta) for epsilon, delta in parts]
     expected = PrivacyCost(sum(epsilon for epsilon, _ in parts), min(1, sum(delta for _, delta in parts)))

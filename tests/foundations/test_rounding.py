@@ -71,7 +71,7 @@ def test_a_parameter_is_the_number_that_was_written(written: object, meant: Any)
 
 
 @given(number=st.floats(allow_nan=False, allow_infinity=False))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_every_finite_float_means_its_shortest_decimal(number: float) -> None:
     assert exact_rational(number, "x") == Fraction(repr(number)) == exact_rational(np.float64(number), "x")
     assert float(exact_rational(number, "x")) == number
@@ -160,7 +160,7 @@ def test_text_is_exact_when_short_and_otherwise_rounded_up_and_marked(value: str
 
 
 @given(value=st.fractions(0, 10**9), digits=st.integers(1, 12))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_text_never_understates_and_a_mark_means_that_it_overstates(value: Fraction, digits: int) -> None:
     text = decimal_text(value, digits)
     shown = Fraction(text.lstrip("~"))
@@ -224,7 +224,7 @@ EXPONENTS = st.one_of(
 
 
 @given(exponent=EXPONENTS, bits=st.sampled_from([0, 1, 16, 64, 128, 512]))
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120)
 def test_exponentials_lie_in_their_brackets_which_are_at_most_two_units_wide(exponent: Fraction, bits: int) -> None:
     low, high = exp_bounds(exponent, bits)
     assert 0 <= low <= high <= low + 2
@@ -249,7 +249,7 @@ def test_brackets_close_in_as_bits_grow() -> None:
     count=st.integers(0, 60),
     bits=st.sampled_from([8, 128, 256]),
 )
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 def test_a_sequence_of_exponentials_lies_in_its_brackets(first: Fraction, step: Fraction, count: int, bits: int) -> None:
     lows, highs = exp_sequence_bounds(first, step, count, bits)
     assert len(lows) == len(highs) == count
@@ -273,7 +273,7 @@ VALUES = st.one_of(
 
 
 @given(value=VALUES, digits=st.sampled_from([10, 40, 100]))
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 def test_logarithms_lie_in_their_brackets_which_agree_to_the_digits(value: Fraction, digits: int) -> None:
     low, high = log_bounds(value, digits)
     assert low <= high
@@ -298,7 +298,7 @@ def test_logarithms_next_to_one_are_bracketed_by_zero_on_the_inner_side(power: i
 
 
 @given(value=st.fractions(0, 10**12), bits=st.sampled_from([0, 8, 128]))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_square_roots_lie_in_their_brackets_which_are_one_unit_wide(value: Fraction, bits: int) -> None:
     low, high = sqrt_bounds(value, bits)
     assert 0 <= low**2 <= value <= high**2
@@ -311,7 +311,7 @@ def test_roots_that_fit_the_grid_are_exact(root: Fraction) -> None:
 
 
 @given(value=st.fractions(0).filter(bool))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_the_power_of_two_is_the_largest_that_is_not_larger(value: Fraction) -> None:
     power = power_of_two_at_most(value)
     assert power <= value < 2 * power
@@ -325,7 +325,6 @@ def test_a_power_of_two_is_its_own(exponent: int) -> None:
 
 
 @given(values=st.lists(st.integers(0, 10**40), max_size=20))
-@settings(deadline=None, derandomize=True)
 def test_running_totals_are_exact(values: list[int]) -> None:
     assert cumulative(values) == list(itertools.accumulate(values))
 

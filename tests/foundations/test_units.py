@@ -18,14 +18,14 @@ exponents = st.one_of(st.integers(-1100, 1100), st.integers(-60, 60))
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(value=finite, exponent=exponents)
 def test_a_float_is_rounded_as_fractions_are(value: float, exponent: int) -> None:
     unit = Fraction(2) ** exponent
     assert in_units(value, unit) == round(Fraction(value) / unit)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(low=st.integers(-(2**64), 2**64), step=st.integers(0, 20), exponent=st.integers(-5, 5))
 def test_whole_numbers_stay_in_order(low: int, step: int, exponent: int) -> None:
     unit = Fraction(2) ** exponent

@@ -58,7 +58,7 @@ def test_each_coin_of_a_table_is_refined_by_its_own_digits(script: Script) -> No
 
 
 @given(exponent=st.fractions(Fraction(1, 1000), 40), prefix=st.integers(0, 2**40 - 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_settling_agrees_with_many_digits_of_the_probability(exponent: int | str | Fraction, prefix: int) -> None:
     known = digits(exponent, 40)
     if prefix != known:

@@ -124,7 +124,7 @@ def test_noise_too_wide_for_int64_is_of_whole_numbers_still() -> None:
 
 
 @given(ratio=st.fractions(Fraction(1, 50), 12), power=st.integers(1, 60))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_acceptance_is_enclosed_and_never_above_one(ratio: Any, power: int) -> None:
     shrunk = exponential_of_minus(power * abs(ratio - 1))
     truth = ratio**power * (shrunk if ratio >= 1 else 1 / shrunk)
@@ -169,7 +169,7 @@ coordinate = st.fractions(-4, 4, max_denominator=12)
 
 
 @given(first=st.lists(coordinate, min_size=1, max_size=4), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rounded_coordinates_move_no_further_than_declared(first: list[Any], data: st.DataObject) -> None:
     second = data.draw(st.lists(coordinate, min_size=len(first), max_size=len(first)))
     grid = Grid(data.draw(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(2, 3)])))

@@ -70,7 +70,7 @@ def test_zero_sign_and_magnitude_make_a_discrete_laplace_number(scale: Fraction)
 
 
 @given(scale=st.fractions(Fraction(1, 50), 10**6), bits=st.sampled_from([16, 80, 144]), data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_bounds_enclose_powers_and_digits_within_two_units(scale: Fraction, bits: int, data: st.DataObject) -> None:
     digits = _digit_count(scale)
     k = data.draw(st.integers(0, digits))
@@ -163,7 +163,7 @@ coordinate = st.fractions(-4, 4, max_denominator=12)
 
 
 @given(first=st.lists(coordinate, min_size=1, max_size=4), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rounded_values_move_by_no_more_units_than_declared(first: list[Any], data: st.DataObject) -> None:
     second = data.draw(st.lists(coordinate, min_size=len(first), max_size=len(first)))
     grid = Grid(data.draw(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(2, 3)])))

@@ -100,7 +100,7 @@ def test_the_threshold_is_the_delta_tail_of_the_noise(epsilon: Any, delta: Any) 
 
 
 @given(scale=st.fractions(Fraction(1, 50), 10**6), delta=st.fractions(Fraction(1, 10**30), Fraction(49, 100)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_noise_reaches_its_quantile_with_at_most_delta(scale: Any, delta: Any) -> None:
     quantile = noise_quantile(scale, delta)
     unit = LaplaceTest(1 / scale, delta)
@@ -119,7 +119,7 @@ def test_neighbouring_chances_keep_epsilon_and_delta_in_exact_integers(epsilon: 
 
 
 @given(epsilon=st.fractions(Fraction(1, 50), 40), delta=st.fractions(Fraction(1, 10**15), Fraction(49, 100)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_epsilon_and_delta_breach_their_chances(epsilon: Any, delta: Any) -> None:
     chances = growing_chances(epsilon, delta, BITS)
     assert chances[-1] == 2**BITS
@@ -309,7 +309,7 @@ def test_a_distance_becomes_whole_steps_rounded_down_and_0_where_it_is_no_number
 
 
 @given(distance=st.fractions(-3, 30), move=st.fractions(-1, 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_distance_that_moves_by_1_becomes_steps_that_move_by_1(distance: Any, move: Any) -> None:
     assert abs(steps_within(distance + move, 20) - steps_within(distance, 20)) <= 1
 

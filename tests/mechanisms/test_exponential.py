@@ -115,7 +115,7 @@ def test_the_law_of_a_call_is_the_textbook_law(law_of_call: Callable[..., Any]) 
     rate=st.fractions(Fraction(1, 1000), 5),
     bits=st.sampled_from([128, 256, 512]),
 )
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 def test_weights_lie_in_their_brackets_which_are_two_units_wide(scores: list[Fraction], rate: Fraction, bits: int) -> None:
     lows, highs = score_weights(scores, rate)(bits)
     for low, high, score in zip(lows, highs, scores, strict=True):
@@ -134,7 +134,7 @@ def test_weights_lie_in_their_brackets_which_are_two_units_wide(scores: list[Fra
     slack=st.sampled_from([0, 1, 3]),
     word=st.integers(0, 2**128 - 1),
 )
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_a_draw_is_the_candidate_under_the_uniform_number(weights: list[int], slack: int, word: int) -> None:
     def bounds(bits: int) -> tuple[list[int], list[int]]:
         return [max(0, (weight << bits) - slack) for weight in weights], [(weight << bits) + slack for weight in weights]
@@ -306,7 +306,7 @@ def test_the_law_depends_on_scores_over_sensitivity_only(sensitivity: str, law_o
 
 
 @given(scores=st.lists(st.integers(-50, 50), min_size=2, max_size=5), shift=st.fractions(-(10**20), 10**20))
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 def test_only_differences_of_scores_count(scores: list[int], shift: Fraction) -> None:
     shifted = score_weights([score + shift for score in scores], Fraction(1, 3))
     assert shifted(256) == score_weights([Fraction(score) for score in scores], Fraction(1, 3))(256)

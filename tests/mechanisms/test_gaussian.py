@@ -160,7 +160,7 @@ def test_the_exact_law_stays_within_delta_and_the_short_twin_does_not(epsilon: A
 
 
 @given(epsilon=st.fractions(Fraction(1, 10**6), 100), power=st.integers(1, 200))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_rho_is_positive_and_grows_with_delta(epsilon: Any, power: Any) -> None:
     smaller, larger = largest_rho(epsilon, Fraction(1, 4**power)), largest_rho(epsilon, Fraction(1, 3**power))
     assert 0 < smaller <= larger * Fraction(1000001, 1000000)

@@ -24,7 +24,7 @@ spacing = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(2, 3), Fraction
 
 
 @given(raw=number, step=spacing)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_units_are_the_nearest_and_floor_units_the_one_below(raw: Any, step: Any) -> None:
     grid, exact = Grid(step), Fraction(raw) / step
     assert grid.units(raw) == math.floor(exact + Fraction(1, 2))
@@ -32,7 +32,7 @@ def test_units_are_the_nearest_and_floor_units_the_one_below(raw: Any, step: Any
 
 
 @given(raw=number, step=spacing, moved=st.fractions(0, 5, max_denominator=64))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_one_rounded_value_moves_by_at_most_the_move_rounded_up(raw: Any, step: Any, moved: Any) -> None:
     grid, start = Grid(step), Fraction(raw)
     limit = math.ceil(moved / step)
@@ -45,7 +45,7 @@ def test_one_rounded_value_moves_by_at_most_the_move_rounded_up(raw: Any, step: 
         st.tuples(st.fractions(-4, 4, max_denominator=12), st.fractions(-4, 4, max_denominator=12)), min_size=1, max_size=4
     )
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_rounded_vectors_move_by_no_more_squared_units_than_declared(pairs: Any) -> None:
     grid = Grid(Fraction(1, 2))
     length = Fraction(math.isqrt(math.ceil(sum((a - b) ** 2 for a, b in pairs) * 10**6)) + 1, 1000)  # rounded up

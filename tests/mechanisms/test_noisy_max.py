@@ -77,7 +77,7 @@ def test_winners_fit_the_exact_law_and_none_with_a_fifth_more_or_less_noise(fit:
 
 
 @given(scores=st.lists(st.integers(-5, 5), min_size=2, max_size=4), epsilon=st.sampled_from([Fraction(1, 2), Fraction(2)]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_expected_score_is_never_below_the_exponential_mechanism(scores: Any, epsilon: Any) -> None:
     law = noisy_max_law([score * UNITS for score in scores], noise_scale(epsilon, False))
     ours = sum(float(probability) * scores[winner] for winner, probability in law.items())
@@ -87,7 +87,7 @@ def test_the_expected_score_is_never_below_the_exponential_mechanism(scores: Any
 
 
 @given(score=st.floats(-1e9, 1e9), moved=st.fractions(-1, 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rounding_down_keeps_the_sensitivity_at_exactly_its_units(score: Any, moved: Any) -> None:
     sensitivity = Fraction(1, 3)
     grid = Grid(sensitivity / UNITS)

@@ -38,7 +38,7 @@ def test_the_twin_with_the_odds_of_two_categories_is_refuted_for_three() -> None
 
 
 @given(epsilon=st.fractions(Fraction(1, 1000), 60), categories=st.integers(2, 1000), bits=st.sampled_from([16, 80, 144]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_bounds_enclose_the_chance_to_lie_within_two_units(epsilon: Any, categories: Any, bits: int) -> None:
     weight = (categories - 1) * exponential_of_minus(epsilon)
     exact = weight / (1 + weight) * 2**bits

@@ -138,7 +138,7 @@ def test_the_roots_leave_room_for_their_halves_and_hardly_more() -> None:
 
 
 @given(parts=st.lists(st.fractions(-9, 9), min_size=2, max_size=9), scale=st.fractions(Fraction(1, 9), 10**30))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_acceptance_is_enclosed_and_never_above_one(parts: list[Any], scale: Any) -> None:
     candidate = [round(part * max(scale, 1)) for part in parts]
     measure = scale * _root(len(candidate))
@@ -250,7 +250,7 @@ coordinate = st.fractions(-4, 4, max_denominator=12)
 
 
 @given(first=st.lists(coordinate, min_size=1, max_size=4), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rounded_values_move_no_further_than_declared(first: list[Any], data: st.DataObject) -> None:
     second = data.draw(st.lists(coordinate, min_size=len(first), max_size=len(first)))
     grid = Grid(data.draw(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(2, 3)])))

@@ -60,7 +60,7 @@ def test_a_key_that_is_present_on_both_sides_costs_epsilon_alone(epsilon: Fracti
 
 
 @given(epsilon=st.fractions(Fraction(1, 50), 20), delta=st.fractions(Fraction(1, 10**30), Fraction(49, 100)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_threshold_is_the_least_that_a_single_row_reaches_with_at_most_delta(epsilon: Any, delta: Any) -> None:
     threshold = threshold_for(epsilon, delta)
     assert release_chance(1, 1 / epsilon, threshold) <= delta < release_chance(1, 1 / epsilon, threshold - 1)
@@ -71,7 +71,7 @@ def test_the_threshold_is_the_least_that_a_single_row_reaches_with_at_most_delta
     delta=st.fractions(Fraction(1, 10**12), Fraction(49, 100)),
     chance=st.fractions(Fraction(1, 2), Fraction(999, 1000)),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_rows_for_is_the_least_number_of_rows_with_that_chance(epsilon: Any, delta: Any, chance: Any) -> None:
     threshold, rows = threshold_for(epsilon, delta), rows_for(epsilon, delta, chance)
     assert release_chance(rows - 1, 1 / epsilon, threshold) < chance <= release_chance(rows, 1 / epsilon, threshold)
@@ -167,7 +167,7 @@ def test_outcomes_fit_the_exact_law_and_none_with_a_tenth_more_or_less_noise(cou
 
 
 @given(st.dictionaries(st.tuples(st.one_of(st.text(max_size=2), st.integers(-3, 3))), st.integers(1, 9)), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_of_the_counts_makes_no_difference(raw_counts: Any, shuffled: Any) -> None:
     items = list(raw_counts.items())
     shuffled.shuffle(items)

@@ -16,6 +16,8 @@ from dpstats.statistics.regression.fit import RegressionFit, named
 
 ASKED: list[Question] = []
 REFUSES = "refuses"
+DIGITS = 9
+"""Decimals of ordinary fits: the last digits of BLAS depend on the processor and on how rows lie in memory."""
 REFUSAL = Refusal("It was refused.", "Ask for less.")
 
 
@@ -34,7 +36,7 @@ def _ordinary(model: str, features: Any, outcome: Any, intercept: bool, quantile
         "poisson": linear_model.PoissonRegressor(fit_intercept=intercept, alpha=0.1, solver="newton-cholesky"),
     }
     found = models[model].fit(features, outcome)
-    return float(np.ravel(found.intercept_)[0]), np.ravel(found.coef_).tolist()
+    return round(float(np.ravel(found.intercept_)[0]), DIGITS), np.round(np.ravel(found.coef_), DIGITS).tolist()
 
 
 def stand_in(model: str) -> Statistic:

@@ -22,7 +22,7 @@ decimals = st.builds(lambda digits, power: digits * Fraction(10) ** power, st.in
 
 
 @given(low=decimals, width=decimals.map(abs), bins=st.integers(1, 200), whole=st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_edges_are_round_and_hold_the_range_between_them(low: Fraction, width: Fraction, bins: int, whole: bool) -> None:
     places = (low, low + width)
     low, high = (Fraction(math.floor(place)) for place in places) if whole else places

@@ -170,7 +170,7 @@ def test_all_shares_together_leave_something_for_the_cells() -> None:
     assert ROWS_SHARE + MIDDLE.most + SIDE.most + RECOUNT_SHARE + SCALE.most + REACH.most < 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(noisy_numbers, min_size=5, max_size=5), st.sampled_from([Fraction(1, 50), Fraction(1), Fraction(9)]))
 def test_what_is_spent_is_what_the_steps_were_given_and_less_than_epsilon(noisy: list[int], epsilon: Fraction) -> None:
     column = as_column(np.array(WAVE))

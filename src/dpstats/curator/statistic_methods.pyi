@@ -229,6 +229,7 @@ class SessionMethods:
         self,
         column: str,
         bins: int | Elements = 10,
+        kind: Literal["numbers", "labels"] | None = None,
         *,
         epsilon: Number,
         delta: Number = 0,
@@ -241,6 +242,7 @@ class SessionMethods:
         Parameters
           column    a column by name
           bins      about how many bins numbers get (their edges are found privately), or a list of edges, or of labels; labels that are not listed need delta
+          kind      'numbers' or 'labels': how a column is read that declares no type, such as a list
           epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
@@ -1573,6 +1575,7 @@ class GroupMethods:
         self,
         column: str,
         bins: int | Elements = 10,
+        kind: Literal["numbers", "labels"] | None = None,
         *,
         epsilon: Number,
         delta: Number = 0,
@@ -1585,6 +1588,7 @@ class GroupMethods:
         Parameters
           column    a column by name
           bins      about how many bins numbers get (their edges are found privately), or a list of edges, or of labels; labels that are not listed need delta
+          kind      'numbers' or 'labels': how a column is read that declares no type, such as a list
           epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves

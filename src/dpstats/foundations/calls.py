@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpstats.foundations.accepted import ColumnNames, Columns, NeighborsName, Number, Rows
+from dpstats.foundations.accepted import ColumnNames, Columns, NeighborsName, Number, Rows, literal_of
 from dpstats.foundations.arguments import column_words, split_parameters
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import Neighbors

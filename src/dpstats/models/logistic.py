@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.reading import native_column
@@ -17,7 +16,9 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.models.given import UnsuitableDataError
 from dpstats.models.private_regression import Numbers, PrivateRegression
 from dpstats.models.scikit_learn import ClassifierMixin
+from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.regression.fit import RegressionFit
+from dpstats.statistics.regression.predictions import exponentials, probabilities
 
 _NUMERIC = "biuf"
 _SORTABLE = "biufSU"
@@ -46,12 +47,12 @@ class LogisticRegression(ClassifierMixin, PrivateRegression):
     def predict_proba(self, X: Any) -> Numbers:
         """The probabilities of both classes, for new rows."""
         log_odds = self._linear(X)
-        return np.column_stack([expit(-log_odds), expit(log_odds)])
+        return np.column_stack([probabilities(-log_odds), probabilities(log_odds)])
 
     def predict_log_proba(self, X: Any) -> Numbers:
         """The logarithms of the probabilities of both classes, for new rows."""
         log_odds = self._linear(X)
-        return np.column_stack([-np.logaddexp(0.0, log_odds), -np.logaddexp(0.0, -log_odds)])
+        return np.column_stack([_log_probabilities(-log_odds), _log_probabilities(log_odds)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The more probable class, for new rows."""
@@ -80,6 +81,15 @@ class LogisticRegression(ClassifierMixin, PrivateRegression):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _log_probabilities(log_odds: Numbers) -> Numbers:
+    """The logarithm of each probability: that of 1 / (1 + exp(-x)), in the form that loses no digits far out."""
+    small = exponentials(-np.abs(log_odds))
+    whole = 1.0 + small
+    with np.errstate(all="ignore"):  # log(1 + s) is log(whole) s / (whole - 1), whatever was lost in the sum
+        logs = np.where(whole == 1.0, small, log_of(whole) * (small / (whole - 1.0)))
+    return np.asarray(np.minimum(log_odds, 0.0) - logs)
 
 
 def _checked_classes(classes: Any) -> NDArray[Any]:

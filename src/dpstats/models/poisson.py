@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dpstats.models.private_regression import Numbers, PrivateRegression
 from dpstats.models.scikit_learn import RegressorMixin
+from dpstats.statistics.regression.predictions import exponentials
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -23,8 +22,7 @@ class PoissonRegressor(RegressorMixin, PrivateRegression):
 
     def predict(self, X: Any) -> Numbers:
         """The predicted means for new rows."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(self._linear(X)))
+        return exponentials(self._linear(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the deviance that the predictions explain, as scikit-learn scores such a fit. A score is not private."""

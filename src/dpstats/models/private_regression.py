@@ -27,6 +27,7 @@ from dpstats.foundations.results import NoReply, Release
 from dpstats.models.given import UnsuitableDataError, given_features, given_outcome
 from dpstats.models.scikit_learn import BaseEstimator, check_is_fitted, validate_data
 from dpstats.statistics.regression.fit import RegressionFit
+from dpstats.statistics.regression.predictions import linear_predictors
 
 Numbers = NDArray[np.float64]
 
@@ -102,7 +103,7 @@ class PrivateRegression(BaseEstimator):
         raw_rows = validate_data(
             self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan" if self._predicts_missing else True
         )
-        return np.asarray(raw_rows @ np.ravel(self.coef_) + self.intercept_)
+        return linear_predictors(raw_rows, float(np.ravel(self.intercept_)[0]), np.ravel(self.coef_))
 
     def _source(self) -> RandomSource:
         """Where a fit draws from. scikit-learn copies estimators with all that they hold, and a copied source repeats itself.

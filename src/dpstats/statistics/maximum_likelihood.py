@@ -26,6 +26,7 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.accepted import Blocks, Bounds, Law, Model
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, TEXT, WHOLE, either, list_of, object_of
+from dpstats.foundations.portable import rounded_ends
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Simulated, Statistic, method, register
@@ -360,7 +361,7 @@ def _put_together(
         return FEW_ESTIMATES
     theta = Coordinates(family.space).inside(outcome.values)
     fit = fit_of(family, theta, covariance=_diagonal(outcome), noisy_rows=noisy_rows)
-    intervals = tuple(Interval(each.low, each.high, each.level, VOTES_ERROR) for each in outcome.intervals)
+    intervals = tuple(Interval(*rounded_ends(each.low, each.high), each.level, VOTES_ERROR) for each in outcome.intervals)
     notes = (*outcome.notes, ("bias correction", family.bias_correction))
     return Answer(fit, None, (*notes, *_notes(question, family)), intervals)
 
@@ -375,7 +376,8 @@ def _diagonal(outcome: Aggregated) -> Floats | None:
 def _intervals(lows: Floats, highs: Floats, question: Question, covers: str) -> tuple[Interval, ...]:
     assert question.interval is not None
     level = float(question.interval)
-    return tuple(Interval(float(low), float(high), level, covers) for low, high in zip(lows, highs, strict=True))
+    ends = [rounded_ends(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
+    return tuple(Interval(low, high, level, covers) for low, high in ends)
 
 
 def _own_code(question: Question) -> tuple[tuple[str, str], ...]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -98,7 +99,7 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer
     frame, cells = clipped.frame, clipped.cells
     size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
     weights = frame.centre / size + frame.radius / size * weights_of(cells.degree, 1)
-    value = _held(size * float(weights @ cells.noisy))
+    value = _held(size * inner_product(weights, cells.noisy))
     interval = None
     if question.interval is not None:
         level = float(question.interval)

@@ -18,6 +18,7 @@ import numpy as np
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.accepted import Number
 from dpstats.foundations.json_types import NUMBER
+from dpstats.foundations.portable import OWN_DIGITS, inner_product, rounded
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
 from dpstats.foundations.results import Interval
@@ -114,7 +115,8 @@ def _lead_tail(lead: int, rows: int, epsilon: float) -> float:
     first, last = max(0, math.floor(rows / 2 - spread)), min(rows, math.ceil(rows / 2 + spread))
     raised = np.arange(first, last + 1, dtype=np.float64)
     chances = np.exp(gammaln(rows + 1) - gammaln(raised + 1) - gammaln(rows - raised + 1) - rows * math.log(2))
-    return float(min(1.0, chances @ difference_tail(lead - (2 * raised - rows), epsilon)))
+    total = inner_product(chances, difference_tail(lead - (2 * raised - rows), epsilon))
+    return min(1.0, rounded(total, total, OWN_DIGITS))
 
 
 def share_interval(above: float, rows: float, level: float, epsilon: float) -> tuple[float, float]:

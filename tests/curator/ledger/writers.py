@@ -28,7 +28,7 @@ from dpstats.foundations.privacy import PrivacyCost
 TERMS = Terms(Budget(10**6), unit="person")
 EACH = PrivacyCost("1/7", unit="person")
 _LONGEST_REST = 0.01
-_TOO_LONG = 60.0
+_TOO_LONG = 600.0
 _PIPE = 1 << 16
 
 

@@ -60,7 +60,7 @@ def placed(rows: NDArray[Any], clip: Clip) -> list[int]:
     return [clip.place(row) for row in rows if row == row]
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=600)
 @given(data=st.data(), clip=clips, degree=st.integers(0, 4), seed=st.integers(0, 99))
 def test_power_sums_are_those_of_single_rows_whatever_the_order_the_chunks_and_the_blocks(
     data: st.DataObject, clip: Clip, degree: int, seed: int
@@ -78,7 +78,7 @@ def test_power_sums_are_those_of_single_rows_whatever_the_order_the_chunks_and_t
     assert all(type(total) is int for total in found)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(data=st.data(), first=clips, second=clips, degree=st.integers(0, 4))
 def test_product_sums_are_those_of_single_rows(data: st.DataObject, first: Clip, second: Clip, degree: int) -> None:
     pairs = [data.draw(rows_near(clip)) for clip in (first, second)]
@@ -104,7 +104,7 @@ def test_the_largest_sums_of_full_blocks_are_exact(steps: int) -> None:
     assert products == expected
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(
     numbers=st.lists(st.tuples(st.integers(0, 2**53), st.integers(0, 2**53)), max_size=30),
     copies=st.integers(1, BLOCK_ROWS // 30),

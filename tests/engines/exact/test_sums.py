@@ -69,7 +69,7 @@ bounds = st.one_of(st.floats(), st.integers(-(2**65), 2**65), st.sampled_from([-
 units = st.one_of(st.integers(-60, 60), st.integers(-1200, 1200)).map(lambda exponent: Fraction(2) ** exponent)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500)
 @given(rows=any_rows, ends=st.tuples(bounds, bounds), unit=units, pieces=st.integers(1, 3), seed=st.integers(0, 99))
 def test_a_sum_is_exact_whatever_the_order_and_the_chunks(
     rows: NDArray[Any], ends: tuple[float | int, float | int], unit: Fraction, pieces: int, seed: int
@@ -120,7 +120,7 @@ def test_one_float_more_in_a_list_adds_itself_and_nothing_else(rows: list[Any]) 
         assert floats.sum_between(-INF, INF, unit) == wholes.sum_between(-INF, INF, unit) + added
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(rows=st.lists(st.one_of(st.integers(0, 2**64 - 1), st.integers(53, 64).map(lambda power: 2**power - 1)), max_size=20))
 def test_arrays_of_whole_numbers_become_the_floats_that_single_ones_become(rows: list[int]) -> None:
     assert floats_of_wholes(np.array(rows, dtype=np.uint64)).tolist() == [float_of_whole(row) for row in rows]

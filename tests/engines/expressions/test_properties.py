@@ -19,7 +19,7 @@ from dpstats.foundations.errors import DataTypeError, DpstatsError, InvalidParam
 from tests.engines.expressions.grammar import SCHEMA, UNITS, cells_of_rows, expressions, tables
 from tests.engines.expressions.reference import NANOSECONDS, Instant, Reference
 
-SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+HARD_TO_DRAW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 Table = list[dict[str, Any]]
 
 
@@ -54,7 +54,7 @@ def parsed(text: str) -> Expression | None:
     return parse_expression(text, SCHEMA) if names else None
 
 
-@settings(max_examples=700, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@settings(max_examples=700, suppress_health_check=HARD_TO_DRAW)
 @given(text=expressions(2), table=tables)
 def test_a_slow_interpreter_of_single_rows_agrees(text: str, table: Table) -> None:
     expression = parsed(text)
@@ -71,7 +71,7 @@ def test_a_slow_interpreter_of_single_rows_agrees(text: str, table: Table) -> No
         assert mask.tolist() == [value is True for value in expected]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@settings(max_examples=300, suppress_health_check=HARD_TO_DRAW)
 @given(text=expressions(4), table=tables, chosen=st.lists(st.integers(0, 6), max_size=9))
 def test_the_value_of_a_row_is_the_same_alone_and_among_others(text: str, table: Table, chosen: list[int]) -> None:
     expression = parsed(text)
@@ -87,7 +87,7 @@ def test_the_value_of_a_row_is_the_same_alone_and_among_others(text: str, table:
         assert not np.isnan(np.asarray(whole.raw_values, dtype=np.float64)[[value is not None for value in plain(whole)]]).any()
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@settings(max_examples=300, suppress_health_check=HARD_TO_DRAW)
 @given(text=expressions(3))
 def test_the_canonical_text_reads_as_the_same_expression(text: str) -> None:
     expression = parsed(text)
@@ -101,7 +101,7 @@ def test_the_canonical_text_reads_as_the_same_expression(text: str) -> None:
     assert {type(kind) for _, kind in expression.columns} == {ColumnType}
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(
     values=st.lists(st.floats(), min_size=1, max_size=40),
     name=st.sampled_from(["exp", "log", "log10", "log1p", "sqrt"]),
@@ -115,7 +115,7 @@ def test_transcendental_functions_do_not_see_neighbours_or_strides(values: list[
     assert value(values) == [value([one])[0] for one in values]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(text=st.text(max_size=60) | st.text("agex0123 .()[]'\"=<>!&|~+-*/%,#\n\\andorisnotif", max_size=40))
 def test_any_text_is_an_expression_or_one_of_our_complaints(text: str) -> None:
     schema = {"age": ColumnType.NUMBER, "x": ColumnType.UNDECLARED}

@@ -80,7 +80,7 @@ NUMERIC: dict[str, Callable[[], Collector]] = {
 
 
 @pytest.mark.parametrize("name", list(NUMERIC))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     rows=st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, 2.5, 3.0, 4.0, 7.0, 9.0]), min_size=20, max_size=20),
     cuts=st.tuples(st.integers(0, 20), st.integers(0, 20)),

@@ -257,7 +257,7 @@ questions = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 @given(
     rows=any_rows,
     asked=questions,

@@ -57,7 +57,7 @@ def test_lines_are_rows_wherever_the_blocks_end(tmp_path: Path, block_bytes: int
     assert sum(batch.rows for batch in store.batches([])) == len(expected)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.text(alphabet='a",\r \té1', max_size=12).map(str.encode) | st.binary(max_size=9), min_size=1))
 @example([b'"' * 3, b'x"y,"z', b"a\rb", b'"a\rb"', b'"' + b"x" * 140_000, b'1,"2'])
 def test_each_line_is_read_as_it_would_be_alone(lines: list[bytes]) -> None:

@@ -52,7 +52,7 @@ few = st.sampled_from([None, 0.0, -0.0, 1.5, -2.0, 2.0**53, float("inf"), float(
 whole = st.sampled_from([None, 0, -7, 2**53 + 1, -(2**63)])
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(
     rows=st.lists(st.tuples(few, whole, few, st.sampled_from([None, "a", "b"])), max_size=40),
     cuts=st.lists(st.integers(0, 40), max_size=5),

@@ -350,7 +350,7 @@ def test_arrays_that_do_not_fit_are_refused_without_a_word_about_their_rows() ->
 few = st.sampled_from([None, 0.0, -0.0, 1.5, -2.0, 2.0**53, float("inf")])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(
     rows=st.lists(st.tuples(few, few, st.sampled_from([None, "a", "b"])), max_size=50),
     cuts=st.lists(st.integers(0, 50), max_size=5),

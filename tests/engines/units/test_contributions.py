@@ -110,7 +110,7 @@ UNITS = st.sampled_from(["a", "b", "c", 7, None, 1j])  # a complex number is no 
 
 
 @given(st.lists(UNITS, max_size=25), st.lists(st.integers(0, 6), max_size=6), st.integers(1, 3), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_stays_of_a_unit_depends_on_its_own_rows_alone(
     units: list[Any], lengths: list[int], rows: int, data: st.DataObject
 ) -> None:
@@ -136,7 +136,7 @@ def all_kept(rows: Sequence[Row], how: Bound) -> Counter[Row]:
 
 
 @given(st.lists(st.tuples(UNITS, st.integers(0, 2)), max_size=15), st.integers(1, 3), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_tables_that_differ_by_a_unit_differ_afterwards_by_at_most_k_rows(rows: list[Row], k: int, data: st.DataObject) -> None:
     policy = data.draw(st.sampled_from(MissingUnit))
     unit = data.draw(UNITS)
@@ -336,7 +336,7 @@ MASKS = st.sampled_from([FULL, FULL, 0, 1, 3 << 62, 1 << 63 | 1, 1 << 40 | 1 << 
     st.integers(1, 4), st.sampled_from(MissingUnit), st.tuples(MASKS, MASKS, MASKS), st.sampled_from([1, 100, 1000, 1 << 28]),
     st.sampled_from([1, 3, 24]),
 )  # fmt: skip
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_the_rows_that_stay_are_those_of_a_slow_search_whatever_the_room_and_the_marks(
     units: list[Any], lengths: list[int], k: int, policy: MissingUnit, masks: tuple[int, int, int], room: int, bits: int
 ) -> None:
@@ -406,7 +406,7 @@ def test_contenders_are_compared_by_all_their_bits(shift: int) -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=12), max_size=4), st.integers(1, 4))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_words_that_stand_too_often_are_found(parts: list[list[int]], rows: int) -> None:
     times = Counter(word for part in parts for word in part)
     few = few_of_each([np.array(part, dtype=np.uint64) for part in parts], rows + 1)
@@ -491,7 +491,7 @@ def test_a_bound_that_makes_no_sense_is_refused() -> None:
 
 
 @given(st.lists(st.integers(0, 300), max_size=30), st.integers(0, 300), st.integers(0, 100))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_bitmap_remembers_its_places(places: list[int], start: int, length: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bitmaps, "_BLOCK", 64)

@@ -170,7 +170,7 @@ def test_every_bit_of_a_mark_looks_random_whatever_the_values_are() -> None:
         st.none() | st.floats() | st.integers(-(2**70), 2**70) | st.text(max_size=3) | st.dates() | st.booleans(), max_size=6
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_mark_depends_on_its_own_cell_alone(rows: list[Any]) -> None:
     for kind in (ColumnType.TEXT, ColumnType.NUMBER, ColumnType.MOMENT, ColumnType.INTEGER):
         alone = [marks(read_cells([row], kind))[0] for row in rows]

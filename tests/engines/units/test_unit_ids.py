@@ -54,7 +54,7 @@ UNTYPED: list[Callable[[list[Any]], Any]] = [
 
 
 @given(st.lists(ALIKE, max_size=4), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_row_changes_the_cell_or_the_id_of_another_that_equals_it(groups: list[list[Any]], data: st.DataObject) -> None:
     rows = data.draw(st.permutations([row for group in groups for row in group]))
     stay = [data.draw(st.booleans()) for _ in rows]

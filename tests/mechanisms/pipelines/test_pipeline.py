@@ -57,7 +57,7 @@ pipelines: st.SearchStrategy[Pipeline] = st.recursive(
 
 
 @given(pipeline=pipelines, rule=st.sampled_from(["sharp", "printed"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_allocated_costs_exactly_epsilon_and_at_most_delta(pipeline: Any, rule: str) -> None:
     allocation = pipeline.allocate(epsilon=2, delta=1e-3, rule=rule)
     price = allocation.prices.by(rule)
@@ -66,7 +66,7 @@ def test_what_is_allocated_costs_exactly_epsilon_and_at_most_delta(pipeline: Any
 
 
 @given(pipeline=pipelines, fraction=st.fractions(Fraction(1, 20), 1, max_denominator=20))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_sampled_pipeline_gets_nearly_all_and_never_more_than_the_total(pipeline: Any, fraction: Fraction) -> None:
     allocation = levels(step(), subsample(fraction, pipeline)).allocate(epsilon=2, delta=1e-3)
     price = allocation.prices.sharp
@@ -75,7 +75,7 @@ def test_a_sampled_pipeline_gets_nearly_all_and_never_more_than_the_total(pipeli
 
 
 @given(pipeline=pipelines)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_printed_rule_never_gives_a_step_more(pipeline: Any) -> None:
     sharp, printed = (pipeline.allocate(rule=rule, **TOTAL) for rule in ("sharp", "printed"))
     assert printed.unit_epsilon <= sharp.unit_epsilon

@@ -188,7 +188,7 @@ def differing(one: Sequence[object], other: Sequence[object]) -> int:
 
 
 @given(data=st.data(), rows=st.lists(st.integers(-9, 9), max_size=9), count=st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_with_the_same_coins_a_row_more_or_changed_touches_one_block_and_one_part(data: Any, rows: list[int], count: int) -> None:
     coins = data.draw(st.lists(st.integers(0, count - 1), min_size=len(rows), max_size=len(rows)))
     place = data.draw(st.integers(0, len(rows)))

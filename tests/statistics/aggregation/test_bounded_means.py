@@ -74,7 +74,7 @@ def test_the_printed_winsorized_sensitivity_fails_where_one_vote_is_kept() -> No
 
 
 @given(raw=st.lists(st.integers(0, 9), min_size=2, max_size=9), new=st.integers(0, 9), data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_one_changed_vote_moves_the_sum_of_kept_squares_by_one_square_at_most(raw: Any, new: int, data: st.DataObject) -> None:
     cut = VoteCut(data.draw(st.sampled_from([Fraction(0), Fraction(1, 5), Fraction(2, 5)])))
     other = [*raw]
@@ -134,7 +134,7 @@ def test_votes_beyond_a_range_are_as_its_ends_and_none_is_in_the_middle() -> Non
 @given(
     st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=20), st.floats(-1e9, 1e9), st.floats(1e-3, 1e9)
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_step_depends_on_its_own_vote_alone(raw: list[float], low: float, width: float) -> None:
     (within,) = checked_ranges((low, low + width))
     together = within.places(np.array(raw))

@@ -127,7 +127,7 @@ def test_no_reply_of_a_given_function_is_a_refusal() -> None:
 
 
 @given(st.fractions(Fraction(1, 10**9), 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_part_of_epsilon_as_a_float_is_no_larger_and_hardly_smaller(part: Fraction) -> None:
     shown = float_below(part)
     assert Fraction(str(shown)) <= part

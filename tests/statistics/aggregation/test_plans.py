@@ -88,7 +88,7 @@ def changed_replies(put: Put, raw_rows: Sequence[float], raw_others: Sequence[fl
 
 
 @pytest.mark.parametrize("overlap", [1, 3])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_one_row_changes_as_many_replies_as_it_has_blocks(overlap: int, data: st.DataObject) -> None:
     raw_rows = data.draw(st.lists(st.integers(-9, 9).map(float), min_size=1, max_size=40))

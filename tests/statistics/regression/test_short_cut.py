@@ -142,7 +142,7 @@ def systems(most: int = 3) -> st.SearchStrategy[list[list[list[float]]]]:
 
 
 @given(systems())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_system_abstains_exactly_if_it_is_singular_and_is_solved_alike_alone_and_among_others(
     raw_systems: list[list[list[float]]],
 ) -> None:
@@ -213,7 +213,7 @@ def places_that_differ(one: Floats, other: Floats) -> int:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_one_row_changes_one_vote(data: st.DataObject) -> None:
     columns, has_intercept = data.draw(st.integers(2, 4)), data.draw(st.booleans())
     size = columns - 1 + has_intercept

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpstats.statistics.clipped.margins import Spread
@@ -20,7 +20,6 @@ from tests.laws.mechanisms import discrete_laplace_law
 EXACT = Contrast(Spread(500.0, 1.0, 0.04, 0.0, 0.0, 0.0), True)
 
 
-@settings(deadline=None)
 @given(
     st.floats(-3, 3),
     st.floats(0.001, 1),

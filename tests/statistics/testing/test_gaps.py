@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpstats.foundations.summaries import NumberRuns
@@ -73,7 +73,6 @@ def test_the_bound_between_groups_is_approached() -> None:
     assert raw_gap_between(runs([]), runs(others)) == 0
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(allow_nan=False), max_size=12),
     st.floats(allow_nan=False),

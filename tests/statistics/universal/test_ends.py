@@ -246,7 +246,7 @@ def test_an_end_is_drawn_only_where_enough_rows_lie_beyond() -> None:
     assert not can_be_drawn(-5, 1e9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 100), st.booleans())
 def test_the_target_of_an_end_moves_by_at_most_one_rank_per_row(below: int, rows: int, distance: int, upward: bool) -> None:
     targets: list[Fraction] = []

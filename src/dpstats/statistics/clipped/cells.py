@@ -23,6 +23,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Clip, Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
@@ -44,11 +45,11 @@ class NoisyCells:
 
     def total(self, power: int) -> float:
         """The noisy sum of u**power over the rows; of power 0 their noisy number."""
-        return float(weights_of(self.degree, power) @ self.noisy)
+        return inner_product(weights_of(self.degree, power), self.noisy)
 
     def noise_variance(self, weights: Floats) -> float:
         """The variance that the noise gives to a sum of the cells with these weights."""
-        return 2 / self.epsilon**2 * float(weights @ weights)
+        return 2 / self.epsilon**2 * inner_product(weights, weights)
 
 
 def release_cells(column: Column, clip: Clip, degree: int, epsilon: Fraction, rng: RandomSource) -> NoisyCells:

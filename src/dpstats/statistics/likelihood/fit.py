@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
+from dpstats.foundations.portable import rounded_covariance, rounded_errors, rounded_values
 from dpstats.foundations.results import Interval, value_text
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.family import Family
@@ -190,18 +191,25 @@ def fit_of(
     noise: ArrayLike | None = None,
     noisy_rows: int | None = None,
 ) -> LikelihoodFit:
-    """The fit of a family at released parameters."""
-    numbers = np.array(values, dtype=np.float64)
+    """The fit of a family at released parameters, rounded to digits that mean something and that every machine agrees on."""
+    errors = None if covariance is None else np.sqrt(np.maximum(np.diag(np.array(covariance, dtype=np.float64)), 0.0))
+    numbers = _inside(rounded_values(values, errors), np.array(values, dtype=np.float64), family.space)
     shaped = family.shaped(numbers)
     return LikelihoodFit(
         family=family.name,
         names=tuple(family.parameters),
         values=_nested(numbers),
-        covariance=None if covariance is None else _nested(covariance),
-        noise=None if noise is None else _nested(noise),
+        covariance=None if covariance is None else rounded_covariance(covariance),
+        noise=None if noise is None else rounded_errors(noise),
         noisy_rows=None if noisy_rows is None else int(noisy_rows),
         shapes=tuple((name, _nested(value)) for name, value in shaped.items() if name not in family.parameters),
     )
+
+
+def _inside(rounded: Sequence[float], values: Floats, space: Sequence[tuple[float, float]]) -> Floats:
+    """The rounded values; the value itself where rounding would leave the space, as on its way to a limit."""
+    triples = zip(rounded, values.tolist(), space, strict=True)
+    return np.array([near if low < near < high else value for near, value, (low, high) in triples], dtype=np.float64)
 
 
 def revive_fit(plain: Mapping[str, Any]) -> LikelihoodFit:

@@ -63,7 +63,7 @@ class MultivariateNormal:
 
     def shaped(self, values: Floats) -> Mapping[str, Any]:
         """The vector of means and the matrix of covariances."""
-        return {"mean": values[: self.columns].copy(), "cov": self.matrix(values[self.columns :])}
+        return {"mean": values[: self.columns].copy(), "cov": self._covariance(values)}
 
     def matrix(self, triangle: Floats) -> Floats:
         """The symmetric matrix with this upper triangle."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dpstats.foundations.portable import inner_product
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, laplace_kurtosis
 from dpstats.statistics.paired.associations import Association, unknown_association
 from dpstats.statistics.paired.votes import KENDALL, Votes
@@ -62,7 +63,7 @@ def _association(votes: Votes, variance: Callable[[float, tuple[float, float]], 
     def sampling(truth: float) -> float:
         return CAUTION * variance(truth, tied) * math.pow(1 - truth**2, power) / rows
 
-    return Association(value, rows, sampling, 2 * votes.scale**2 * float(slopes @ slopes), laplace_kurtosis(slopes))
+    return Association(value, rows, sampling, 2 * votes.scale**2 * inner_product(slopes, slopes), laplace_kurtosis(slopes))
 
 
 def _share(part: float, whole: float) -> float:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from dpstats.foundations.portable import rounded_covariance, rounded_ends, rounded_errors, rounded_values
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, Refusal
@@ -42,18 +45,20 @@ def answer_of(
     if estimate is None:
         return Refusal(TOO_FEW, f"{MORE}{'' if question.delta else '; so does a delta, such as delta=1e-6'}. {NO_NUMBERS}")
     names, outcome = named(question)
-    covariance = estimate.covariance
+    has_intercept, covariance = question.arguments["intercept"], estimate.covariance
+    errors = estimate.noise if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    values = rounded_values([*([estimate.intercept] if has_intercept else []), *estimate.coefficients], errors)
     fit = RegressionFit(
         model,
         outcome,
         names,
-        estimate.intercept,
-        tuple(float(each) for each in estimate.coefficients),
-        None if covariance is None else tuple(tuple(float(each) for each in row) for row in covariance),
-        tuple(float(each) for each in estimate.noise),
+        values[0] if has_intercept else 0.0,
+        values[1:] if has_intercept else values,
+        None if covariance is None else rounded_covariance(covariance),
+        rounded_errors(estimate.noise),
         estimate.noisy_rows,
         estimate.scale,
-        question.arguments["intercept"],
+        has_intercept,
         weak=estimate.weak,
     )
     return Answer(fit, None, (*notes, *_notes(estimate, question, least_rows)), _intervals(fit, question))
@@ -66,7 +71,8 @@ def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
     values = [*([fit.intercept] if fit.has_intercept else []), *fit.coefficients]
     reach = critical_value(level, 0.0)
     halves = [reach * math.sqrt(max(0.0, fit.covariance[place][place])) for place in range(len(values))]
-    return tuple(Interval(value - half, value + half, level, TOTAL_ERROR) for value, half in zip(values, halves, strict=True))
+    ends = [rounded_ends(value - half, value + half) for value, half in zip(values, halves, strict=True)]
+    return tuple(Interval(low, high, level, TOTAL_ERROR) for low, high in ends)
 
 
 def _notes(estimate: Estimate, question: Question, least_rows: float) -> tuple[tuple[str, str], ...]:

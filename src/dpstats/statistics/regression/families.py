@@ -102,9 +102,12 @@ class PoissonOutcomes:
             return np.asarray(np.abs(np.maximum(raw_outcomes, 0.0) - raw_means) / np.sqrt(raw_means + ROOM))
 
 
-def exp_of(raw_exponents: Floats) -> Floats:
-    """The exponential function by itself: the same number has the same result in every place of every array."""
-    raw_held = np.clip(raw_exponents, -STEEPEST_PREDICTOR, STEEPEST_PREDICTOR)
+def exp_of(raw_exponents: Floats, steepest: float = STEEPEST_PREDICTOR) -> Floats:
+    """The exponential function by itself: the same number has the same result in every place of every array, on every machine.
+
+    Exponents are clamped to [-steepest, steepest].
+    """
+    raw_held = np.clip(raw_exponents, -steepest, steepest)
     raw_twos = np.rint(raw_held * (1 / _LOG2))
     raw_rest = (raw_held - raw_twos * _LOG2_HIGH) - raw_twos * _LOG2_LOW
     raw_sums = np.full_like(raw_rest, _TERMS[0])

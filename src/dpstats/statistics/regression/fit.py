@@ -16,6 +16,7 @@ from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Interval, value_text
 from dpstats.statistics.regression.new_rows import rows_by_name
 from dpstats.statistics.regression.parameter_table import COEFFICIENTS, ParameterRow, coefficients_text, parameters_html
+from dpstats.statistics.regression.predictions import exponentials, linear_predictors, probabilities
 
 INTERCEPT = "Intercept"
 UNNAMED_OUTCOME = "y"
@@ -147,8 +148,7 @@ class RegressionFit:
         of columns, which are taken by name. A fit of a formula takes the columns of the formula. Missing cells give NaN.
         """
         raw_rows = rows_by_name(data, self.names, are_places=self._is_unnamed()) if self.rows_of is None else self.rows_of(data)
-        with np.errstate(all="ignore"):
-            return self._mean(self.intercept + raw_rows @ np.asarray(self.coefficients, dtype=float))
+        return self._mean(linear_predictors(raw_rows, self.intercept, self.coefficients))
 
     def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
@@ -172,8 +172,8 @@ class RegressionFit:
     def _mean(self, raw_linear: Numbers) -> Numbers:
         """The inverse of the link."""
         if self.model == LOGISTIC:
-            return np.asarray((1.0 + np.tanh(raw_linear / 2.0)) / 2.0)  # never overflows
-        return np.asarray(np.exp(raw_linear)) if self.model == POISSON else raw_linear
+            return probabilities(raw_linear)
+        return exponentials(raw_linear) if self.model == POISSON else raw_linear
 
     def _left_side(self) -> str:
         return _LEFT_SIDES[self.model].format(self.outcome) if self.model in _LEFT_SIDES else f"{self.model} of {self.outcome}"

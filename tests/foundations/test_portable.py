@@ -1,0 +1,88 @@
+"""Sums in a fixed order, and rounding to digits that mean something."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpstats.foundations.portable import (
+    ERROR_DIGITS,
+    inner_product,
+    rounded,
+    rounded_covariance,
+    rounded_ends,
+    rounded_errors,
+    rounded_values,
+)
+
+SIZES = st.floats(1e-100, 1e100)
+INF = math.inf
+
+
+@given(pairs=st.lists(st.tuples(st.floats(-1e100, 1e100), st.floats(-1e100, 1e100)), max_size=30))
+def test_an_inner_product_does_not_depend_on_the_order_of_its_terms(pairs: list[tuple[float, float]]) -> None:
+    first, second = np.array(pairs).reshape(-1, 2).T
+    turned = np.random.default_rng(len(pairs)).permutation(len(pairs))
+    assert inner_product(first[turned], second[turned]) == inner_product(first, second)
+
+
+def test_terms_that_cancel_leave_the_rest() -> None:
+    assert inner_product(np.array([1e16, 1.0, -1e16]), np.array([1.0, 1.0, 1.0])) == 1.0
+
+
+def test_infinite_terms_have_the_sum_that_floats_give_them() -> None:
+    assert inner_product(np.array([INF, 1.0]), np.array([1.0, 1.0])) == INF
+    assert inner_product(np.array([1e308, 1e308]), np.array([1.0, 1.0])) == INF
+    assert math.isnan(inner_product(np.array([INF, -INF]), np.array([1.0, 1.0])))
+
+
+@pytest.mark.parametrize(
+    ("value", "size", "digits", "wanted"),
+    [
+        (1234.5678, 2.5, 3, 1234.57),
+        (1234.5678, -2.5, 3, 1234.57),
+        (0.00123456, 0.001, 2, 0.0012),
+        (15369.391316514306, 212.0, ERROR_DIGITS, 15369.3913),
+        (1e-30, 1.0, ERROR_DIGITS, 0.0),
+        (123456.0, 1e9, 2, 0.0),
+        (0.123456, INF, 3, 0.123),
+        (0.123456, 0.0, 3, 0.123),
+        (0.123456, math.nan, 3, 0.123),
+        (INF, 1.0, 3, INF),
+        (0.0, 0.0, 3, 0.0),
+    ],
+)
+def test_a_value_keeps_the_digits_that_its_size_allows(value: float, size: float, digits: int, wanted: float) -> None:
+    assert rounded(value, size, digits) == wanted
+
+
+@given(value=SIZES, size=SIZES, digits=st.integers(1, 15))
+def test_rounding_moves_a_value_by_half_a_unit_of_its_size_at_most(value: float, size: float, digits: int) -> None:
+    assert abs(rounded(value, size, digits) - value) <= 0.51 * size * 10.0 ** (1 - digits) + 1e-15 * value
+
+
+@given(value=st.floats(0.1, 1e3), error=st.floats(1e-2, 1e3))
+def test_values_that_differ_in_their_last_bits_become_one_but_for_ties(value: float, error: float) -> None:
+    near = np.nextafter(value, INF)
+    one, other = rounded_values([value, near], [error, error])
+    assert abs(one - other) <= 1.01 * error * 10.0 ** (1 - ERROR_DIGITS)
+
+
+def test_a_value_without_an_error_keeps_digits_of_its_own() -> None:
+    assert rounded_values([1 / 3, 2000 / 3], None) == (0.3333333333, 666.6666667)
+    assert rounded_values([1 / 3], [INF]) == (0.3333333333,)
+    assert rounded_errors([1 / 3, INF, 0.0]) == (0.3333333, INF, 0.0)
+
+
+def test_ends_are_rounded_by_the_width_and_infinite_ones_stay() -> None:
+    assert rounded_ends(10 / 3, 16 / 3) == (3.333333, 5.333333)
+    assert rounded_ends(-INF, 1 / 3) == (-INF, 0.3333333333)
+
+
+def test_covariances_are_rounded_by_the_errors_that_they_belong_to() -> None:
+    covariance = [[1 / 3, 1e-18, 0.0], [1e-18, 3e-8, 1.0], [0.0, 1.0, INF]]
+    assert rounded_covariance(covariance) == ((0.3333333, 0.0, 0.0), (0.0, 3e-8, 1.0), (0.0, 1.0, INF))
