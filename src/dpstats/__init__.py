@@ -108,9 +108,7 @@ else:
             near = None if name.startswith("_") else likely_name(name, __dir__(), OTHER_NAMES)
             hint = f"did you mean {near}?" if near else "dir(dpstats) lists what there is."
             raise AttributeError(f"dpstats has no {name!r}; {hint}")
-        from dpstats.direct import function_for
-
-        return globals().setdefault(name, function_for(name))
+        return globals().setdefault(name, getattr(import_module("dpstats.functions"), name))
 
 
 def __dir__() -> list[str]:

@@ -1,15 +1,23 @@
-"""The statistics as functions: `dpstats` makes them from the registry, and the stub beside this file has their types."""
+"""The statistics as functions, made from the registry when they are first used; the stub beside this file has their types."""
 
 from __future__ import annotations
 
-import dpstats
+from importlib import import_module
+
+import dpstats.statistics  # noqa: F401  (fills the registry)
+from dpstats.direct import function_for
 from dpstats.foundations.registry import statistic_names
+
+_WITH_MORE = {"select_model": "dpstats.selecting"}
+"""Functions that take more than the registry says, and where they are."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in dir(dpstats):
+    if name in _WITH_MORE:
+        return getattr(import_module(_WITH_MORE[name]), name)
+    if name not in statistic_names():
         raise AttributeError(f"dpstats.functions has no {name!r}.")
-    return getattr(dpstats, name)
+    return globals().setdefault(name, function_for(name))
 
 
 def __dir__() -> list[str]:

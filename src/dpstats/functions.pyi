@@ -4,7 +4,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
-from dpstats.foundations.accepted import Blocks, Bounds, Columns, Elements, Estimator, Law, Model, NeighborsName, Number, Rows
+from dpstats.foundations.accepted import (
+    Blocks,
+    Bounds,
+    Columns,
+    Elements,
+    Estimator,
+    FrozenLaw,
+    Model,
+    NeighborsName,
+    Number,
+    Rows,
+)
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
@@ -598,7 +609,7 @@ def median_test(
     """
 
 def mle(
-    family: str | Law | Model,
+    family: str | FrozenLaw | Model,
     data: Columns,
     *more: Columns,
     bounds: Bounds = None,

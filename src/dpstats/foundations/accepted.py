@@ -32,7 +32,7 @@ class ArrowElements(Protocol):
         ...
 
 
-class Frame(Protocol):
+class DataFrameLike(Protocol):
     """A data frame of pandas or polars, or another that has a length and columns."""
 
     def __len__(self) -> int: ...
@@ -42,7 +42,7 @@ class Frame(Protocol):
         ...
 
 
-class Law(Protocol):
+class FrozenLaw(Protocol):
     """A distribution of scipy.stats."""
 
     def fit(self, data: Any, /, *args: Any, **kwds: Any) -> Any:
@@ -74,7 +74,7 @@ Number: TypeAlias = int | float | str | Fraction | Decimal | np.number[Any]
 """A number as its owner writes it: 0.1, "0.1", "1/10", Fraction(1, 10) and Decimal("0.1") are the same one."""
 Rows: TypeAlias = Elements | ArrowElements
 """One column: a list, a numpy array, a pandas or polars Series, an arrow array."""
-Columns: TypeAlias = Rows | Frame | Mapping[str, Rows]
+Columns: TypeAlias = Rows | DataFrameLike | Mapping[str, Rows]
 """Columns of the same rows: a two-dimensional array, a data frame, an arrow table, a dict of columns, a list of rows."""
 NeighborsName: TypeAlias = Neighbors | Literal["add_remove", "change_one"]
 """What one unit can change."""

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Blocks, Bounds, Law, Model
+from dpstats.foundations.accepted import Blocks, Bounds, FrozenLaw, Model
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, TEXT, WHOLE, either, list_of, object_of
 from dpstats.foundations.portable import rounded_ends
@@ -168,7 +168,7 @@ MLE = register(
                 "normal_mixture, multivariate_normal, linear, logistic, poisson_regression, or a distribution of scipy.stats",
                 checked_family,
                 json_type=TEXT,
-                takes=str | Law | Model,
+                takes=str | FrozenLaw | Model,
                 takes_by_name=str,
             ),
             Parameter(

@@ -13,7 +13,7 @@ from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.instants import have_seconds
 from dpstats.engines.columns.native import NativeColumn, no_labels, no_moments, no_numbers, numbers_of, times_where
 from dpstats.engines.columns.texts import parsed_labels
-from dpstats.engines.kinds import kind_of_array
+from dpstats.engines.kinds import Kind, kind_of_array
 from dpstats.engines.moments import moment_texts
 
 _TYPES = {
@@ -50,10 +50,14 @@ class NumpyColumn:
         has_type = array.ndim == 1 and dated_by != "generic"
         self.is_exact = array.dtype.kind != "f" or array.dtype.itemsize <= 8
         self.type = _TYPES.get(array.dtype.kind, ColumnType.OTHER) if has_type else ColumnType.OTHER
-        self.holds = kind_of_array(array.dtype)
 
     def __len__(self) -> int:
         return len(self._raw_array)
+
+    @property
+    def holds(self) -> Kind:
+        """What the array's type says that it holds."""
+        return kind_of_array(self._raw_array.dtype)
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not missing."""

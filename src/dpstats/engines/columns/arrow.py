@@ -31,7 +31,6 @@ class ArrowColumn:
         self._raw_chunks = [_stored(chunk) for chunk in chunks] or [_stored(pa.array([], type=_stored_type(data.type)))]
         self._stored = self._raw_chunks[0].type
         self.type = self._declared()
-        self.holds = self._kind()
         self.is_exact = not pa.types.is_decimal(self._stored)
 
     def __len__(self) -> int:
@@ -113,7 +112,9 @@ class ArrowColumn:
         is_text = _is_text(self._stored) or is_category or is_span or self._extension == _UUID
         return ColumnType.TEXT if is_text else ColumnType.OTHER
 
-    def _kind(self) -> Kind:
+    @property
+    def holds(self) -> Kind:
+        """What the array's type says that it holds."""
         import pyarrow as pa
 
         if self.type is ColumnType.MOMENT or pa.types.is_time(self._stored) or pa.types.is_duration(self._stored):

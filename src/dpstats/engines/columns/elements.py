@@ -43,7 +43,11 @@ class ElementColumn:
         """`type` is TEXT where the container says that all elements are texts or missing."""
         self._raw_rows = rows
         self.type = type
-        self.holds = Kind.TEXT if type is ColumnType.TEXT else Kind.OTHER
+
+    @property
+    def holds(self) -> Kind:
+        """Texts, or whatever the elements are."""
+        return Kind.TEXT if self.type is ColumnType.TEXT else Kind.OTHER
 
     def __len__(self) -> int:
         return len(self._raw_rows)

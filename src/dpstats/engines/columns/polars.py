@@ -42,11 +42,15 @@ class PolarsColumn:
         self._raw_series = series
         self._name = _name_of(series)
         self.type = _TYPES.get(self._name, ColumnType.OTHER)
-        self.holds = Kind.NUMBER if self.type.is_numeric else kind_of_type(self._name)
         self.is_exact = self._name not in ("Decimal", *_WIDE)
 
     def __len__(self) -> int:
         return len(self._raw_series)
+
+    @property
+    def holds(self) -> Kind:
+        """What the series' type says that it holds."""
+        return Kind.NUMBER if self.type.is_numeric else kind_of_type(self._name)
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not missing."""

@@ -28,24 +28,27 @@ class GivenStore(MemoryStore):
         """Complains where one is no column, or where they differ in their number of rows."""
         held = [held_column(each) for each in containers]
         super().__init__({str(place): each for place, each in enumerate(held)})
-        self.holds = tuple(native_column(each).holds for each in held)
-        """What each column holds by its declared type, in words."""
+        self._held = held
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in their order."""
         return tuple(self.columns)
 
+    def holds(self, place: int) -> Kind:
+        """What a column holds by its declared type, in words."""
+        return native_column(self._held[place]).holds
+
     def check(self, numeric: Sequence[bool], called: Sequence[str] = (), *, has_outcome: bool = False) -> None:
         """Raise where a column that is to be read as numbers has none by its declared type, or where it has no labels.
 
         `called` are the names of features and, last, of their outcome where they have one, for the complaint.
         """
-        for place, (kind, holds, wanted) in enumerate(zip(self.columns.values(), self.holds, numeric, strict=True)):
+        for place, (kind, wanted) in enumerate(zip(self.columns.values(), numeric, strict=True)):
             if wanted and kind not in _PERHAPS_NUMBERS:
-                raise _complaint(place, holds, called, has_outcome=has_outcome)
+                raise _complaint(place, self.holds(place), called, has_outcome=has_outcome)
             if not wanted and kind is ColumnType.OTHER:
-                raise not_labels(holds)
+                raise not_labels(self.holds(place))
 
 
 def as_column(data: object, *, numeric: bool = True) -> Column:
@@ -55,7 +58,7 @@ def as_column(data: object, *, numeric: bool = True) -> Column:
     if numeric:
         store.check([True])
         return open_column(store, view, name, True)
-    return LabelColumn(ColumnRun(store, view, name, store.columns[name]), store.columns[name], store.holds[0])
+    return LabelColumn(ColumnRun(store, view, name, store.columns[name]), store.columns[name], store.holds(0))
 
 
 def as_table(containers: Sequence[Any], numeric: Sequence[bool] | None = None) -> Table:
