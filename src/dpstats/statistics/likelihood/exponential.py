@@ -5,46 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.line_rows import (
-    Truths,
-    by_name,
-    column_of,
-    counted_scores,
-    estimates,
-    keep_rows,
-    row_statistics,
-)
+from dpstats.statistics.likelihood.block_groups import Truths
+from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.quartiles import LARGEST, SMALLEST, sorted_quartiles
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(ExponentialLaw):
     """Numbers from 0 up, the likelier the smaller; scale is their mean."""
 
-    name: str = "exponential"
-    parameters: tuple[str, ...] = ("scale",)
-    space: tuple[tuple[float, float], ...] = ((0.0, math.inf),)
-    bias_correction: str = "none needed: the mean of a block has no bias"
+    name = "exponential"
+    parameters = ("scale",)
+    space = ((0.0, math.inf),)
+    bias_correction = "none needed: the mean of a block has no bias"
 
-    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
+    def _inside(self, raw_values: Floats) -> Truths:
+        return (raw_values >= 0) & (raw_values < math.inf)
+
+    def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
         """The mean of each block; one row has one, and rows that are all 0 have no estimate."""
-        raw_kept = keep_rows(raw_blocks, _inside(column_of(raw_blocks.raw_rows)))
-        raw_means = raw_kept.means(column_of(raw_kept.raw_rows))
-        return estimates(self.space, raw_kept.raw_counts > 0, raw_means)
+        return raw_blocks.raw_counts > 0, raw_blocks.means(raw_values)
 
-    def shaped(self, values: Floats) -> Mapping[str, float]:
-        """The scale by its name."""
-        return by_name(self.parameters, values)
-
-    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """The derivative of each row's log density."""
-        raw_values = column_of(raw_rows)
-        with np.errstate(all="ignore"):
-            return counted_scores(_inside(raw_values), (raw_values / theta[0] - 1.0) / theta[0])
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        return ((raw_values / theta[0] - 1.0) / theta[0],)
 
     def information(self, theta: Floats) -> Floats:
         """Fisher's information of one row."""
@@ -64,16 +52,9 @@ class Exponential:
         _, middle, _ = sorted_quartiles(quantiles, SMALLEST, LARGEST)
         return np.array([middle / math.log(2)])
 
-    def statistics(self, raw_rows: Floats) -> Floats:
-        """x itself."""
-        raw_values = column_of(raw_rows)
-        return row_statistics(_inside(raw_values), raw_values)
+    def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
+        return (raw_values,)
 
     def solve(self, means: Floats) -> Floats:
         """The mean, which is positive."""
         return np.array([max(float(means[0]), SMALLEST)])
-
-
-def _inside(raw_values: Floats) -> Truths:
-    """Which rows such a law can have."""
-    return (raw_values >= 0) & (raw_values < math.inf)

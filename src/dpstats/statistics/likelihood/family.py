@@ -1,4 +1,4 @@
-"""A family of laws: what maximum likelihood must know of it.
+"""A family of laws: what maximum likelihood must know of it, with the skeleton that families on the line fill in.
 
 Everything here is public but the rows. The estimate of a block of rows depends on that block's rows alone, to the last bit: loops
 over blocks stop for each block by itself, or after a fixed number of rounds.
@@ -6,12 +6,15 @@ over blocks stop for each block by itself, or after a fixed number of rounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.likelihood.block_groups import Truths, kept_rows
+
+Space = tuple[tuple[float, float], ...]
 
 
 class Family(Protocol):
@@ -28,7 +31,7 @@ class Family(Protocol):
         ...
 
     @property
-    def space(self) -> tuple[tuple[float, float], ...]:
+    def space(self) -> Space:
         """For each parameter the open range in which it makes sense: (0, inf)."""
         ...
 
@@ -78,14 +81,6 @@ class LineFamily(SmoothFamily, Protocol):
         ...
 
 
-class TableFamily(SmoothFamily, Protocol):
-    """A smooth family of laws of rows with several columns, with a start from private quantiles."""
-
-    def guess_columns(self, quantiles: Sequence[Mapping[float, float]]) -> Floats:
-        """As `LineFamily.guess`, from the quantiles of every column."""
-        ...
-
-
 class ExponentialFamily(Family, Protocol):
     """A family whose estimate follows from means of a few numbers of each row."""
 
@@ -96,3 +91,76 @@ class ExponentialFamily(Family, Protocol):
     def solve(self, means: Floats) -> Floats:
         """The estimate at such means, which are noisy: the nearest parameters inside the space where none have these means."""
         ...
+
+
+class NamedParameters:
+    """A family whose parameters are read one by one, each by its name."""
+
+    def shaped(self: Family, values: Floats) -> Mapping[str, Any]:
+        """Each parameter by its name."""
+        return dict(zip(self.parameters, np.asarray(values, dtype=np.float64).tolist(), strict=True))
+
+
+class LineLaw(NamedParameters):
+    """A `Family` on the line by what is its own: the rows that it can have, and the estimates that it makes of blocks of them."""
+
+    parameters: tuple[str, ...]
+    space: Space
+
+    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
+        """The estimate of each block; NaN in all parameters where it has none, or has one that is not inside the space."""
+        raw_kept = self._possible(raw_blocks)
+        with np.errstate(all="ignore"):
+            raw_has_one, *raw_parameters = self._estimates(raw_kept, column_of(raw_kept.raw_rows))
+            raw_estimates = np.stack(raw_parameters, axis=1)
+            lows, highs = np.array(self.space).T
+            raw_good = np.all((raw_estimates > lows) & (raw_estimates < highs), axis=1) & raw_has_one
+        return np.where(raw_good[:, None], raw_estimates, np.nan)
+
+    def _possible(self, raw_blocks: RowBlocks) -> RowBlocks:
+        """The blocks without the rows that cannot come from the family."""
+        return kept_rows(raw_blocks, self._inside(column_of(raw_blocks.raw_rows)))
+
+    def _inside(self, raw_values: Floats) -> Truths:
+        """Which rows can come from the family; positive and finite ones where it does not say otherwise."""
+        return (raw_values > 0) & (raw_values < np.inf)
+
+    def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
+        """Whether a block has an estimate, and the estimates of each parameter, from rows that can come from the family."""
+        raise NotImplementedError
+
+
+class SmoothLaw(LineLaw):
+    """A `LineLaw` that is a `SmoothFamily`, by its gradients."""
+
+    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
+        """The gradient of each row's log density; 0 for a row that cannot come from the family, or has no finite one."""
+        raw_values = column_of(raw_rows)
+        with np.errstate(all="ignore"):
+            raw_scores = np.stack(self._gradients(raw_values, theta), axis=1)
+        raw_good = np.isfinite(raw_scores).all(axis=1) & self._inside(raw_values)
+        return np.where(raw_good[:, None], raw_scores, 0.0)
+
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        """For each parameter the derivative of the log density of every row, whatever it is for rows that cannot be."""
+        raise NotImplementedError
+
+
+class ExponentialLaw(SmoothLaw):
+    """A `SmoothLaw` that is an `ExponentialFamily`, by the numbers of each row whose means its estimate follows from."""
+
+    def statistics(self, raw_rows: Floats) -> Floats:
+        """These numbers: rows by statistics; NaN for a row that cannot come from the family."""
+        raw_values = column_of(raw_rows)
+        with np.errstate(all="ignore"):
+            raw_numbers = np.stack(self._numbers(raw_values), axis=1)
+        return np.where(self._inside(raw_values)[:, None], raw_numbers, np.nan)
+
+    def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
+        """The statistics of every row, one after the other."""
+        raise NotImplementedError
+
+
+def column_of(raw_rows: Floats) -> Floats:
+    """The one number of each row."""
+    return np.ascontiguousarray(raw_rows if raw_rows.ndim == 1 else raw_rows[:, 0])

@@ -9,11 +9,12 @@ SMALLEST = 1e-100
 LARGEST = 1e100
 """Guesses stay between these, so that their squares are numbers."""
 _HALVINGS = 60
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 def sorted_quartiles(quantiles: Mapping[float, float], low: float, high: float) -> tuple[float, float, float]:
     """The quartiles in ascending order and within [low, high]; what is no number is put at the lower end."""
-    lower, middle, upper = sorted(_within(quantiles[share], low, high) for share in (0.25, 0.5, 0.75))
+    lower, middle, upper = sorted(_within(quantiles[share], low, high) for share in QUARTILES)
     return lower, middle, upper
 
 
