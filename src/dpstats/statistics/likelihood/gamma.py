@@ -1,4 +1,4 @@
-"""Gamma laws.
+"""Gamma laws, with the exponential ones, whose shape is 1.
 
 Why        All that a block says on the shape is its gap s = log(mean x) - mean(log x), which does not depend on the scale, and is
            independent of mean x. Its cumulants are known exactly: it is digamma(nk) - log n - digamma(k) on average for shape k,
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.block_groups import vary
+from dpstats.statistics.likelihood.block_groups import Truths, vary
 from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.likelihood.quartiles import LARGEST, SMALLEST, sorted_quartiles, where_falls_to
@@ -104,6 +104,51 @@ class Gamma(ExponentialLaw):
         gap = max(math.log(mean) - log_mean, _LEAST_GAP)
         shape = float(shape_at_gap(np.array([gap]), None)[0])
         return np.array([shape, mean / shape])
+
+
+@dataclass(frozen=True)
+class Exponential(ExponentialLaw):
+    """Numbers from 0 up, the likelier the smaller; scale is their mean."""
+
+    name = "exponential"
+    parameters = ("scale",)
+    space = ((0.0, math.inf),)
+    bias_correction = "none needed: the mean of a block has no bias"
+
+    def _inside(self, raw_values: Floats) -> Truths:
+        return (raw_values >= 0) & (raw_values < math.inf)
+
+    def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
+        """The mean of each block; one row has one, and rows that are all 0 have no estimate."""
+        return raw_blocks.raw_counts > 0, raw_blocks.means(raw_values)
+
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        return ((raw_values / theta[0] - 1.0) / theta[0],)
+
+    def information(self, theta: Floats) -> Floats:
+        """Fisher's information of one row."""
+        return np.array([[theta[0] ** -2.0]])
+
+    def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
+        """Simulated rows."""
+        return generator.exponential(theta[0], (count, 1))
+
+    def distribution(self, points: Floats, theta: Floats) -> Floats:
+        """The share of rows at or below each point."""
+        shares: Floats = -np.expm1(-np.maximum(points, 0.0) / theta[0])
+        return shares
+
+    def guess(self, quantiles: Mapping[float, float]) -> Floats:
+        """From the median."""
+        _, middle, _ = sorted_quartiles(quantiles, SMALLEST, LARGEST)
+        return np.array([middle / math.log(2)])
+
+    def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
+        return (raw_values,)
+
+    def solve(self, means: Floats) -> Floats:
+        """The mean, which is positive."""
+        return np.array([max(float(means[0]), SMALLEST)])
 
 
 def shape_at_gap(raw_gaps: Floats, raw_counts: Floats | None) -> Floats:
