@@ -19,7 +19,7 @@ import numpy as np
 import dpstats as dp
 import dpstats.statistics  # fills the registry
 from dpstats.foundations import registry
-from dpstats.statistics.likelihood.families import KNOWN, Rows
+from dpstats.statistics.likelihood.families import KNOWN, RowKind
 from dpstats.statistics.regression.fit import RegressionFit
 
 ROWS = 3000
@@ -111,9 +111,9 @@ def _likelihoods(name: str, settings: dict[str, Any]) -> Iterator[tuple[str, Cal
                 continue
             parameters["bounds"] = {"mean": (-5, 5), "std": (0.1, 5)}
         columns: tuple[Any, ...] = ROWS_OF.get(family, (POSITIVE,))
-        if known.rows is Rows.SEVERAL:
+        if known.rows is RowKind.SEVERAL:
             columns = (A, B)
-        elif known.rows is Rows.OUTCOME:
+        elif known.rows is RowKind.OUTCOME:
             columns = (A, B, {"linear": Y, "logistic": MARKS}.get(family, COUNTS))
         yield f"{name}/{family}", _call(dp.mle, family, *columns, **parameters, **settings)
     for family in () if by_blocks or settings["method"] == "sufficient_statistics" else BY_OPTIMISER:

@@ -19,7 +19,7 @@ from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
 from dpstats.statistics.likelihood.block_groups import Truths, vary
 from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.logarithms import log_of
-from dpstats.statistics.likelihood.quartiles import sorted_quartiles
+from dpstats.statistics.likelihood.quartiles import QUARTILES, sorted_quartiles
 
 _ROUNDS = 20
 _LEAST_ROWS = 4
@@ -84,7 +84,7 @@ class Beta(ExponentialLaw):
         lower, middle, upper = sorted_quartiles(quantiles, 1e-9, 1.0 - 1e-9)
         margin = _LEAST_APART * min(middle, 1.0 - middle)
         points = np.array([min(lower, middle - margin), middle, max(upper, middle + margin)])[:, None, None]
-        shares = np.array([0.25, 0.5, 0.75])[:, None, None]
+        shares = np.array(QUARTILES)[:, None, None]
         low, high = math.log(_SHAPES[0]), math.log(_SHAPES[1])
         centre, reach = np.full(2, (low + high) / 2), (high - low) / 2
         for _ in range(4):

@@ -88,10 +88,8 @@ def checked_family(value: object) -> Any:
     if isinstance(value, str):
         if value not in KNOWN:
             _refuse_unknown(value)
-        return value
-    if hasattr(value, "fit_blocks"):
-        return value
-    _refuse_no_law(value)
+    elif not hasattr(value, "fit_blocks"):
+        _refuse_no_law(value)
     return value
 
 

@@ -23,33 +23,27 @@ class Family(Protocol):
     @property
     def name(self) -> str:
         """What it is asked for by, such as "gamma"; with its options where it has some: "binomial(trials=10)"."""
-        ...
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of its parameters, one for each number: ("shape", "scale")."""
-        ...
 
     @property
     def space(self) -> Space:
         """For each parameter the open range in which it makes sense: (0, inf)."""
-        ...
 
     @property
     def bias_correction(self) -> str:
         """In a few words, how estimates of blocks are freed of bias, for the card."""
-        ...
 
     def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
         """The bias-corrected maximum-likelihood estimate of each block: blocks by parameters; NaN in all where a block has
         none. Rows that cannot come from the family (a negative one of a gamma law) are left out of their block. Never raises and
         never warns, whatever the rows hold."""
-        ...
 
     def shaped(self, values: Floats) -> Mapping[str, Any]:
         """The parameters as an analyst reads them, from one number for each: {"shape": 2.0, "scale": 3.0}; vectors and matrices
         as arrays."""
-        ...
 
 
 class SmoothFamily(Family, Protocol):
@@ -58,15 +52,12 @@ class SmoothFamily(Family, Protocol):
     def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
         """The gradient of each row's log density by the parameters: rows by parameters; 0 for a row that cannot come from the
         family, or whose gradient is no number. What a row gets depends on that row alone."""
-        ...
 
     def information(self, theta: Floats) -> Floats:
         """Fisher's information of one row: parameters by parameters."""
-        ...
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows at public parameters: count by columns."""
-        ...
 
 
 class LineFamily(SmoothFamily, Protocol):
@@ -74,11 +65,9 @@ class LineFamily(SmoothFamily, Protocol):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
-        ...
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """Rough parameters, always inside the space, from quantiles by their shares 0.25, 0.5 and 0.75, which may be absurd."""
-        ...
 
 
 class ExponentialFamily(Family, Protocol):
@@ -86,11 +75,9 @@ class ExponentialFamily(Family, Protocol):
 
     def statistics(self, raw_rows: Floats) -> Floats:
         """These numbers: rows by statistics; NaN for a row that cannot come from the family."""
-        ...
 
     def solve(self, means: Floats) -> Floats:
         """The estimate at such means, which are noisy: the nearest parameters inside the space where none have these means."""
-        ...
 
 
 class NamedParameters:
