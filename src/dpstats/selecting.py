@@ -27,9 +27,9 @@ from dpstats.foundations.words import check_words, with_known_words
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, ship
 from dpstats.statistics.aggregation.plans import plan_for
 from dpstats.statistics.aggregation.row_blocks import toss_blocks
-from dpstats.statistics.selection.analysts import choices_of
 from dpstats.statistics.selection.models import Estimators, best_model, checked_estimators
 from dpstats.statistics.selection.printed_samples import METHOD, PrintedDesign, printed_samples
+from dpstats.statistics.selection.votes import choices_of
 from dpstats.statistics.selections import select_option
 
 SELECT_MODEL = find_statistic("select_model")

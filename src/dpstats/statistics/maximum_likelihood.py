@@ -50,7 +50,7 @@ from dpstats.statistics.likelihood.families import Options, check_columns, check
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.fit import LikelihoodFit, fit_of, revive_fit
 from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
-from dpstats.statistics.likelihood.planned_rows import simulated_rows
+from dpstats.statistics.likelihood.public_rows import simulated_rows
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
 from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.walk import FitContext

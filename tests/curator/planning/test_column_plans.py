@@ -14,7 +14,7 @@ from dpstats.curator.planning.feature_tables import drawn_columns
 from dpstats.curator.planning.shapes import SHAPES
 from dpstats.foundations import registry
 from dpstats.foundations.registry import Answer, Reads, Statistic
-from dpstats.statistics.likelihood.planned_rows import plain_parameters
+from dpstats.statistics.likelihood.public_rows import plain_parameters
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as _run
 from tests.columns import column_statistics as _column_statistics

@@ -13,7 +13,7 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.bounded_scores import BoundedScores, Stand
 from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.families import KNOWN, Options, RowKind, family_for
-from dpstats.statistics.likelihood.planned_rows import plain_parameters
+from dpstats.statistics.likelihood.public_rows import plain_parameters
 from dpstats.statistics.likelihood.scipy_family import scipy_family
 
 UGLY = (math.inf, -math.inf, 1e308, -1e308, 5e-324, 0.0, -1.0, 0.5, 1.0, 3.0, 7.5, 1e16, 2.0**53, 2.0**53 - 1, 1e-300, 1e15, 1e9)

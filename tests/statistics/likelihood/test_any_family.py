@@ -14,9 +14,9 @@ from scipy.special import polygamma
 import dpstats as dp
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
 from dpstats.statistics.likelihood.fit import fit_of
-from dpstats.statistics.likelihood.jackknife import jackknifed
 from dpstats.statistics.likelihood.maximiser import maximiser
 from dpstats.statistics.likelihood.scipy_family import ScipyFamily, SmoothScipyFamily, scipy_family
+from dpstats.statistics.likelihood.single_blocks import jackknifed
 from dpstats.statistics.likelihood.user_model import LikelihoodModel
 
 LINE = ((-math.inf, math.inf),)

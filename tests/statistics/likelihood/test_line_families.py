@@ -14,9 +14,8 @@ from scipy import stats
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
 from dpstats.statistics.likelihood.beta import Beta, roots
-from dpstats.statistics.likelihood.exponential import Exponential
 from dpstats.statistics.likelihood.family import ExponentialFamily, Family, LineFamily
-from dpstats.statistics.likelihood.gamma import Gamma, shape_at_gap
+from dpstats.statistics.likelihood.gamma import Exponential, Gamma, shape_at_gap
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.likelihood.normal import Lognormal, Normal
 from dpstats.statistics.likelihood.pareto import Pareto

@@ -20,7 +20,7 @@ from dpstats.statistics.aggregation import bounded_means
 from dpstats.statistics.aggregation.ranges import Range
 from dpstats.statistics.aggregation.row_blocks import toss_blocks
 from dpstats.statistics.likelihood.block_estimates import ROWS_SHARE
-from dpstats.statistics.likelihood.exponential import Exponential
+from dpstats.statistics.likelihood.gamma import Exponential
 from dpstats.testing import seeded
 from tests.privacy_loss.sampled import epsilon_lower_bound
 from tests.statistics.likelihood.test_score_bits import bits

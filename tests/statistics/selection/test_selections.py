@@ -22,7 +22,6 @@ from dpstats.statistics import feature_selections, selections
 from dpstats.statistics.aggregation.choices import stability_test, steps_of_lead
 from dpstats.statistics.aggregation.row_blocks import RowBlocks
 from dpstats.statistics.selection import models, votes
-from dpstats.statistics.selection.analysts import choices_of
 from dpstats.statistics.selection.block_counts import (
     blocks_for_bounded_sets,
     blocks_for_marks,
@@ -35,7 +34,7 @@ from dpstats.statistics.selection.majorities import Majority, majority_by_counts
 from dpstats.statistics.selection.models import MODELS, best_model, checked_estimators, estimators_of
 from dpstats.statistics.selection.simulations import simulated_law
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
-from dpstats.statistics.selection.votes import votes_of
+from dpstats.statistics.selection.votes import choices_of, votes_of
 from dpstats.testing import seeded
 
 Floats = NDArray[np.float64]

@@ -38,16 +38,8 @@ from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.winsorized import checked_trim
 
 Given = TypeVar("Given")
-MEAN, TRIMMED, WINSORIZED, MEDIAN, UNIVERSAL, CENTRED, CLIPPED, GIVEN = (
-    "mean",
-    "trimmed",
-    "winsorized",
-    "median",
-    "universal",
-    "centred",
-    "clipped",
-    "a given function",
-)
+MEAN, TRIMMED, WINSORIZED, MEDIAN = "mean", "trimmed", "winsorized", "median"
+UNIVERSAL, CENTRED, CLIPPED, GIVEN = "universal", "centred", "clipped", "a given function"
 ASKED = {
     TRIMMED: ("trimmed_mean", "universal"),
     WINSORIZED: ("winsorized_mean", "universal"),

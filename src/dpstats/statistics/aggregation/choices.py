@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.keys import Key, key_order, plain_key
+from dpstats.foundations.keys import key_order
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Refusal
 from dpstats.foundations.results import Interval
@@ -28,9 +28,8 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.distance_tests import BestTest, noise_quantile
 from dpstats.mechanisms.noisy_max import noisy_max
 from dpstats.mechanisms.propose_test_release import REASON
+from dpstats.statistics.aggregation.replies import LabelReply, label_of
 
-Label = Key
-"""A text, a number, a bool, or a tuple of those."""
 UNSTABLE = Refusal(
     REASON,
     "The most frequent answer must lead clearly. More blocks, fewer rows that change it, or a larger epsilon or delta make a "
@@ -59,16 +58,16 @@ def choose_option(
     A block without an answer has None, and votes for none of the options, as a label does that is not listed.
     """
     keys = checked_options(options)
-    raw_counts = Counter(_label(raw) for raw in raw_labels)
+    raw_counts = Counter(label_of(raw) for raw in raw_labels)
     raw_listed = [raw_counts[key] for key in keys]
     raw_scores = [*raw_listed, len(raw_labels) - sum(raw_listed)]
     place = noisy_max(raw_scores, sensitivity=overlap, epsilon=epsilon, rng=rng).value
     return NONE_OF_THEM if place == len(keys) else options[place]
 
 
-def checked_options(options: Sequence[object]) -> tuple[Label, ...]:
+def checked_options(options: Sequence[object]) -> tuple[LabelReply, ...]:
     """The labels of a public list of options."""
-    keys = [_label(option) for option in options]
+    keys = [label_of(option) for option in options]
     if any(key is None for key in keys):
         raise InvalidParameterError("options must hold texts, numbers, bools, or tuples of those.")
     if not keys or len(set(keys)) < len(keys):
@@ -78,12 +77,12 @@ def checked_options(options: Sequence[object]) -> tuple[Label, ...]:
 
 def choose_stable(
     raw_labels: Sequence[object], overlap: int, epsilon: Fraction, delta: Fraction, rng: RandomSource
-) -> Label | Refusal:
+) -> LabelReply | Refusal:
     """The label that most blocks voted for, whatever it is, if a test shows that it leads clearly; whole numbers come as ints.
 
     A block without an answer has None. No answer is a label like others, and if most blocks have none the test has failed.
     """
-    raw_counts = Counter(_label(raw) for raw in raw_labels)
+    raw_counts = Counter(label_of(raw) for raw in raw_labels)
     test = stability_test(epsilon, delta)
     passed = test.passes(min(raw_steps_to_another(raw_counts, overlap), test.cap), rng)
     raw_mode = _leaders(raw_counts)[0][0] if raw_counts else None
@@ -100,7 +99,7 @@ def steps_of_lead(lead: int, overlap: int) -> int:
     return -(-lead // (2 * overlap))
 
 
-def raw_steps_to_another(raw_counts: Counter[Label | None], overlap: int) -> int:
+def raw_steps_to_another(raw_counts: Counter[LabelReply | None], overlap: int) -> int:
     """A lower bound, at least 1, on the changed rows before another label leads; 0 where there are no votes."""
     raw_leaders = _leaders(raw_counts)
     if not raw_leaders:
@@ -119,8 +118,8 @@ def popularity(
     level: Fraction | None = Fraction(95, 100),
 ) -> Popularity:
     """The share of the blocks that voted for a label that has been released, or is public."""
-    key, blocks, scale = _label(winner), len(raw_labels), overlap / epsilon
-    raw_count = sum(_label(raw) == key for raw in raw_labels)
+    key, blocks, scale = label_of(winner), len(raw_labels), overlap / epsilon
+    raw_count = sum(label_of(raw) == key for raw in raw_labels)
     noisy_count = raw_count + int(sample_discrete_laplace(scale, 1, rng)[0])
     interval = None
     if level is not None:
@@ -134,23 +133,11 @@ def _share(units: int, whole: int) -> float:
     return min(max(units, 0), whole) / whole if whole else 0.0
 
 
-def _label(raw: object) -> Label | None:
-    """A label of which there is one form: 1, 1.0 and True are the number 1. None for no answer, and for what is no label."""
-    key = plain_key(raw)
-    if isinstance(key, tuple):
-        return tuple(_number(part) for part in key)
-    return None if key is None else _number(key)
-
-
-def _number(label: str | int | float | bool) -> str | int | float:
-    return int(label) if isinstance(label, bool) or (isinstance(label, float) and label.is_integer()) else label
-
-
-def _leaders(raw_counts: Counter[Label | None]) -> list[tuple[Label | None, int]]:
+def _leaders(raw_counts: Counter[LabelReply | None]) -> list[tuple[LabelReply | None, int]]:
     """The two labels that have the most votes, with their votes; among equals the smaller label first."""
     return sorted(raw_counts.items(), key=lambda item: (-item[1], _order(item[0])))[:2]
 
 
-def _order(label: Label | None) -> tuple[bool, tuple[bool, tuple[tuple[bool, Any], ...]]]:
+def _order(label: LabelReply | None) -> tuple[bool, tuple[bool, tuple[tuple[bool, Any], ...]]]:
     """The place of a label among all labels; no answer comes before them."""
     return label is not None, key_order(() if label is None else label)

@@ -7,6 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from dpstats.foundations.keys import Label, labels_of, plain_key
+from dpstats.foundations.summaries import label_order
+
 Reply_co = TypeVar("Reply_co", covariant=True)
 Atom = int | float | str
 LabelReply = Atom | tuple[Atom, ...]
@@ -17,7 +20,6 @@ class ReplyForm(Protocol[Reply_co]):
 
     def read(self, raw_plain: object) -> Reply_co | None:
         """Parse a reply (numbers, texts, lists, and {"set": list}); None if it is not a valid one."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,25 @@ class LabelForm:
 
     def read(self, raw_plain: object) -> LabelReply | None:
         """The label in its one form."""
-        if isinstance(raw_plain, dict):
-            raw_several = self._several(raw_plain.get("set"))
-            return None if raw_several is None else tuple(sorted(set(raw_several), key=_order))
-        if isinstance(raw_plain, list):
-            return self._several(raw_plain)
-        return _atom(raw_plain)
+        raw_inner = raw_plain.get("set") if isinstance(raw_plain, dict) else raw_plain
+        if isinstance(raw_plain, dict) and not isinstance(raw_inner, list):
+            return None
+        raw_label = label_of(tuple(raw_inner) if isinstance(raw_inner, list) else raw_inner)
+        if raw_label is None or not all(_is_unicode(each) for each in labels_of(raw_label) if isinstance(each, str)):
+            return None
+        return tuple(sorted(set(labels_of(raw_label)), key=label_order)) if isinstance(raw_plain, dict) else raw_label
 
-    def _several(self, raw_plain: object) -> tuple[Atom, ...] | None:
-        raw_atoms = [_atom(each) for each in raw_plain] if isinstance(raw_plain, list) else [None]
-        return None if None in raw_atoms else tuple(atom for atom in raw_atoms if atom is not None)
+
+def label_of(raw: object) -> LabelReply | None:
+    """A label of which there is one form: 1, 1.0 and True are the number 1. None for no answer, and for what is no label."""
+    key = plain_key(raw)
+    if isinstance(key, tuple):
+        return tuple(_number(part) for part in key)
+    return None if key is None else _number(key)
+
+
+def _number(label: Label) -> Atom:
+    return int(label) if isinstance(label, bool) or (isinstance(label, float) and label.is_integer()) else label
 
 
 def read_spoken(raw_said: bytes | None, form: ReplyForm[Reply_co]) -> Reply_co | None:
@@ -75,23 +86,9 @@ def read_spoken(raw_said: bytes | None, form: ReplyForm[Reply_co]) -> Reply_co |
         return None
 
 
-def _atom(raw_plain: object) -> Atom | None:
-    if isinstance(raw_plain, str):
-        return raw_plain if _is_unicode(raw_plain) else None
-    if isinstance(raw_plain, int):
-        return int(raw_plain)
-    if not isinstance(raw_plain, float) or math.isnan(raw_plain):
-        return None
-    return int(raw_plain) if raw_plain.is_integer() else raw_plain
-
-
 def _is_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _order(atom: Atom) -> tuple[bool, float | str]:
-    return isinstance(atom, str), atom

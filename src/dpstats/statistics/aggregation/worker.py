@@ -216,7 +216,7 @@ def _be_a_child(function: Callable[..., Any], size: int, inlet: int, saying: int
         _write(saying, _HAS_READ)
         _limit_memory(memory)
         _reseed()
-        said = to_json(_called(function, raw_pickled))
+        said = to_json(function(*pickle.loads(raw_pickled)))
         _write(saying, REPLY.pack(len(said)) + said)
     finally:
         os._exit(0)
@@ -231,15 +231,11 @@ def _is_answered_here(functions: Sequence[Callable[..., Any]], inlet: int, outle
     raw_pickled = _read(inlet, size)
     _reseed()
     try:
-        said = to_json(_called(functions[place], raw_pickled))
+        said = to_json(functions[place](*pickle.loads(raw_pickled)))
         _write(outlet, REPLY.pack(len(said)) + said)
     except BaseException:
         _write(outlet, REPLY.pack(NO_ANSWER))
     return True
-
-
-def _called(function: Callable[..., Any], raw_pickled: bytes) -> Any:
-    return function(*pickle.loads(raw_pickled))
 
 
 def _heard(child: int, hearing: int, inlet: int, seconds: float) -> bytes | None:

@@ -11,22 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.line_rows import (
-    Truths,
-    by_name,
-    column_of,
-    counted_scores,
-    estimates,
-    keep_rows,
-    row_statistics,
-    vary,
-)
+from dpstats.statistics.likelihood.block_groups import Truths, vary
+from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.logarithms import log_of
-from dpstats.statistics.likelihood.quartiles import sorted_quartiles
+from dpstats.statistics.likelihood.quartiles import QUARTILES, sorted_quartiles
 
 _ROUNDS = 20
 _LEAST_ROWS = 4
@@ -41,42 +34,30 @@ _LEAST_APART = 0.001
 
 
 @dataclass(frozen=True)
-class Beta:
+class Beta(ExponentialLaw):
     """Numbers between 0 and 1; alpha draws them up and beta down, and with both large they lie close together."""
 
-    name: str = "beta"
-    parameters: tuple[str, ...] = ("alpha", "beta")
-    space: tuple[tuple[float, float], ...] = ((0.0, math.inf), (0.0, math.inf))
-    bias_correction: str = "analytic, to first order"
+    name = "beta"
+    parameters = ("alpha", "beta")
+    space = ((0.0, math.inf), (0.0, math.inf))
+    bias_correction = "analytic, to first order"
 
-    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
-        """Alpha and beta of each block; NaN where rows do not differ, or are fewer than 4."""
-        raw_kept = keep_rows(raw_blocks, _inside(column_of(raw_blocks.raw_rows)))
-        raw_values = column_of(raw_kept.raw_rows)
-        raw_has_one = (raw_kept.raw_counts >= _LEAST_ROWS) & vary(raw_kept, raw_values)
-        with np.errstate(all="ignore"):
-            raw_ups, raw_downs = raw_kept.means(log_of(raw_values)), raw_kept.means(log_of(1.0 - raw_values))
-            raw_alphas, raw_betas = roots(raw_ups, raw_downs)
-            raw_excess = _bias_of_one_row(raw_alphas, raw_betas)
-            return estimates(
-                self.space,
-                raw_has_one,
-                raw_alphas - raw_excess[0] / raw_kept.raw_counts,
-                raw_betas - raw_excess[1] / raw_kept.raw_counts,
-            )
+    def _inside(self, raw_values: Floats) -> Truths:
+        return (raw_values > 0) & (raw_values < 1)
 
-    def shaped(self, values: Floats) -> Mapping[str, float]:
-        """Alpha and beta by their names."""
-        return by_name(self.parameters, values)
+    def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
+        """Alpha and beta of each block; none where rows do not differ, or are fewer than 4."""
+        raw_counts = raw_blocks.raw_counts
+        raw_alphas, raw_betas = roots(*(raw_blocks.means(raw_logs) for raw_logs in self._numbers(raw_values)))
+        raw_excess = _bias_of_one_row(raw_alphas, raw_betas)
+        raw_has_one = (raw_counts >= _LEAST_ROWS) & vary(raw_blocks, raw_values)
+        return raw_has_one, raw_alphas - raw_excess[0] / raw_counts, raw_betas - raw_excess[1] / raw_counts
 
-    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """The gradient of each row's log density."""
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
         from scipy.special import digamma
 
-        raw_values = column_of(raw_rows)
         up, down = (digamma(theta) - digamma(theta.sum())).tolist()
-        with np.errstate(all="ignore"):
-            return counted_scores(_inside(raw_values), log_of(raw_values) - up, log_of(1.0 - raw_values) - down)
+        return log_of(raw_values) - up, log_of(1.0 - raw_values) - down
 
     def information(self, theta: Floats) -> Floats:
         """Fisher's information of one row."""
@@ -103,7 +84,7 @@ class Beta:
         lower, middle, upper = sorted_quartiles(quantiles, 1e-9, 1.0 - 1e-9)
         margin = _LEAST_APART * min(middle, 1.0 - middle)
         points = np.array([min(lower, middle - margin), middle, max(upper, middle + margin)])[:, None, None]
-        shares = np.array([0.25, 0.5, 0.75])[:, None, None]
+        shares = np.array(QUARTILES)[:, None, None]
         low, high = math.log(_SHAPES[0]), math.log(_SHAPES[1])
         centre, reach = np.full(2, (low + high) / 2), (high - low) / 2
         for _ in range(4):
@@ -114,10 +95,9 @@ class Beta:
         guess: Floats = np.exp(centre)
         return guess
 
-    def statistics(self, raw_rows: Floats) -> Floats:
+    def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
         """log(x) and log(1-x)."""
-        raw_values = column_of(raw_rows)
-        return row_statistics(_inside(raw_values), log_of(raw_values), log_of(1.0 - raw_values))
+        return log_of(raw_values), log_of(1.0 - raw_values)
 
     def solve(self, means: Floats) -> Floats:
         """Alpha and beta at these means of log(x) and log(1-x); where x and 1-x have geometric means of 1 and more together, as
@@ -175,8 +155,3 @@ def _bias_of_one_row(raw_alphas: Floats, raw_betas: Floats) -> tuple[Floats, Flo
     raw_second = polygamma(2, raw_betas) * (raw_up - raw_both) / raw_determinant - raw_third
     raw_for_alpha, raw_for_beta = _times_inverse(raw_alphas, raw_betas, raw_first, raw_second)
     return -raw_for_alpha / 2.0, -raw_for_beta / 2.0
-
-
-def _inside(raw_values: Floats) -> Truths:
-    """Which rows such a law can have."""
-    return (raw_values > 0) & (raw_values < 1)

@@ -1,7 +1,7 @@
-"""Blocks in groups of a few thousand rows, for estimates that pass over their rows many times.
+"""Blocks of rows as families read them: without rows that cannot be, and in groups of a few thousand rows.
 
-A group fits into the processor's cache. Rows keep their order within a block, and nothing is added up across blocks, so that what
-a block gets does not depend on the blocks that it is grouped with.
+A group fits into the processor's cache, for estimates that pass over their rows many times. Rows keep their order within a block,
+and nothing is added up across blocks, so that what a block gets does not depend on the blocks that it is grouped with.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
 
+Truths = NDArray[np.bool_]
 GROUP_ROWS = 1 << 13
 
 
-def kept_rows(raw_blocks: RowBlocks, raw_good: NDArray[np.bool_]) -> RowBlocks:
+def kept_rows(raw_blocks: RowBlocks, raw_good: Truths) -> RowBlocks:
     """The same blocks without the rows that are not good."""
     if raw_good.all():
         return raw_blocks
@@ -26,6 +27,19 @@ def kept_rows(raw_blocks: RowBlocks, raw_good: NDArray[np.bool_]) -> RowBlocks:
 def finite_rows(raw_blocks: RowBlocks) -> RowBlocks:
     """The same blocks without the rows that hold an infinity."""
     return kept_rows(raw_blocks, np.asarray(np.isfinite(raw_blocks.raw_rows).all(axis=1)))
+
+
+def lowest(raw_blocks: RowBlocks, raw_values: Floats) -> Floats:
+    """The smallest number in each block; inf where it has no rows."""
+    raw_lows = np.full(raw_blocks.blocks, np.inf)
+    np.minimum.at(raw_lows, raw_blocks.raw_places, raw_values)
+    return raw_lows
+
+
+def vary(raw_blocks: RowBlocks, raw_values: Floats) -> Truths:
+    """Whether a block has two rows that differ."""
+    raw_varied: Truths = lowest(raw_blocks, raw_values) < -lowest(raw_blocks, -raw_values)
+    return raw_varied
 
 
 def fit_in_groups(raw_blocks: RowBlocks, parameters: int, fit: Callable[[RowBlocks], Floats]) -> Floats:

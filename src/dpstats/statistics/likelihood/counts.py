@@ -8,24 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.block_groups import kept_rows, without_halves
+from dpstats.statistics.likelihood.block_groups import Truths
+from dpstats.statistics.likelihood.family import ExponentialLaw
+from dpstats.statistics.likelihood.quartiles import QUARTILES, sorted_quartiles
 
 LARGEST_COUNT = 2.0**53
 """Counts are whole numbers up to here, beyond which floats leave some out."""
 LEAST = 1e-9
 """The least that a rate, a share or a dispersion is taken for in a guess."""
 _CANDIDATES = 128
-_SHARES = (0.25, 0.5, 0.75)
+
+
+class CountLaw(ExponentialLaw):
+    """A law of counts whose estimate follows from their mean."""
+
+    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
+        """The mean of each block."""
+        raw_counts = self._possible(raw_blocks)
+        return raw_counts.means(raw_counts.raw_rows[:, 0])[:, None]
+
+    def _inside(self, raw_values: Floats) -> Truths:
+        return whole_numbers(raw_values)
+
+    def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
+        return (raw_values,)
 
 
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(CountLaw):
     """Counts with a rate."""
 
     bias_correction = "none needed: the mean is unbiased"
@@ -33,21 +47,8 @@ class Poisson:
     parameters = ("rate",)
     space = ((0.0, np.inf),)
 
-    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
-        """The mean of each block."""
-        raw_counts = kept_rows(raw_blocks, whole_numbers(raw_blocks.raw_rows[:, 0]))
-        return without_halves(raw_counts.means(raw_counts.raw_rows[:, 0])[:, None])
-
-    def shaped(self, values: Floats) -> Mapping[str, Any]:
-        """The rate."""
-        return {"rate": float(values[0])}
-
-    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """How far a count lies above the rate, in rates."""
-        raw_counts = raw_rows[:, 0]
-        with np.errstate(all="ignore"):
-            raw_scores = raw_counts / theta[0] - 1
-        return only_finite(raw_scores[:, None], whole_numbers(raw_counts))
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        return (raw_values / theta[0] - 1,)
 
     def information(self, theta: Floats) -> Floats:
         """One over the rate."""
@@ -65,12 +66,8 @@ class Poisson:
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The rate that has quartiles nearest to these, among those that a Poisson law with such a median may have."""
-        near = tidy_quartiles(quantiles)[1] + np.linspace(-1 / 3, 0.7, _CANDIDATES)
+        near = count_quartiles(quantiles)[1] + np.linspace(-1 / 3, 0.7, _CANDIDATES)
         return best_of(self.distribution, near[near > 0][:, None], quantiles)
-
-    def statistics(self, raw_rows: Floats) -> Floats:
-        """The count itself."""
-        return np.where(whole_numbers(raw_rows[:, 0])[:, None], raw_rows[:, :1], np.nan)
 
     def solve(self, means: Floats) -> Floats:
         """The mean, where it is positive."""
@@ -78,7 +75,7 @@ class Poisson:
 
 
 @dataclass(frozen=True)
-class Binomial:
+class Binomial(CountLaw):
     """Successes in a public number of trials, with a chance of each."""
 
     trials: int
@@ -93,18 +90,13 @@ class Binomial:
 
     def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
         """The share of successes in each block."""
-        raw_counts = kept_rows(raw_blocks, self._possible(raw_blocks.raw_rows))
-        return without_halves(raw_counts.means(raw_counts.raw_rows[:, 0])[:, None] / self.trials)
+        return super().fit_blocks(raw_blocks) / self.trials
 
-    def shaped(self, values: Floats) -> Mapping[str, Any]:
-        """The chance of a success."""
-        return {"p": float(values[0])}
+    def _inside(self, raw_values: Floats) -> Truths:
+        return whole_numbers(raw_values) & (raw_values <= self.trials)
 
-    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """How far successes lie above what is expected, over the variance of one trial."""
-        with np.errstate(all="ignore"):
-            raw_scores = (raw_rows[:, :1] - self.trials * theta[0]) / (theta[0] * (1 - theta[0]))
-        return only_finite(raw_scores, self._possible(raw_rows))
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        return ((raw_values - self.trials * theta[0]) / (theta[0] * (1 - theta[0])),)
 
     def information(self, theta: Floats) -> Floats:
         """Trials over the variance of one."""
@@ -124,32 +116,20 @@ class Binomial:
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The chance that has quartiles nearest to these."""
-        near = (tidy_quartiles(quantiles)[1] + np.linspace(-1, 1, _CANDIDATES)) / self.trials
+        near = (count_quartiles(quantiles)[1] + np.linspace(-1, 1, _CANDIDATES)) / self.trials
         everywhere = (np.arange(_CANDIDATES) + 0.5) / _CANDIDATES
         candidates = np.concatenate([near[(near > 0) & (near < 1)], everywhere])
         return best_of(self.distribution, candidates[:, None], quantiles)
-
-    def statistics(self, raw_rows: Floats) -> Floats:
-        """The successes."""
-        return np.where(self._possible(raw_rows)[:, None], raw_rows[:, :1], np.nan)
 
     def solve(self, means: Floats) -> Floats:
         """The share of successes, where it lies between 0 and 1."""
         return np.clip(means / self.trials, LEAST, 1 - LEAST)
 
-    def _possible(self, raw_rows: Floats) -> NDArray[np.bool_]:
-        return whole_numbers(raw_rows[:, 0]) & (raw_rows[:, 0] <= self.trials)
 
-
-def whole_numbers(raw_numbers: Floats) -> NDArray[np.bool_]:
+def whole_numbers(raw_numbers: Floats) -> Truths:
     """Which of these are whole numbers from 0 on."""
-    raw_good: NDArray[np.bool_] = (raw_numbers >= 0) & (raw_numbers <= LARGEST_COUNT) & (np.floor(raw_numbers) == raw_numbers)
+    raw_good: Truths = (raw_numbers >= 0) & (raw_numbers <= LARGEST_COUNT) & (np.floor(raw_numbers) == raw_numbers)
     return raw_good
-
-
-def only_finite(raw_scores: Floats, raw_good: NDArray[np.bool_]) -> Floats:
-    """The scores, and 0 for rows that are not good or whose scores are no numbers."""
-    return np.where((raw_good & np.isfinite(raw_scores).all(axis=1))[:, None], raw_scores, 0.0)
 
 
 def at_counts(points: Floats, share: Callable[[Floats], Floats]) -> Floats:
@@ -159,10 +139,9 @@ def at_counts(points: Floats, share: Callable[[Floats], Floats]) -> Floats:
     return np.asarray(shares, dtype=np.float64)
 
 
-def tidy_quartiles(quantiles: Mapping[float, float]) -> Floats:
+def count_quartiles(quantiles: Mapping[float, float]) -> tuple[float, float, float]:
     """The quartiles in ascending order, as counts that can be."""
-    ordered: Floats = np.sort(np.nan_to_num([quantiles[share] for share in _SHARES]))
-    return np.clip(ordered, 0.0, LARGEST_COUNT / 2)
+    return sorted_quartiles(quantiles, 0.0, LARGEST_COUNT / 2)
 
 
 def best_of(distribution: Callable[[Floats, Floats], Floats], candidates: Floats, quantiles: Mapping[float, float]) -> Floats:
@@ -172,7 +151,7 @@ def best_of(distribution: Callable[[Floats, Floats], Floats], candidates: Floats
     far off a candidate is.
     """
     off = np.zeros(len(candidates))
-    for share, count in zip(_SHARES, np.rint(tidy_quartiles(quantiles)), strict=True):
+    for share, count in zip(QUARTILES, np.rint(count_quartiles(quantiles)), strict=True):
         at, below = (distribution(np.full(len(candidates), point), candidates.T) for point in (count, count - 1))
         off += np.maximum(share - at, 0) + np.maximum(below - share, 0)
     best: Floats = np.exp(np.log(candidates[off <= off.min() + 1e-9]).mean(axis=0))

@@ -11,9 +11,8 @@ from typing import Any
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.statistics.likelihood.beta import Beta
 from dpstats.statistics.likelihood.counts import Binomial, Poisson
-from dpstats.statistics.likelihood.exponential import Exponential
 from dpstats.statistics.likelihood.family import Family
-from dpstats.statistics.likelihood.gamma import Gamma
+from dpstats.statistics.likelihood.gamma import Exponential, Gamma
 from dpstats.statistics.likelihood.mixtures import NormalMixture
 from dpstats.statistics.likelihood.multivariate import MultivariateNormal
 from dpstats.statistics.likelihood.normal import Lognormal, Normal
@@ -89,10 +88,8 @@ def checked_family(value: object) -> Any:
     if isinstance(value, str):
         if value not in KNOWN:
             _refuse_unknown(value)
-        return value
-    if hasattr(value, "fit_blocks"):
-        return value
-    _refuse_no_law(value)
+    elif not hasattr(value, "fit_blocks"):
+        _refuse_no_law(value)
     return value
 
 

@@ -28,14 +28,12 @@ _ON_THE_LINE: dict[str, tuple[str, Callable[[_Arguments], dict[str, float]]]] = 
     "pareto": ("pareto", lambda own: {"b": own["shape"], "scale": own["scale"]}),
     "poisson": ("poisson", lambda own: {"mu": own["rate"]}),
     "binomial": ("binom", lambda own: {"n": own["trials"], "p": own["p"]}),
-    "negative_binomial": ("nbinom", lambda own: _as_failures(own["mean"], own["dispersion"])),
+    "negative_binomial": (
+        "nbinom",
+        lambda own: {"n": 1 / own["dispersion"], "p": 1 / (1 + own["dispersion"] * own["mean"])},
+    ),
 }
 """For each family what scipy calls it, and its parameters and options as scipy takes them."""
-
-
-def _as_failures(mean: float, dispersion: float) -> dict[str, float]:
-    """Mean and dispersion as scipy has them: successes to wait for, and the chance of one."""
-    return {"n": 1 / dispersion, "p": 1 / (1 + dispersion * mean)}
 
 
 def frozen_law(family: str, parameters: Mapping[str, float], shapes: Mapping[str, Any]) -> Any:

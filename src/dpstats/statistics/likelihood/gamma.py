@@ -1,4 +1,4 @@
-"""Gamma laws.
+"""Gamma laws, with the exponential ones, whose shape is 1.
 
 Why        All that a block says on the shape is its gap s = log(mean x) - mean(log x), which does not depend on the scale, and is
            independent of mean x. Its cumulants are known exactly: it is digamma(nk) - log n - digamma(k) on average for shape k,
@@ -13,20 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.line_rows import (
-    Truths,
-    by_name,
-    column_of,
-    counted_scores,
-    estimates,
-    keep_rows,
-    row_statistics,
-    vary,
-)
+from dpstats.statistics.likelihood.block_groups import Truths, vary
+from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.likelihood.quartiles import LARGEST, SMALLEST, sorted_quartiles, where_falls_to
 
@@ -39,45 +32,35 @@ _SHAPES = (0.01, 1e6)
 
 
 @dataclass(frozen=True)
-class Gamma:
+class Gamma(ExponentialLaw):
     """Positive numbers; shape 1 is exponential, large shapes are close to normal; the mean is shape times scale."""
 
-    name: str = "gamma"
-    parameters: tuple[str, ...] = ("shape", "scale")
-    space: tuple[tuple[float, float], ...] = ((0.0, math.inf), (0.0, math.inf))
-    bias_correction: str = "the likelihood of the shape alone, given the mean; then analytic to first order"
+    name = "gamma"
+    parameters = ("shape", "scale")
+    space = ((0.0, math.inf), (0.0, math.inf))
+    bias_correction = "the likelihood of the shape alone, given the mean; then analytic to first order"
 
-    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
-        """Shape and scale of each block; NaN where rows do not differ, or are fewer than 4."""
+    def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
+        """Shape and scale of each block; none where rows do not differ, or are fewer than 4."""
         from scipy.special import polygamma
 
-        raw_kept = keep_rows(raw_blocks, _inside(column_of(raw_blocks.raw_rows)))
-        raw_values = column_of(raw_kept.raw_rows)
-        raw_counts = raw_kept.raw_counts
-        raw_has_one = (raw_counts >= _LEAST_ROWS) & vary(raw_kept, raw_values)
-        with np.errstate(all="ignore"):
-            raw_means = raw_kept.means(raw_values)
-            raw_gaps = np.where(raw_has_one, log_of(raw_means) - raw_kept.means(log_of(raw_values)), np.nan)
-            raw_shapes = shape_at_gap(raw_gaps, raw_counts)
-            raw_slopes = _slope(raw_shapes, raw_counts)
-            raw_bends = raw_counts**2 * polygamma(2, raw_counts * raw_shapes) - polygamma(2, raw_shapes)
-            raw_biases = raw_bends / (2.0 * raw_counts * raw_slopes**2)
-            raw_inverses = 1.0 / raw_shapes + (raw_biases + 1.0 / (raw_counts * raw_slopes * raw_shapes)) / raw_shapes**2
-            return estimates(self.space, raw_has_one, raw_shapes - raw_biases, raw_means * raw_inverses)
+        raw_counts = raw_blocks.raw_counts
+        raw_has_one = (raw_counts >= _LEAST_ROWS) & vary(raw_blocks, raw_values)
+        raw_means = raw_blocks.means(raw_values)
+        raw_gaps = np.where(raw_has_one, log_of(raw_means) - raw_blocks.means(log_of(raw_values)), np.nan)
+        raw_shapes = shape_at_gap(raw_gaps, raw_counts)
+        raw_slopes = _slope(raw_shapes, raw_counts)
+        raw_bends = raw_counts**2 * polygamma(2, raw_counts * raw_shapes) - polygamma(2, raw_shapes)
+        raw_biases = raw_bends / (2.0 * raw_counts * raw_slopes**2)
+        raw_inverses = 1.0 / raw_shapes + (raw_biases + 1.0 / (raw_counts * raw_slopes * raw_shapes)) / raw_shapes**2
+        return raw_has_one, raw_shapes - raw_biases, raw_means * raw_inverses
 
-    def shaped(self, values: Floats) -> Mapping[str, float]:
-        """Shape and scale by their names."""
-        return by_name(self.parameters, values)
-
-    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """The gradient of each row's log density."""
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
         from scipy.special import digamma
 
         shape, scale = theta.tolist()
-        raw_values = column_of(raw_rows)
-        with np.errstate(all="ignore"):
-            raw_by_shape = log_of(raw_values) - (math.log(scale) + float(digamma(shape)))
-            return counted_scores(_inside(raw_values), raw_by_shape, (raw_values / scale - shape) / scale)
+        raw_by_shape = log_of(raw_values) - (math.log(scale) + float(digamma(shape)))
+        return raw_by_shape, (raw_values / scale - shape) / scale
 
     def information(self, theta: Floats) -> Floats:
         """Fisher's information of one row."""
@@ -109,10 +92,9 @@ class Gamma:
         shape = where_falls_to(upper / lower, ratio, *_SHAPES)
         return np.array([shape, middle / float(gammaincinv(shape, 0.5))])
 
-    def statistics(self, raw_rows: Floats) -> Floats:
+    def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
         """x and log(x)."""
-        raw_values = column_of(raw_rows)
-        return row_statistics(_inside(raw_values), raw_values, log_of(raw_values))
+        return raw_values, log_of(raw_values)
 
     def solve(self, means: Floats) -> Floats:
         """Shape and scale at these means of x and log(x); a mean of x below its geometric mean is lifted to that."""
@@ -122,6 +104,51 @@ class Gamma:
         gap = max(math.log(mean) - log_mean, _LEAST_GAP)
         shape = float(shape_at_gap(np.array([gap]), None)[0])
         return np.array([shape, mean / shape])
+
+
+@dataclass(frozen=True)
+class Exponential(ExponentialLaw):
+    """Numbers from 0 up, the likelier the smaller; scale is their mean."""
+
+    name = "exponential"
+    parameters = ("scale",)
+    space = ((0.0, math.inf),)
+    bias_correction = "none needed: the mean of a block has no bias"
+
+    def _inside(self, raw_values: Floats) -> Truths:
+        return (raw_values >= 0) & (raw_values < math.inf)
+
+    def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
+        """The mean of each block; one row has one, and rows that are all 0 have no estimate."""
+        return raw_blocks.raw_counts > 0, raw_blocks.means(raw_values)
+
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        return ((raw_values / theta[0] - 1.0) / theta[0],)
+
+    def information(self, theta: Floats) -> Floats:
+        """Fisher's information of one row."""
+        return np.array([[theta[0] ** -2.0]])
+
+    def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
+        """Simulated rows."""
+        return generator.exponential(theta[0], (count, 1))
+
+    def distribution(self, points: Floats, theta: Floats) -> Floats:
+        """The share of rows at or below each point."""
+        shares: Floats = -np.expm1(-np.maximum(points, 0.0) / theta[0])
+        return shares
+
+    def guess(self, quantiles: Mapping[float, float]) -> Floats:
+        """From the median."""
+        _, middle, _ = sorted_quartiles(quantiles, SMALLEST, LARGEST)
+        return np.array([middle / math.log(2)])
+
+    def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
+        return (raw_values,)
+
+    def solve(self, means: Floats) -> Floats:
+        """The mean, which is positive."""
+        return np.array([max(float(means[0]), SMALLEST)])
 
 
 def shape_at_gap(raw_gaps: Floats, raw_counts: Floats | None) -> Floats:
@@ -149,8 +176,3 @@ def _slope(raw_shapes: Floats, raw_counts: Floats | None) -> Floats:
     raw_by_mean = 1.0 / raw_shapes if raw_counts is None else raw_counts * polygamma(1, raw_counts * raw_shapes)
     raw_slopes: Floats = raw_by_mean - polygamma(1, raw_shapes)
     return raw_slopes
-
-
-def _inside(raw_values: Floats) -> Truths:
-    """Which rows such a law can have."""
-    return (raw_values > 0) & (raw_values < math.inf)

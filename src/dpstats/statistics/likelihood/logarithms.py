@@ -8,9 +8,8 @@ Numerics   Only halves and doubles, sums, products and quotients are computed, w
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dpstats.statistics.aggregation.row_blocks import Floats
 
 _ROOT_HALF = 0.7071067811865476
 _LOG2_HIGH = 0.693147180369123816490  # the leading bits of log 2: their multiples by exponents of floats are exact

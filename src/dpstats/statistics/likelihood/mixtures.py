@@ -82,12 +82,10 @@ class NormalMixture:
         with np.errstate(all="ignore"):
             raw_shares, _ = _shares(raw_rows[:, 0], [*np.log(weights / stds)], [*means], [*stds])
             raw_offs = [(raw_rows[:, 0] - mean) / std for mean, std in zip(means, stds, strict=True)]
+            raw_ratios = [share / weight for share, weight in zip(raw_shares, weights, strict=True)]
             raw_scores = np.column_stack(
                 [
-                    *(
-                        share / weight - raw_shares[-1] / weights[-1]
-                        for share, weight in zip(raw_shares[:-1], weights, strict=False)
-                    ),
+                    *(ratio - raw_ratios[-1] for ratio in raw_ratios[:-1]),
                     *(share * off / std for share, off, std in zip(raw_shares, raw_offs, stds, strict=True)),
                     *(share * (off**2 - 1) / std for share, off, std in zip(raw_shares, raw_offs, stds, strict=True)),
                 ]
@@ -142,7 +140,7 @@ class NormalMixture:
 class _MixtureRun:
     """Expectation-maximisation in all blocks of a group at once; each block stops by itself."""
 
-    def __init__(self, raw_units: RowBlocks, raw_parameters: list[list[Floats]]) -> None:
+    def __init__(self, raw_units: RowBlocks, raw_parameters: Floats) -> None:
         self._raw_units = raw_units
         self._raw_parameters = raw_parameters
         """Weights, means and deviations: for each component those of every block."""
@@ -157,14 +155,9 @@ class _MixtureRun:
         """Take at most `rounds` rounds."""
         raw_moving = np.ones(self._raw_units.blocks, dtype=np.bool_)
         for _ in range(rounds):
-            raw_shares, _ = self._shares()
-            raw_next = _maximised(self._raw_units, raw_shares)
-            raw_moved = np.zeros(self._raw_units.blocks)
-            for kind, raw_kind in enumerate(raw_next):
-                for component, raw_new in enumerate(raw_kind):
-                    raw_old = self._raw_parameters[kind][component]
-                    raw_moved = np.fmax(raw_moved, np.abs(raw_new - raw_old))
-                    self._raw_parameters[kind][component] = np.where(raw_moving, raw_new, raw_old)
+            raw_next = _maximised(self._raw_units, self._shares()[0])
+            raw_moved = np.fmax.reduce(np.abs(raw_next - self._raw_parameters), axis=(0, 1), initial=0.0)
+            self._raw_parameters = np.where(raw_moving, raw_next, self._raw_parameters)
             raw_moving &= raw_moved > STILL
             if not raw_moving.any():
                 return
@@ -172,18 +165,12 @@ class _MixtureRun:
     def better(self, other: _MixtureRun) -> _MixtureRun:
         """For every block the parameters with the higher likelihood of two runs."""
         raw_here, raw_there = (self._raw_units.sums(run._shares()[1]) for run in (self, other))
-        chosen = [
-            [np.where(raw_there > raw_here, two, one) for one, two in zip(ones, twos, strict=True)]
-            for ones, twos in zip(self._raw_parameters, other._raw_parameters, strict=True)
-        ]
-        return _MixtureRun(self._raw_units, chosen)
+        return _MixtureRun(self._raw_units, np.where(raw_there > raw_here, other._raw_parameters, self._raw_parameters))
 
-    def in_order(self) -> tuple[Floats, Floats, Floats]:
-        """Weights, means and deviations, blocks by components, in ascending order of means."""
-        weights, means, stds = (np.column_stack(kind) for kind in self._raw_parameters)
-        order = np.argsort(means, axis=1, kind="stable")
-        weights, means, stds = (np.take_along_axis(kind, order, axis=1) for kind in (weights, means, stds))
-        return weights, means, stds
+    def in_order(self) -> Floats:
+        """Weights, means and deviations, each blocks by components, in ascending order of means."""
+        raw_kinds = self._raw_parameters.transpose(0, 2, 1)
+        return np.take_along_axis(raw_kinds, np.argsort(raw_kinds[1], axis=1, kind="stable")[None], axis=2)
 
     def _shares(self) -> tuple[list[Floats], Floats]:
         weights, means, stds = self._raw_parameters
@@ -208,19 +195,18 @@ def _shares(raw_numbers: Floats, levels: list[Any], means: list[Any], stds: list
     return [raw_density / raw_total for raw_density in raw_densities], raw_most + np.log(raw_total)
 
 
-def _maximised(raw_units: RowBlocks, raw_shares: list[Floats]) -> list[list[Floats]]:
-    """Weights, means and deviations of components from their shares in rows."""
+def _maximised(raw_units: RowBlocks, raw_shares: list[Floats]) -> Floats:
+    """Weights, means and deviations of components from their shares in rows: these three by components by blocks."""
     raw_numbers = raw_units.raw_rows[:, 0]
     raw_squared = raw_numbers**2
-    raw_parameters: list[list[Floats]] = [[], [], []]
+    raw_components = []
     for raw_share in raw_shares:
         raw_sums = np.maximum(raw_units.sums(raw_share), LEAST_WEIGHT)
         raw_means = raw_units.sums(raw_share * raw_numbers) / raw_sums
         raw_squares = raw_units.sums(raw_share * raw_squared) / raw_sums - raw_means**2
-        raw_parameters[0].append(raw_sums / raw_units.raw_counts)
-        raw_parameters[1].append(raw_means)
-        raw_parameters[2].append(np.sqrt(np.maximum(raw_squares, NARROWEST**2)))
-    return raw_parameters
+        raw_stds = np.sqrt(np.maximum(raw_squares, NARROWEST**2))
+        raw_components.append([raw_sums / raw_units.raw_counts, raw_means, raw_stds])
+    return np.array(raw_components).transpose(1, 0, 2)
 
 
 def _starts(raw_units: RowBlocks, components: int) -> tuple[Floats, Floats]:

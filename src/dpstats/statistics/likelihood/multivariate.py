@@ -27,12 +27,8 @@ class MultivariateNormal:
     """A normal law of several columns: their means, and the upper triangle of their covariance matrix row by row."""
 
     columns: int
+    name = "multivariate_normal"
     bias_correction = "covariances divided by one less than the rows of the block: unbiased"
-
-    @property
-    def name(self) -> str:
-        """What it is asked for by."""
-        return "multivariate_normal"
 
     @property
     def parameters(self) -> tuple[str, ...]:

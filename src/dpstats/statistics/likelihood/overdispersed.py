@@ -23,16 +23,9 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.block_groups import fit_in_groups, kept_rows
-from dpstats.statistics.likelihood.counts import (
-    LARGEST_COUNT,
-    LEAST,
-    at_counts,
-    best_of,
-    only_finite,
-    tidy_quartiles,
-    whole_numbers,
-)
+from dpstats.statistics.likelihood.block_groups import Truths, fit_in_groups
+from dpstats.statistics.likelihood.counts import LARGEST_COUNT, LEAST, at_counts, best_of, count_quartiles, whole_numbers
+from dpstats.statistics.likelihood.family import SmoothLaw
 
 ROUNDS = 60
 STILL = 1e-10
@@ -44,7 +37,7 @@ _SUPPORT = 1 << 15
 
 
 @dataclass(frozen=True)
-class NegativeBinomial:
+class NegativeBinomial(SmoothLaw):
     """Counts with a mean and a dispersion."""
 
     bias_correction = "mean: none needed; dispersion: likelihood adjusted for the mean (Cox and Reid)"
@@ -56,8 +49,7 @@ class NegativeBinomial:
 
     def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
         """The mean, and the dispersion freed of bias; none where all counts are 0 or there are fewer than three."""
-        raw_counts = kept_rows(raw_blocks, whole_numbers(raw_blocks.raw_rows[:, 0]))
-        return fit_in_groups(raw_counts, len(self.parameters), _fit_group)
+        return fit_in_groups(self._possible(raw_blocks), len(self.parameters), _fit_group)
 
     def shaped(self, values: Floats) -> Mapping[str, Any]:
         """Mean and dispersion, and scipy's r and p."""
@@ -66,18 +58,17 @@ class NegativeBinomial:
         p = 1 / (1 + max(dispersion, 0.0) * mean)
         return {"mean": mean, "dispersion": dispersion, "r": r, "p": p}
 
-    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """The scores in closed form, by polygamma functions of the count."""
-        raw_good = whole_numbers(raw_rows[:, 0])
-        raw_counts = np.where(raw_good, raw_rows[:, 0], 0.0)
+    def _inside(self, raw_values: Floats) -> Truths:
+        return whole_numbers(raw_values)
+
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        """In closed form, by polygamma functions of the count."""
+        raw_counts = np.where(whole_numbers(raw_values), raw_values, 0.0)
         mean, dispersion = theta
-        with np.errstate(all="ignore"):
-            raw_off = (raw_counts - mean) / (1 + dispersion * mean)
-            raw_by_dispersion = (
-                _chain(raw_counts, np.full(len(raw_counts), dispersion))[0] - mean**2 * _log_gap(dispersion * mean)[0]
-            )
-            raw_scores = np.column_stack([raw_off / mean, raw_by_dispersion - raw_off * mean])
-        return only_finite(raw_scores, raw_good)
+        raw_off = (raw_counts - mean) / (1 + dispersion * mean)
+        raw_chain, _ = _chain(raw_counts, np.full(len(raw_counts), dispersion))
+        raw_by_dispersion = raw_chain - mean**2 * _log_gap(dispersion * mean)[0]
+        return raw_off / mean, raw_by_dispersion - raw_off * mean
 
     def information(self, theta: Floats) -> Floats:
         """The Fisher information: of the mean in closed form, of the dispersion by its mean squared score; orthogonal."""
@@ -102,7 +93,7 @@ class NegativeBinomial:
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The parameters on a coarse grid whose quartiles are nearest to these."""
-        _, middle, upper = tidy_quartiles(quantiles)
+        _, middle, upper = count_quartiles(quantiles)
         typical = max(float(middle + upper) / 2, 0.25)
         means = typical * np.geomspace(1 / 8, 8, 49)
         dispersions = np.geomspace(max(0.1 / max(typical, 0.5), 1e-4), 20, 40)  # smaller ones would hardly show

@@ -1,4 +1,7 @@
-"""Public rows: rows of a family at parameters that are public, to work out what scores are expected to be there."""
+"""Public rows: rows of a family at parameters that are public, in which nobody's data is.
+
+At the parameters of a step they tell what scores are expected to be there; at plain ones a plan tries a fit on them.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.registry import Simulated
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.family import SmoothFamily
 
@@ -20,6 +26,9 @@ into cells, because scores are large there. Each cell is taken at Gauss's two pl
 SIMULATED = 1 << 15
 """Rows of a law that has no quantiles."""
 SEED = 7
+POSITIVE = 2.0
+APART = 10.0
+"""Between unlimited parameters of a law on the line, such as the means of a mixture."""
 _BITS = 64
 _SIGN = np.uint64(1 << 63)
 
@@ -47,6 +56,30 @@ def public_rows(family: SmoothFamily, theta: Floats) -> PublicRows:
         rows = np.unique(rows)
         weights = np.diff(distribution(rows[:-1], theta), prepend=0.0, append=1.0)
     return PublicRows(rows[:, None], weights, simulated=False)
+
+
+def simulated_rows(family: Any, columns: int, rows: int, generator: np.random.Generator) -> Simulated:
+    """Simulate `rows` rows of a family at plain parameters; an error where it cannot make rows."""
+    if not hasattr(family, "sample"):
+        raise InvalidParameterError(f"{family.name} cannot be planned, because no rows of it can be made up by themselves.")
+    theta = plain_parameters(family.space, columns)
+    shown = ", ".join(f"{name} {value:g}" for name, value in zip(family.parameters, theta.tolist(), strict=True))
+    return Simulated(family.sample(theta, rows, generator), tuple(theta.tolist()), f"rows of {family.name} with {shown}")
+
+
+def plain_parameters(space: tuple[tuple[float, float], ...], columns: int) -> Floats:
+    """Parameters well inside their ranges: 0 where there is no limit, 2 away from a single one, and equal shares between two."""
+    between = sum(math.isfinite(low) and math.isfinite(high) for low, high in space)
+    theta, unlimited = [], 0
+    for low, high in space:
+        if math.isfinite(low) and math.isfinite(high):
+            theta.append(low + (high - low) / (1 + between))
+        elif math.isfinite(low) or math.isfinite(high):
+            theta.append(low + POSITIVE if math.isfinite(low) else high - POSITIVE)
+        else:
+            theta.append(APART * unlimited if columns == 1 else 0.0)
+            unlimited += 1
+    return np.array(theta)
 
 
 @functools.cache

@@ -9,17 +9,14 @@ SMALLEST = 1e-100
 LARGEST = 1e100
 """Guesses stay between these, so that their squares are numbers."""
 _HALVINGS = 60
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 def sorted_quartiles(quantiles: Mapping[float, float], low: float, high: float) -> tuple[float, float, float]:
     """The quartiles in ascending order and within [low, high]; what is no number is put at the lower end."""
-    lower, middle, upper = sorted(_within(quantiles[share], low, high) for share in (0.25, 0.5, 0.75))
+    given = (quantiles[share] for share in QUARTILES)
+    lower, middle, upper = sorted(low if math.isnan(each) else min(max(each, low), high) for each in given)
     return lower, middle, upper
-
-
-def _within(value: float, low: float, high: float) -> float:
-    """The value, or the nearer end of the range."""
-    return low if math.isnan(value) else min(max(value, low), high)
 
 
 def where_falls_to(target: float, falling: Callable[[float], float], low: float, high: float) -> float:

@@ -20,12 +20,13 @@ import numpy as np
 
 from dpstats.statistics.aggregation.evaluation import SECONDS
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.likelihood.family import NamedParameters
 from dpstats.statistics.likelihood.frozen_laws import SCIPY
-from dpstats.statistics.likelihood.jackknife import GROUPS, is_inside, jackknifed
 from dpstats.statistics.likelihood.maximiser import Maximiser, maximiser
-from dpstats.statistics.likelihood.scipy_guess import SHARES, guess_from
+from dpstats.statistics.likelihood.quartiles import QUARTILES
+from dpstats.statistics.likelihood.scipy_guess import guess_from
 from dpstats.statistics.likelihood.scipy_law import ScipyLaw, scipy_law
-from dpstats.statistics.likelihood.single_blocks import fit_single_blocks
+from dpstats.statistics.likelihood.single_blocks import GROUPS, fit_single_blocks, is_inside, jackknifed
 
 POINTS, REACH = 512, 3.0
 """Quantiles over which scores are averaged to information: dense in the tails (Takahasi & Mori 1974)."""
@@ -35,7 +36,7 @@ STEP = 2.0**-14
 
 
 @dataclass(frozen=True)
-class ScipyFamily:
+class ScipyFamily(NamedParameters):
     """A distribution of scipy.stats of which blocks can be fitted, and no more."""
 
     law: ScipyLaw
@@ -69,10 +70,6 @@ class ScipyFamily:
         """The bias-corrected estimate of each block; NaN in all parameters where it has none."""
         fit = ScipyBlockFit(self.law, self.law.is_smooth, self.law.kept, maximiser(self.space))
         return fit_single_blocks(fit, raw_blocks, len(self.parameters), seconds=self.seconds, workers=self.workers)
-
-    def shaped(self, values: Floats) -> Mapping[str, Any]:
-        """Each parameter by its name."""
-        return dict(zip(self.parameters, map(float, values), strict=True))
 
 
 @dataclass(frozen=True)
@@ -159,33 +156,29 @@ class ScipyBlockFit:
         """The estimate; raises where there is none."""
         with _quiet():
             raw_possible = self.law.possible(raw_rows)
-            if len(raw_possible) <= len(self.law.parameters) or not (self._is_counts or np.ptp(raw_possible) > 0):
+            if len(raw_possible) <= len(self.law.parameters) or not (self.law.is_discrete or np.ptp(raw_possible) > 0):
                 raise ValueError("too few rows that differ")
             raw_estimate = self._freed(raw_possible)
         if not is_inside(raw_estimate, self.law.space):
             raise ValueError("no estimate")
         return tuple(raw_estimate.tolist())
 
-    @property
-    def _is_counts(self) -> bool:
-        return self.law.is_discrete
-
     def _freed(self, raw_rows: Floats) -> Floats:
         if not self.is_smooth:
             return jackknifed(self._by_scipy, raw_rows, self.law.space)
-        raw_start = self._by_quartiles(raw_rows) if self._is_counts else self._by_scipy(raw_rows)
+        raw_start = self._by_quartiles(raw_rows) if self.law.is_discrete else self._by_scipy(raw_rows)
         return jackknifed(lambda raw_part: self._highest(raw_part, raw_start), raw_rows, self.law.space)
 
     def _by_scipy(self, raw_rows: Floats) -> Floats:
         """scipy's own estimate."""
-        if self._is_counts:
+        if self.law.is_discrete:
             return self._highest(raw_rows, self._by_quartiles(raw_rows))
         fixed = {f"f{name}": value for name, value in self.law.fixed}
         named = dict(zip(self.law.all_parameters, self.law.law.fit(raw_rows, **fixed), strict=True))
         return np.array([named[name] for name in self.law.parameters], dtype=np.float64)
 
     def _by_quartiles(self, raw_rows: Floats) -> Floats:
-        return guess_from(self.law, dict(zip(SHARES, np.quantile(raw_rows, SHARES).tolist(), strict=True)))
+        return guess_from(self.law, dict(zip(QUARTILES, np.quantile(raw_rows, QUARTILES).tolist(), strict=True)))
 
     def _highest(self, raw_rows: Floats, raw_start: Floats) -> Floats:
         """The maximum of the likelihood near a start; the start itself where nothing better is found."""

@@ -9,9 +9,9 @@ import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.coordinates import Coordinates
+from dpstats.statistics.likelihood.quartiles import QUARTILES
 from dpstats.statistics.likelihood.scipy_law import ScipyLaw
 
-SHARES = (0.25, 0.5, 0.75)
 _SEARCHED = 2
 """How many of the starts are improved."""
 _STARTS = 32
@@ -35,7 +35,7 @@ def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     def misfit(free: Floats) -> float:
         shares = _middle_shares(law, points, coordinates.held(free))
         away = np.where(bounded & (np.array(law.parameters) != "scale"), free, 0.0)
-        return float(np.square(shares - SHARES).sum() + _AWAY * np.square(np.minimum(np.abs(away), 1e3)).sum() / 100)
+        return float(np.square(shares - QUARTILES).sum() + _AWAY * np.square(np.minimum(np.abs(away), 1e3)).sum() / 100)
 
     starts = sorted((coordinates.free(start) for start in _starts(law, points)), key=misfit)[:_SEARCHED]
     found = []
@@ -50,7 +50,7 @@ def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
 def _sane(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     """Three finite numbers in their order, not all the same, inside the range of all rows."""
     low, high = law.kept
-    given = [float(quantiles.get(share, math.nan)) for share in SHARES]
+    given = [float(quantiles.get(share, math.nan)) for share in QUARTILES]
     finite = np.clip(np.sort(np.nan_to_num(given, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST)), -_LARGEST, _LARGEST)
     least = max(abs(finite[1]) * _FLAT, 0.5 if law.is_discrete else 1e-9)
     spread = finite if finite[2] - finite[0] > least else finite[1] + least * np.array([-1.0, 0.0, 1.0])
@@ -84,9 +84,9 @@ def _start(law: ScipyLaw, points: Floats, shapes: tuple[float, ...]) -> Floats:
 def _own_quartiles(law: ScipyLaw, shapes: tuple[float, ...]) -> Floats:
     try:
         with np.errstate(all="ignore"):
-            return np.asarray(law.law.ppf(SHARES, *shapes), dtype=np.float64)
+            return np.asarray(law.law.ppf(QUARTILES, *shapes), dtype=np.float64)
     except Exception:  # scipy's own complaints are many
-        return np.full(len(SHARES), np.nan)
+        return np.full(len(QUARTILES), np.nan)
 
 
 def _placed(known: Mapping[str, float], points: Floats, own: Floats) -> dict[str, float]:

@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.statistics.aggregation.evaluation import SECONDS, ship
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.jackknife import GROUPS, is_inside, jackknifed
+from dpstats.statistics.likelihood.family import NamedParameters
 from dpstats.statistics.likelihood.maximiser import Maximiser, maximiser
-from dpstats.statistics.likelihood.single_blocks import fit_single_blocks
+from dpstats.statistics.likelihood.single_blocks import GROUPS, fit_single_blocks, is_inside, jackknifed
 
 Start = Sequence[float] | Floats | Callable[[Floats], ArrayLike]
 Limits = Sequence[tuple[float | None, float | None]] | Mapping[str, tuple[float | None, float | None]]
 
 
 @dataclass(frozen=True)
-class LikelihoodModel:
+class LikelihoodModel(NamedParameters):
     """A model of one's own for `mle`: names of its parameters, and log densities of rows at given parameters.
 
         def laplace(x, mean, scale):
@@ -79,10 +79,6 @@ class LikelihoodModel:
         """The bias-corrected estimate of each block; NaN in all parameters where it has none."""
         fit, count = self._block_fit(), len(self.parameters)
         return fit_single_blocks(fit, raw_blocks, count, seconds=self.seconds, workers=self.workers)
-
-    def shaped(self, values: Floats) -> Mapping[str, Any]:
-        """Each parameter by its name."""
-        return dict(zip(self.parameters, map(float, values), strict=True))
 
     def _block_fit(self) -> ModelBlockFit:
         return ModelBlockFit(self.log_likelihood, self.start, self.space, self.groups, maximiser(self.space))

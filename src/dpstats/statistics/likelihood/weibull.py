@@ -16,20 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
-from dpstats.statistics.likelihood.line_rows import (
-    Truths,
-    by_name,
-    column_of,
-    counted_scores,
-    estimates,
-    keep_rows,
-    lowest,
-    vary,
-)
+from dpstats.statistics.likelihood.block_groups import lowest, vary
+from dpstats.statistics.likelihood.family import SmoothLaw
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.likelihood.quartiles import LARGEST, SMALLEST, sorted_quartiles
 from dpstats.statistics.regression.families import exp_of
@@ -53,38 +46,28 @@ _SHIFTS = (
 
 
 @dataclass(frozen=True)
-class Weibull:
+class Weibull(SmoothLaw):
     """Positive numbers; shape 1 is exponential; a share of 1/e of them lies above the scale."""
 
-    name: str = "weibull"
-    parameters: tuple[str, ...] = ("shape", "scale")
-    space: tuple[tuple[float, float], ...] = ((0.0, math.inf), (0.0, math.inf))
-    bias_correction: str = "by the expectations of what depends on the number of rows alone, which were simulated once"
+    name = "weibull"
+    parameters = ("shape", "scale")
+    space = ((0.0, math.inf), (0.0, math.inf))
+    bias_correction = "by the expectations of what depends on the number of rows alone, which were simulated once"
 
-    def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
-        """Shape and scale of each block; NaN where rows do not differ, or are fewer than 4."""
-        raw_values = column_of(raw_blocks.raw_rows)
-        raw_inside = _inside(raw_values)
-        raw_kept, raw_logs = keep_rows(raw_blocks, raw_inside), log_of(raw_values)[raw_inside]
-        raw_counts = raw_kept.raw_counts
-        raw_has_one = (raw_counts >= _LEAST_ROWS) & vary(raw_kept, raw_logs)
-        with np.errstate(all="ignore"):
-            raw_shapes, raw_places = likeliest(raw_kept, raw_logs)
-            raw_corrected = raw_shapes / _average_shape(raw_counts)
-            return estimates(self.space, raw_has_one, raw_corrected, np.exp(raw_places + _shift(1.0 / raw_shapes, raw_counts)))
+    def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
+        """Shape and scale of each block; none where rows do not differ, or are fewer than 4."""
+        raw_logs, raw_counts = log_of(raw_values), raw_blocks.raw_counts
+        raw_has_one = (raw_counts >= _LEAST_ROWS) & vary(raw_blocks, raw_logs)
+        raw_shapes, raw_places = likeliest(raw_blocks, raw_logs)
+        raw_scales = np.exp(raw_places + _shift(1.0 / raw_shapes, raw_counts))
+        return raw_has_one, raw_shapes / _average_shape(raw_counts), raw_scales
 
-    def shaped(self, values: Floats) -> Mapping[str, float]:
-        """Shape and scale by their names."""
-        return by_name(self.parameters, values)
-
-    def scores(self, raw_rows: Floats, theta: Floats) -> Floats:
-        """The gradient of each row's log density; that of rows far above the scale is held at exp(30)."""
+    def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
+        """Those of rows far above the scale are held at exp(30)."""
         shape, scale = theta.tolist()
-        raw_values = column_of(raw_rows)
-        with np.errstate(all="ignore"):
-            raw_logs = log_of(raw_values) - math.log(scale)
-            raw_powers = exp_of(shape * raw_logs) - 1.0
-            return counted_scores(_inside(raw_values), 1.0 / shape - raw_logs * raw_powers, raw_powers * (shape / scale))
+        raw_logs = log_of(raw_values) - math.log(scale)
+        raw_powers = exp_of(shape * raw_logs) - 1.0
+        return 1.0 / shape - raw_logs * raw_powers, raw_powers * (shape / scale)
 
     def information(self, theta: Floats) -> Floats:
         """Fisher's information of one row."""
@@ -144,8 +127,3 @@ def _shift(raw_widths: Floats, raw_counts: Floats) -> Floats:
             raw_factor = raw_factor / raw_counts + coefficient
         raw_shift = (raw_shift + raw_factor) * raw_widths
     return raw_shift
-
-
-def _inside(raw_values: Floats) -> Truths:
-    """Which rows such a law can have."""
-    return (raw_values > 0) & (raw_values < math.inf)

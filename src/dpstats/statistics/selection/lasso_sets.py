@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dpstats.statistics.aggregation.row_blocks import Floats
+
 FeatureSet = tuple[int, ...]
 """Places of features, from 0, in order."""
 

@@ -36,6 +36,8 @@ class Law:
     below: float = math.inf
     """Its numbers are less than this."""
     discrete: bool = False
+    densities: Callable[[Floats], Floats] | None = None
+    """Log densities of numbers at their largest likelihood; None where scipy fits the law."""
 
     def criterion(self, raw_values: Floats) -> float:
         """Akaike's information criterion, the less the better; infinite where the law could not have made these."""
@@ -48,8 +50,8 @@ class Law:
     def _log_density(self, raw_values: Floats) -> Floats:
         import scipy.stats
 
-        if self.scipy_name in _FITTED_HERE:
-            return _FITTED_HERE[self.scipy_name](raw_values)
+        if self.densities is not None:
+            return self.densities(raw_values)
         law: Any = getattr(scipy.stats, self.scipy_name)
         return np.asarray(law.logpdf(raw_values, *law.fit(raw_values, **dict(self.held))))
 
@@ -111,34 +113,25 @@ def _negative_binomial(raw_values: Floats) -> Floats:
     return log_mass(float(found.x))
 
 
-_FITTED_HERE: dict[str, Callable[[Floats], Floats]] = {
-    "weibull_min": _weibull,
-    "beta": _beta,
-    "pareto": _pareto,
-    "poisson": _poisson,
-    "geom": _geometric,
-    "nbinom": _negative_binomial,
-}
-"""Log densities at their largest likelihood; all other laws are fitted by scipy."""
 _FROM_ZERO = (("floc", 0.0),)
 LAWS: dict[str, Law] = {
     "normal": Law("norm"),
     "lognormal": Law("lognorm", _FROM_ZERO, above=0.0),
     "gamma": Law("gamma", _FROM_ZERO, above=0.0),
-    "weibull": Law("weibull_min", _FROM_ZERO, above=0.0),
+    "weibull": Law("weibull_min", above=0.0, densities=_weibull),
     "exponential": Law("expon", _FROM_ZERO, parameters=1, above=0.0),
     "inverse_gaussian": Law("invgauss", _FROM_ZERO, above=0.0),
-    "pareto": Law("pareto", above=0.0),
-    "beta": Law("beta", above=0.0, below=1.0),
+    "pareto": Law("pareto", above=0.0, densities=_pareto),
+    "beta": Law("beta", above=0.0, below=1.0, densities=_beta),
     "laplace": Law("laplace"),
     "logistic": Law("logistic"),
     "cauchy": Law("cauchy"),
     "student": Law("t", parameters=3),
     "gumbel": Law("gumbel_r"),
     "uniform": Law("uniform"),
-    "poisson": Law("poisson", parameters=1, above=-1.0, discrete=True),
-    "geometric": Law("geom", parameters=1, above=-1.0, discrete=True),
-    "negative_binomial": Law("nbinom", parameters=2, above=-1.0, discrete=True),
+    "poisson": Law("poisson", parameters=1, above=-1.0, discrete=True, densities=_poisson),
+    "geometric": Law("geom", parameters=1, above=-1.0, discrete=True, densities=_geometric),
+    "negative_binomial": Law("nbinom", above=-1.0, discrete=True, densities=_negative_binomial),
 }
 OTHER_NAMES = {"norm": "normal", "gaussian": "normal", "t": "student", "gumbel_r": "gumbel", "nbinom": "negative_binomial"}
 """What scipy, and with it mle, calls the same law. Its weibull_min and others have a shift, and its geom begins at 1."""

@@ -7,9 +7,10 @@ Whatever a model draws at random begins at the same seed in every block, so that
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,83 +30,22 @@ LONGEST_NAME = 60
 _SETTLED = {"random_state": SEED, "n_jobs": 1}
 
 Estimators = Mapping[str, Any]
+Step = tuple[str, dict[str, Any]]
+_LINEAR: Step = ("linear_model.LinearRegression", {})
+_STANDARD: Step = ("preprocessing.StandardScaler", {})
 
-
-def _linear() -> Any:
-    from sklearn.linear_model import LinearRegression
-
-    return LinearRegression()
-
-
-def _constant() -> Any:
-    from sklearn.dummy import DummyRegressor
-
-    return DummyRegressor()
-
-
-def _quadratic() -> Any:
-    from sklearn.linear_model import LinearRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-
-    return make_pipeline(StandardScaler(), PolynomialFeatures(2, include_bias=False), LinearRegression())
-
-
-def _lasso() -> Any:
-    from sklearn.linear_model import LassoLarsIC
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LassoLarsIC("bic"))
-
-
-def _ridge() -> Any:
-    from sklearn.linear_model import RidgeCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13)))
-
-
-def _tree() -> Any:
-    from sklearn.tree import DecisionTreeRegressor
-
-    return DecisionTreeRegressor(min_samples_leaf=5, random_state=SEED)
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return RandomForestRegressor(50, min_samples_leaf=3, random_state=SEED, n_jobs=1)
-
-
-def _nearest() -> Any:
-    from sklearn.neighbors import KNeighborsRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), KNeighborsRegressor(7))
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LogisticRegression())
-
-
-MODELS: dict[str, Callable[[], Any]] = {
-    "constant": _constant,
-    "linear": _linear,
-    "quadratic": _quadratic,
-    "lasso": _lasso,
-    "ridge": _ridge,
-    "tree": _tree,
-    "forest": _forest,
-    "nearest": _nearest,
-    "logistic": _logistic,
+MODELS: dict[str, tuple[Step, ...]] = {
+    "constant": (("dummy.DummyRegressor", {}),),
+    "linear": (_LINEAR,),
+    "quadratic": (_STANDARD, ("preprocessing.PolynomialFeatures", {"degree": 2, "include_bias": False}), _LINEAR),
+    "lasso": (_STANDARD, ("linear_model.LassoLarsIC", {"criterion": "bic"})),
+    "ridge": (_STANDARD, ("linear_model.RidgeCV", {"alphas": np.logspace(-3, 3, 13)})),
+    "tree": (("tree.DecisionTreeRegressor", {"min_samples_leaf": 5, "random_state": SEED}),),
+    "forest": (("ensemble.RandomForestRegressor", {"n_estimators": 50, "min_samples_leaf": 3, **_SETTLED}),),
+    "nearest": (_STANDARD, ("neighbors.KNeighborsRegressor", {"n_neighbors": 7})),
+    "logistic": (_STANDARD, ("linear_model.LogisticRegression", {})),
 }
+"""The steps of each model: a class of scikit-learn, which is imported when a model is made, and its settings."""
 
 
 def check_scikit_learn(question: Question) -> None:
@@ -124,7 +64,7 @@ def checked_models(value: object) -> tuple[str, ...]:
 
 def estimators_of(names: tuple[str, ...]) -> Estimators:
     """The models by their names."""
-    return {name: MODELS[name]() for name in names}
+    return {name: _made(MODELS[name]) for name in names}
 
 
 def checked_estimators(given: object) -> Estimators:
@@ -168,6 +108,17 @@ def _fold_error(raw_seen: Floats, raw_unseen: Floats, estimator: Any) -> Floats:
         model.fit(raw_seen[:, :-1], raw_seen[:, -1])
         predicted = np.ravel(model.predict(raw_unseen[:, :-1]))
     return np.asarray((predicted - raw_unseen[:, -1]) ** 2)
+
+
+def _made(steps: tuple[Step, ...]) -> Any:
+    """The estimator of one step, or a pipeline of several."""
+    from sklearn.pipeline import make_pipeline
+
+    made = []
+    for path, settings in steps:
+        module, _, kind = path.rpartition(".")
+        made.append(getattr(importlib.import_module(f"sklearn.{module}"), kind)(**settings))
+    return make_pipeline(*made) if len(made) > 1 else made[0]
 
 
 def _is_name(name: object) -> bool:
