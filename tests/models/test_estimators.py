@@ -245,8 +245,9 @@ def test_a_classifier_knows_two_classes_that_are_0_and_1_or_are_listed() -> None
         assert named.classes_.tolist() == ["no", "yes"]
         np.testing.assert_array_equal(named.coef_, model.coef_)
         np.testing.assert_array_equal(named.predict(X) == "yes", model.predict(X) == 1)
+    for declared in (words, pd.Series(words, dtype="string"), pl.Series(words), pd.Categorical(words)):  # as text
         with pytest.raises(ValueError, match="list its two labels, such as classes="):
-            unfitted("LogisticRegression").fit(X, labels)
+            unfitted("LogisticRegression").fit(X, declared)
     np.testing.assert_array_equal(unfitted("LogisticRegression").fit(X, zeros_and_ones > 0).coef_, model.coef_)
 
 

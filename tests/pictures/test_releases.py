@@ -89,7 +89,7 @@ def test_groups_of_histograms_have_a_panel_each(tmp_path: Path) -> None:
 
 def test_a_seeded_release_says_so_in_its_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    dp.histogram([1.0, 2.0, 3.0] * 50, epsilon=1, rng=dp.testing.seeded(1)).plot(tmp_path / "h.svg")
+    dp.histogram(np.array([1.0, 2.0, 3.0] * 50), epsilon=1, rng=dp.testing.seeded(1)).plot(tmp_path / "h.svg")
     assert "NOT PRIVATE" in (tmp_path / "h.svg").read_text(encoding="utf-8")
 
 
