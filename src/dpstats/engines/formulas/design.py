@@ -124,6 +124,18 @@ def read_design(
     return design
 
 
+def declared_levels(table: Any) -> dict[str, list[str]]:
+    """The levels that a table declares with its types: those of the Enum columns of a polars frame.
+
+    Those of a pandas Categorical, a polars Categorical or an arrow dictionary are found in the rows: they are not public.
+    """
+    libraries = {cls.__module__.partition(".")[0] for cls in type(table).__mro__}
+    if "polars" not in libraries or not hasattr(table, "collect_schema"):
+        return {}
+    types = {name: kind for name, kind in table.collect_schema().items() if type(kind).__name__ == "Enum"}
+    return {name: [str(label) for label in kind.categories] for name, kind in types.items()}
+
+
 def _read_outcome(factor: Factor, columns: Mapping[str, ColumnType]) -> NumberFactor:
     outcome = read_factor(factor, columns)
     if isinstance(outcome, NumberFactor):
