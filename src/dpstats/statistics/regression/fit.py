@@ -243,6 +243,14 @@ def named(question: Question) -> tuple[tuple[str, ...], str]:
     return tuple(name or place for name, place in zip(features, _places(len(features)), strict=True)), outcome or UNNAMED_OUTCOME
 
 
+def fit_of(question: Question, model: str, values: Sequence[float], **known: Any) -> RegressionFit:
+    """The fit of a question that has these values, the intercept first where one is fitted, and what else is `known`."""
+    names, outcome = named(question)
+    has_intercept = question.arguments["intercept"]
+    intercept, coefficients = (values[0], values[1:]) if has_intercept else (0.0, values)
+    return RegressionFit(model, outcome, names, intercept, tuple(coefficients), has_intercept=has_intercept, **known)
+
+
 def revive_fit(plain: Mapping[str, Any]) -> RegressionFit:
     """The fit that `to_dict` made plain, or that was read back from JSON."""
     known = dict(plain)

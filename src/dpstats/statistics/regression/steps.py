@@ -263,7 +263,7 @@ class _QuantileWalk(_ResidualWalk):
         raw_trace = sum(raw for raw, weight in zip(raw_triangle, weights_of_triangle(self.size), strict=True) if weight == ALONG)
         noisy, deviation = self.context.budget.noisy([raw_trace], self.points.radius**2, share)
         part = min(1.0, max(LEAST_INNER, (noisy[0] + deviation) / BALL**2 / max(self.matrix.trace, 1.0)))
-        return Matrix(self.matrix.eigenvalues * part, self.matrix.vectors, self.matrix.noise * part)
+        return self.matrix.times(part)
 
     def _shift(self, quantile: Fraction, magnitude: float, most: Fraction) -> Fraction:
         """Move the intercept to a private quantile of the residuals, and say what that took beyond its share, at most `most`."""

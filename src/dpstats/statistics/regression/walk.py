@@ -100,6 +100,10 @@ class Matrix:
         inverse: Floats = (self.vectors / self.safe) @ self.vectors.T
         return inverse
 
+    def times(self, part: float) -> Matrix:
+        """A part of the matrix, and of its noise."""
+        return Matrix(self.eigenvalues * part, self.vectors, self.noise * part)
+
     def length(self, step: Floats) -> float:
         """The length of a step as the rows see it, all of them together."""
         return math.sqrt(float(np.sum(self.safe * (self.vectors.T @ step) ** 2)))
