@@ -11,7 +11,7 @@ from dpstats.engines.expressions import language
 from dpstats.engines.expressions.agreement import agree, read_as
 from dpstats.engines.expressions.functions import Constant, constant_value, find_function, plain_arguments, split_arguments
 from dpstats.engines.expressions.numbers import HIGHEST_POWER
-from dpstats.engines.expressions.parsing import has_a_dot, is_bitwise, is_none, is_whole_text, quoted, source_of
+from dpstats.engines.expressions.parsing import is_none, is_whole_text, quoted, source_of
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 
 MOST_ITEMS = 1_000
@@ -121,7 +121,7 @@ class Builder:
 
     def _comparisons(self, tree: ast.Compare) -> language.Node:
         sides = [tree.left, *tree.comparators]
-        if any(is_bitwise(side) for side in sides):
+        if any(isinstance(getattr(side, "op", None), (ast.BitAnd, ast.BitOr, ast.Invert)) for side in sides):
             raise InvalidParameterError(f"{_GROUPING}.")
         if len(tree.ops) == 1:
             return self._comparison(tree.ops[0], *sides)
@@ -207,7 +207,8 @@ class Builder:
 
     def _foreign(self, tree: ast.expr) -> InvalidParameterError:
         segment = quoted(ast.get_source_segment(self._source, tree) or "this")
-        hint = ": functions are written like lower(name)" if has_a_dot(tree) else ""
+        asked = tree.func if isinstance(tree, ast.Call) else tree
+        hint = ": functions are written like lower(name)" if isinstance(asked, ast.Attribute) else ""
         return InvalidParameterError(f"{segment} is not part of the language of expressions{hint} (see docs/expressions.md).")
 
 

@@ -74,7 +74,8 @@ class Design:
     def on(self, view: TableView) -> TableView:
         """A view with the columns of the design."""
         nodes = {**self.features, self.outcome.name: self.outcome.node}
-        derived = {name: Expression(node) for name, node in nodes.items() if not _is_column(name, node)}
+        own = {name for name, node in nodes.items() if isinstance(node, ColumnReference) and node.name == name}
+        derived = {name: Expression(node) for name, node in nodes.items() if name not in own}
         for name in derived:
             if name in view.columns:
                 raise InvalidParameterError(f"there is a column {shown(name)} already: write the factor another way.")
@@ -182,7 +183,3 @@ def _crossed(one: dict[str, Node], other: dict[str, Node]) -> dict[str, Node]:
         for second, right in other.items()
         for first, left in one.items()
     }
-
-
-def _is_column(name: str, node: Node) -> bool:
-    return isinstance(node, ColumnReference) and node.name == name

@@ -85,7 +85,7 @@ class Levels(Several):
     def reply(self, rows: Any, proposal: object, run: Run) -> Any:
         """The last level's reply; a refusal anywhere, also of one part of a level, ends the run."""
         for part in self._parts:
-            if isinstance(proposal, Refused) or _lacks_a_part(proposal):
+            if isinstance(proposal, Refused) or (isinstance(proposal, Parts) and any(each is None for each in proposal)):
                 return REFUSED
             proposal = part.reply(rows, proposal, run)
         return proposal
@@ -213,10 +213,6 @@ def checked_parts(parts: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
 def or_none(outcome: Any) -> Any:
     """What a part of a tuple shows: its reply, or None where it refused."""
     return None if isinstance(outcome, Refused) else outcome
-
-
-def _lacks_a_part(proposal: object) -> bool:
-    return isinstance(proposal, Parts) and any(part is None for part in proposal)
 
 
 def _with_default(function: Callable[[Any], Any], default: object) -> Callable[[Any], Any]:
