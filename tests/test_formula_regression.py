@@ -17,8 +17,8 @@ from dpstats.curator import formulas
 from dpstats.curator.chosen_levels import LEVELS_SHARE, split_price
 from dpstats.curator.session import Session
 from dpstats.foundations.registry import Answer, Method, Question, ask
-from dpstats.statistics.linear_regression import LINEAR_REGRESSION
 from dpstats.statistics.regression.fit import RegressionFit, named, revive_fit
+from dpstats.statistics.step_regressions import LINEAR_REGRESSION
 
 ROWS = 3_000
 COSTS: list[Any] = []

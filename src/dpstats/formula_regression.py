@@ -7,8 +7,7 @@ from dpstats.curator.formula_words import TableFormulaWords
 from dpstats.curator.formulas import ask_formula, priced_formula
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
-from dpstats.engines.formulas.declared import declared_levels
-from dpstats.engines.formulas.design import read_design
+from dpstats.engines.formulas.design import declared_levels, read_design
 from dpstats.engines.stores.opening import check_stored, open_store
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError

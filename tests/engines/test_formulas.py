@@ -16,8 +16,7 @@ import dpstats as dp
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.expressions import Expression
 from dpstats.engines.formulas.coding import FactorPart, coded_terms
-from dpstats.engines.formulas.declared import declared_levels
-from dpstats.engines.formulas.design import Design, read_design
+from dpstats.engines.formulas.design import Design, declared_levels, read_design
 from dpstats.engines.formulas.new_rows import design_rows
 from dpstats.engines.formulas.parse import parse_formula
 from dpstats.engines.stores.memory import MemoryStore

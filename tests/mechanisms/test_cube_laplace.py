@@ -22,11 +22,10 @@ from dpstats.mechanisms.cube_laplace import (
     MOST_COORDINATES,
     _acceptance,
     cube_spread,
-    linf_units,
     sample_cube_laplace,
     sample_half_side,
 )
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.mechanisms.discrete_laplace import l1_units, sample_discrete_laplace
 from dpstats.mechanisms.grid import Grid
 from tests.laws.aggregates import cube_point_law, cube_weight, largest_part_law
 from tests.laws.mechanisms import ABOVE, discrete_laplace_law, exponential_of_minus
@@ -175,7 +174,7 @@ def test_rounded_coordinates_move_no_further_than_declared(first: list[Any], dat
     grid = Grid(data.draw(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(2, 3)])))
     apart = max(abs(a - b) for a, b in zip(first, second, strict=True))
     moved = max(abs(grid.units(a) - grid.units(b)) for a, b in zip(first, second, strict=True))
-    assert not apart or moved <= linf_units(apart, grid)
+    assert not apart or moved <= l1_units(apart, grid, 1)
 
 
 # The call

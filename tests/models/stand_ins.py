@@ -11,8 +11,8 @@ from sklearn import linear_model
 
 from dpstats.foundations import registry
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic
-from dpstats.statistics.linear_regression import INTERCEPT
 from dpstats.statistics.regression.fit import RegressionFit, named
+from dpstats.statistics.step_regressions import INTERCEPT
 
 ASKED: list[Question] = []
 REFUSES = "refuses"

@@ -29,8 +29,8 @@ from dpstats.foundations.privacy import PrivacyCost, spendable_delta
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import PURE_LOSS, Outcome, Question, Refusal, Statistic, ask, find_statistic, may_spend_delta
 from dpstats.foundations.results import NoReply, Release
-from dpstats.statistics.linear_regression import MOST_FEATURES
 from dpstats.statistics.regression.fit import RegressionFit
+from dpstats.statistics.step_regressions import MOST_FEATURES
 
 MODELS = {kind: f"{kind}_regression" for kind in ("linear", "quantile", "logistic", "poisson")}
 """What a formula can be fitted by, and the statistic behind it."""

@@ -8,8 +8,7 @@ from dpstats.mechanisms.exponential import exponential
 from dpstats.mechanisms.gaussian import gaussian
 from dpstats.mechanisms.noisy_max import noisy_max
 from dpstats.mechanisms.pipelines.pipeline import Step
-from dpstats.mechanisms.pipelines.samples import Blocks, Partition, Subsample, View
-from dpstats.mechanisms.pipelines.together import Cascade, Levels, Parallel
+from dpstats.mechanisms.pipelines.together import Blocks, Cascade, Levels, Parallel, Partition, Subsample, View
 from dpstats.mechanisms.propose_test_release import Exact, propose_test_release
 from dpstats.mechanisms.randomized_response import randomized_response, randomized_response_estimate
 from dpstats.mechanisms.sparse_vector import AboveThreshold

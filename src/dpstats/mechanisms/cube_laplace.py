@@ -23,8 +23,8 @@ from dpstats.foundations.randomness import RandomSource, random_below, random_bi
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import decimal_text, exp_bounds
 from dpstats.mechanisms.coins import Bounds, settle, uniform_indices
-from dpstats.mechanisms.discrete_laplace import sample_geometric
-from dpstats.mechanisms.grid import Drawn, Grid, at_least_one, grid_for, positive_rational, release_on_grid
+from dpstats.mechanisms.discrete_laplace import l1_units, sample_geometric
+from dpstats.mechanisms.grid import Drawn, grid_for, positive_rational, release_on_grid
 
 METHOD = "cube laplace"
 CLAIM = "epsilon-DP if no coordinate of the value, after the policy below, moves by more than linf_sensitivity"
@@ -57,19 +57,11 @@ def cube_laplace(
     chosen = grid_for(sensitivity / cost.epsilon, grid, integers)
 
     def draw(coordinates: int, source: RandomSource) -> Drawn:
-        scale = linf_units(sensitivity, chosen) / cost.epsilon
+        scale = l1_units(sensitivity, chosen, 1) / cost.epsilon  # of any one coordinate
         return sample_cube_laplace(scale, coordinates, source), f"cube Laplace of scale {decimal_text(scale * chosen.spacing)}"
 
     question = f"cube_laplace(linf_sensitivity={decimal_text(sensitivity)})"
     return release_on_grid(value, chosen, draw, question, cost, METHOD, CLAIM, rng)
-
-
-def linf_units(sensitivity: Fraction, grid: Grid) -> Fraction:
-    """How many whole grid units any rounded coordinate can move when it moves by `sensitivity`."""
-    if grid.integers:
-        return Fraction(at_least_one(sensitivity.numerator // sensitivity.denominator))
-    ratio = sensitivity / grid.spacing
-    return Fraction(-(-ratio.numerator // ratio.denominator))
 
 
 def cube_spread(coordinates: int) -> tuple[float, float]:

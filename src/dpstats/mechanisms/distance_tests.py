@@ -16,7 +16,6 @@ import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource, random_below
@@ -30,23 +29,6 @@ MOST_STEPS = 1 << 18
 """No test looks further than this many steps; one that would need more passes less often, and is as private."""
 LARGEST_UNSTABLE = 1000
 _GUARD = 128
-
-
-class DistanceTest(Protocol):
-    """A private yes-or-no question about a distance."""
-
-    @property
-    def cap(self) -> int:
-        """A public distance from which on all distances are treated alike: nobody needs to compute a larger one."""
-        ...
-
-    def passes(self, raw_distance: int, rng: RandomSource) -> bool:
-        """Whether the test passes this time."""
-        ...
-
-    def pass_probability(self, distance: int) -> float:
-        """The chance of a pass at a distance, for predictions."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -76,7 +58,7 @@ class LaplaceTest:
 
     @property
     def cap(self) -> int:
-        """A public distance from which on all distances are treated alike."""
+        """A public distance from which on all distances are treated alike: nobody needs to compute a larger one."""
         return min(self.threshold + math.ceil(SURE_NATS * self.scale), MOST_STEPS)
 
     def passes(self, raw_distance: int, rng: RandomSource) -> bool:
@@ -127,6 +109,10 @@ class BestTest:
     @property
     def _chances(self) -> tuple[int, ...]:
         return growing_chances(self.epsilon, self.delta, _chance_bits(self.delta))
+
+
+DistanceTest = LaplaceTest | BestTest
+"""A private yes-or-no question about a distance."""
 
 
 def noise_quantile(scale: Fraction, delta: Fraction) -> int:

@@ -150,7 +150,7 @@ def cost_of_test(epsilon: object, delta: object, neighbors: object) -> PrivacyCo
     return cost
 
 
-def make_test(name: object, epsilon: Fraction, delta: Fraction, unstable_at: int) -> BestTest | LaplaceTest:
+def make_test(name: object, epsilon: Fraction, delta: Fraction, unstable_at: int) -> DistanceTest:
     """The distance test of that name."""
     if not isinstance(name, str) or name not in TESTS:
         raise InvalidParameterError(f"test must be {' or '.join(map(repr, TESTS))}, got {name!r}.")

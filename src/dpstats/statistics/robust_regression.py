@@ -33,14 +33,14 @@ from dpstats.foundations.summaries import Table
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.propose_test_release import distance_for
-from dpstats.statistics.linear_regression import LINEAR_REGRESSION
 from dpstats.statistics.propose_test_release.answers import TESTED_NOTES, refusal
 from dpstats.statistics.regression.cell_search import StableCell, cells_around, find_stable, shared_box
 from dpstats.statistics.regression.cell_tests import MOST_COEFFICIENTS, SIDE
-from dpstats.statistics.regression.fit import LINEAR, RegressionFit, named
+from dpstats.statistics.regression.fit import LINEAR, RegressionFit, fit_of
 from dpstats.statistics.regression.least_ratios import minimiser
 from dpstats.statistics.regression.ratios import CoefficientFrame, Floats, RawRatios, Wholes, raw_ratios
 from dpstats.statistics.regression.vote_frames import draw_frame
+from dpstats.statistics.step_regressions import LINEAR_REGRESSION
 
 COUNT_SHARE, CENTRES_SHARE, VOTES_SHARE = Fraction(5, 100), Fraction(5, 100), Fraction(25, 100)
 TEST_SHARE = Fraction(25, 100)
@@ -79,21 +79,11 @@ class Proposal:
         moved = [middle + unit * float(place) for middle, unit, place in zip(frame.middles, units, places, strict=True)]
         errors = [unit * spreads for unit in units]
         slopes, slope_errors = moved[-len(frame.centres) :], errors[-len(frame.centres) :]
-        intercept = 0.0
         if frame.has_intercept:
-            intercept = moved[0] - sum(slope * centre for slope, centre in zip(slopes, frame.centres, strict=True))
+            moved[0] -= sum(slope * centre for slope, centre in zip(slopes, frame.centres, strict=True))
             errors[0] = math.hypot(errors[0], *(e * centre for e, centre in zip(slope_errors, frame.centres, strict=True)))
-        names, outcome = named(question)
-        return RegressionFit(
-            LINEAR,
-            outcome,
-            names,
-            nearest_float(intercept),
-            tuple(nearest_float(slope) for slope in slopes),
-            noise=tuple(nearest_float(error) for error in errors),
-            rows=self.public_rows,
-            has_intercept=frame.has_intercept,
-        )
+        noise = tuple(nearest_float(error) for error in errors)
+        return fit_of(question, LINEAR, [nearest_float(value) for value in moved], noise=noise, rows=self.public_rows)
 
     def notes(self) -> tuple[tuple[str, str], ...]:
         """What the card says."""

@@ -30,14 +30,14 @@ from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
 from dpstats.mechanisms.propose_test_release import REASON, Refused
 from dpstats.statistics.aggregation.votes_column import VotesColumn
 from dpstats.statistics.cards import public_line
-from dpstats.statistics.linear_regression import LINEAR_REGRESSION
 from dpstats.statistics.propose_test_release.answers import for_each
 from dpstats.statistics.propose_test_release.locations import QuantileStatistic
 from dpstats.statistics.propose_test_release.quantile_methods import locate_dwork_lei
 from dpstats.statistics.propose_test_release.setting import LEAST_ROWS, Setting
 from dpstats.statistics.regression.ballots import ROWS_SHARE, VOTES_SHARE, Ballot, hold_ballot
-from dpstats.statistics.regression.fit import LINEAR, RegressionFit, named
+from dpstats.statistics.regression.fit import LINEAR, fit_of
 from dpstats.statistics.regression.solves import LARGEST
+from dpstats.statistics.step_regressions import LINEAR_REGRESSION
 from dpstats.statistics.universal.decimals import float_of
 from dpstats.statistics.universal.intervals import Bounded, draw_bounded
 from dpstats.statistics.universal.losses import NOISE, loss_of_one
@@ -79,7 +79,7 @@ def short_cut_regression(table: Table, question: Question, rng: RandomSource) ->
     if noisy_votes * each < LEAST_VOTES:
         return TOO_FEW
     drawn = [draw_median(ballot.column(place), each, Neighbors.CHANGE_ONE, question, rng) for place in range(size)]
-    fit = fit_of(question, [bounded.value for bounded in drawn], ballot.noisy_rows)
+    fit = fit_of(question, LINEAR, [bounded.value for bounded in drawn], rows=ballot.noisy_rows)
     return Answer(fit, None, _notes(question, ballot, noisy_votes, each), intervals_of(question, drawn, [VOTES_ERROR] * size))
 
 
@@ -111,7 +111,7 @@ def theil_sen_regression(table: Table, question: Question, rng: RandomSource) ->
     drawn = [draw_median(ballot.column(-1), slope_epsilon, Neighbors.CHANGE_ONE, question, rng)]
     if has_intercept:
         drawn.insert(0, _draw_intercept(raw_matrix, drawn[0], rest - slope_epsilon, question, rng))
-    fit = fit_of(question, [bounded.value for bounded in drawn], ballot.noisy_rows)
+    fit = fit_of(question, LINEAR, [bounded.value for bounded in drawn], rows=ballot.noisy_rows)
     notes = _notes(question, ballot, noisy_votes, slope_epsilon)
     return Answer(fit, None, notes, intervals_of(question, drawn, [SLOPE_ERROR] * len(drawn)))
 
@@ -138,7 +138,7 @@ def dwork_lei_regression(table: Table, question: Question, rng: RandomSource) ->
     if isinstance(outcome, Refused):
         return UNTESTED
     notes = (("no reply", "would have cost the same"), ("intervals", "none by this method"), *_common_notes(question, ballot))
-    return Answer(fit_of(question, outcome, ballot.noisy_rows), notes=notes)
+    return Answer(fit_of(question, LINEAR, outcome, rows=ballot.noisy_rows), notes=notes)
 
 
 def draw_median(column: Column, epsilon: Fraction, neighbors: Neighbors, question: Question, rng: RandomSource) -> Bounded:
@@ -146,14 +146,6 @@ def draw_median(column: Column, epsilon: Fraction, neighbors: Neighbors, questio
     if question.interval is not None:
         return draw_bounded(column, HALF, epsilon, neighbors, float(question.interval), rng)
     return Bounded.around(draw_quantile(column, HALF, epsilon, neighbors, rng), None, None)
-
-
-def fit_of(question: Question, values: Sequence[float], noisy_rows: int) -> RegressionFit:
-    """The fit that has these values, the intercept first where there is one."""
-    names, outcome = named(question)
-    has_intercept = question.arguments["intercept"]
-    intercept, coefficients = (values[0], values[1:]) if has_intercept else (0.0, values)
-    return RegressionFit(LINEAR, outcome, names, intercept, tuple(coefficients), rows=noisy_rows, has_intercept=has_intercept)
 
 
 def intervals_of(question: Question, drawn: Sequence[Bounded], covers: Sequence[str]) -> tuple[Interval, ...]:

@@ -20,7 +20,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.results import NoReply
 from dpstats.mechanisms import Exact, Step, blocks, levels, parallel, partition, subsample, view
-from dpstats.mechanisms.pipelines import samples
+from dpstats.mechanisms.pipelines import together
 from dpstats.mechanisms.pipelines.pipeline import Run
 
 FAR = 10**6
@@ -178,7 +178,7 @@ def with_coins(pipeline: Any, rows: list[int], coins: list[int]) -> Any:
         return np.array(coins, dtype=np.int64)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(samples, "uniform_indices", replay)
+        patch.setattr(together, "uniform_indices", replay)
         return many(pipeline, rows, 1)[0]
 
 

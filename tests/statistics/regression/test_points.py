@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpstats.statistics.linear_regression import MOST_FEATURES
 from dpstats.statistics.regression.points import (
     BALL,
     FARTHEST,
@@ -25,6 +24,7 @@ from dpstats.statistics.regression.points import (
     whole_turn,
 )
 from dpstats.statistics.regression.shares import MOST_RADIUS
+from dpstats.statistics.step_regressions import MOST_FEATURES
 from tests.statistics.regression.row_oracle import ball_by_hand, line_by_hand, point_by_hand, weight_by_hand
 from tests.statistics.regression.step_rows import LARGEST_RADIUS, MOST_COORDINATES, some_line, some_points, ugly_rows
 from tests.twins.steps import LeveragePoints, RoundedPoints

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.statistics.regression import steps, walk
+from dpstats.statistics.regression import walk
 from dpstats.statistics.regression.points import Floats
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
@@ -76,8 +76,8 @@ def test_a_number_of_rows_that_is_handed_out_as_it_is_is_refuted() -> None:
 
 def test_middles_that_are_the_medians_of_the_rows_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     raw_rows, raw_row = pairs()["a far outlier"]
-    real = steps.standardise
-    monkeypatch.setattr(steps, "standardise", lambda table, *public: standard_by_raw_medians(table, real(table, *public)))
+    real = walk.standardise
+    monkeypatch.setattr(walk, "standardise", lambda table, *a, **k: standard_by_raw_medians(table, real(table, *a, **k)))
     first = run(raw_rows, PURE)
     assert replayed(first, with_row(raw_rows, raw_row), PURE).tells() != first.tells()
 

@@ -61,9 +61,7 @@ def read_as(node: Node, want: ColumnType, place: str) -> Node:
         return _declared(node, want, place)
     if isinstance(node, Literal) and node.type is ColumnType.TEXT and want is ColumnType.MOMENT:
         return _moment(node)
-    if want is ColumnType.BOOLEAN and node.type is not ColumnType.BOOLEAN:
-        raise _disagreement(node, want, place)
-    if family(node.type) is not family(want):
+    if family(node.type) is not family(want) or (want is ColumnType.BOOLEAN and node.type is not ColumnType.BOOLEAN):
         raise _disagreement(node, want, place)
     return node
 

@@ -7,26 +7,11 @@ from collections.abc import Callable, Mapping
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name
+from dpstats.engines.expressions import language
 from dpstats.engines.expressions.agreement import agree, read_as
-from dpstats.engines.expressions.calls import constant_value, find_function, plain_arguments, split_arguments
-from dpstats.engines.expressions.functions import Constant
-from dpstats.engines.expressions.language import (
-    Apply,
-    Choice,
-    Coalesce,
-    ColumnReference,
-    Compare,
-    Literal,
-    Logic,
-    Member,
-    Missing,
-    Node,
-    Not,
-    Nothing,
-    number_literal,
-)
+from dpstats.engines.expressions.functions import Constant, constant_value, find_function, plain_arguments, split_arguments
 from dpstats.engines.expressions.numbers import HIGHEST_POWER
-from dpstats.engines.expressions.parsing import has_a_dot, is_bitwise, is_none, is_whole_text, quoted, source_of
+from dpstats.engines.expressions.parsing import is_none, is_whole_text, quoted, source_of
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 
 MOST_ITEMS = 1_000
@@ -53,7 +38,7 @@ class Builder:
         self._source = source_of(text)
         self._schema = schema
         self._readings = readings
-        self._builders: dict[type[ast.expr], Callable[..., Node]] = {
+        self._builders: dict[type[ast.expr], Callable[..., language.Node]] = {
             ast.Constant: self._constant,
             ast.Name: self._name,
             ast.UnaryOp: self._unary,
@@ -64,79 +49,79 @@ class Builder:
             ast.Call: self._call,
         }
 
-    def node(self, tree: ast.expr) -> Node:
+    def node(self, tree: ast.expr) -> language.Node:
         """The node of a tree."""
         build = self._builders.get(type(tree))
         if build is None:
             raise self._foreign(tree)
         return build(tree)
 
-    def _number(self, tree: ast.expr, place: str) -> Node:
+    def _number(self, tree: ast.expr, place: str) -> language.Node:
         return read_as(self.node(tree), ColumnType.NUMBER, place)
 
-    def _condition(self, tree: ast.expr, place: str) -> Node:
+    def _condition(self, tree: ast.expr, place: str) -> language.Node:
         return read_as(self.node(tree), ColumnType.BOOLEAN, place)
 
-    def _constant(self, tree: ast.Constant) -> Node:
+    def _constant(self, tree: ast.Constant) -> language.Node:
         value = tree.value
         if isinstance(value, bool):
-            return Literal(value, ColumnType.BOOLEAN)
+            return language.Literal(value, ColumnType.BOOLEAN)
         if isinstance(value, str):
             if not is_whole_text(value):
                 raise InvalidParameterError(f"the text {quoted(value)} holds half of a character: no text in a table does.")
-            return Literal(value, ColumnType.TEXT)
+            return language.Literal(value, ColumnType.TEXT)
         if isinstance(value, (int, float)):
-            return number_literal(value)
+            return language.number_literal(value)
         if value is None:
             raise InvalidParameterError(f"{_NONE}.")
         raise self._foreign(tree)
 
-    def _name(self, tree: ast.Name) -> Node:
+    def _name(self, tree: ast.Name) -> language.Node:
         # Python's parser turns names into one of several spellings of the same letters; the text has the one that was meant
         name = tree.id if tree.id.isascii() and self._source.isascii() else ast.get_source_segment(self._source, tree) or tree.id
         if name not in self._schema and name.lower() in _MEANT:
             raise InvalidParameterError(f"there is no column {name}; write {_MEANT[name.lower()]}.")
         return self._column(name)
 
-    def _column(self, name: str) -> ColumnReference:
+    def _column(self, name: str) -> language.ColumnReference:
         try:
             check_column_name(name, list(self._schema))
         except UnknownNameError as error:
             raise UnknownNameError(f"{error} A text goes in quotes: {name!r}.") from None
-        return ColumnReference(name, self._schema[name])
+        return language.ColumnReference(name, self._schema[name])
 
-    def _unary(self, tree: ast.UnaryOp) -> Node:
+    def _unary(self, tree: ast.UnaryOp) -> language.Node:
         if isinstance(tree.op, (ast.Not, ast.Invert)):
             part = self._condition(tree.operand, "not takes a condition")
-            return part.part if isinstance(part, Not) else Not(part)
+            return part.part if isinstance(part, language.Not) else language.Not(part)
         operand = self._number(tree.operand, "a sign stands before a number")
         if isinstance(tree.op, ast.UAdd):
             return operand
-        if isinstance(operand, Literal) and not isinstance(operand.value, (str, bool)):
-            return number_literal(-operand.value)
-        return Apply("-", (operand,), (), ColumnType.NUMBER)
+        if isinstance(operand, language.Literal) and not isinstance(operand.value, (str, bool)):
+            return language.number_literal(-operand.value)
+        return language.Apply("-", (operand,), (), ColumnType.NUMBER)
 
-    def _binary(self, tree: ast.BinOp) -> Node:
+    def _binary(self, tree: ast.BinOp) -> language.Node:
         if isinstance(tree.op, (ast.BitAnd, ast.BitOr)):
             word = "and" if isinstance(tree.op, ast.BitAnd) else "or"
             place = f"{_GROUPING}. Here a condition is needed"
             return _joined(word, [self._condition(side, place) for side in (tree.left, tree.right)])
         if isinstance(tree.op, ast.Pow):
             base, exponent = self._number(tree.left, "** takes a number"), self.node(tree.right)
-            return Apply("**", (base,), (constant_value(_EXPONENT, exponent, "**"),), ColumnType.NUMBER)
+            return language.Apply("**", (base,), (constant_value(_EXPONENT, exponent, "**"),), ColumnType.NUMBER)
         sign = _ARITHMETIC.get(type(tree.op))
         if sign is None:
             raise self._foreign(tree)
         operands = tuple(self._number(side, f"{sign} takes numbers") for side in (tree.left, tree.right))
-        return Apply(sign, operands, (), ColumnType.NUMBER)
+        return language.Apply(sign, operands, (), ColumnType.NUMBER)
 
-    def _logic(self, tree: ast.BoolOp) -> Node:
+    def _logic(self, tree: ast.BoolOp) -> language.Node:
         word = "and" if isinstance(tree.op, ast.And) else "or"
         return _joined(word, [self._condition(part, f"{word} joins conditions") for part in tree.values])
 
-    def _comparisons(self, tree: ast.Compare) -> Node:
+    def _comparisons(self, tree: ast.Compare) -> language.Node:
         sides = [tree.left, *tree.comparators]
-        if any(is_bitwise(side) for side in sides):
+        if any(isinstance(getattr(side, "op", None), (ast.BitAnd, ast.BitOr, ast.Invert)) for side in sides):
             raise InvalidParameterError(f"{_GROUPING}.")
         if len(tree.ops) == 1:
             return self._comparison(tree.ops[0], *sides)
@@ -146,23 +131,24 @@ class Builder:
             raise InvalidParameterError("a chain of comparisons may not stand within another: join comparisons with and.")
         return _joined("and", [self._comparison(sign, *pair) for sign, *pair in zip(tree.ops, sides, sides[1:], strict=False)])
 
-    def _comparison(self, sign: ast.cmpop, left: ast.expr, right: ast.expr) -> Node:
+    def _comparison(self, sign: ast.cmpop, left: ast.expr, right: ast.expr) -> language.Node:
         if isinstance(sign, (ast.In, ast.NotIn)):
             member = self._member(left, right)
-            return member if isinstance(sign, ast.In) else Not(member)
+            return member if isinstance(sign, ast.In) else language.Not(member)
         if isinstance(sign, (ast.Is, ast.IsNot)):
             if not is_none(right):
                 raise InvalidParameterError("is stands before None only: write == to compare.")
             missing = self._missing(left)
-            return missing if isinstance(sign, ast.Is) else Not(missing)
+            return missing if isinstance(sign, ast.Is) else language.Not(missing)
         pair = agree([self.node(left), self.node(right)], "a comparison needs two sides of one type")
-        one, other = (read_as(side, ColumnType.NUMBER, "a comparison") if _is_open(side) else side for side in pair)
+        is_open = pair[0].type is ColumnType.UNDECLARED  # then so is the other
+        one, other = (read_as(side, ColumnType.NUMBER, "a comparison") if is_open else side for side in pair)
         text = _SIGNS[type(sign)]
-        if isinstance(one, Literal) and not isinstance(other, Literal):
-            return Compare(_FLIPPED[text], other, one)
-        return Compare(text, one, other)
+        if isinstance(one, language.Literal) and not isinstance(other, language.Literal):
+            return language.Compare(_FLIPPED[text], other, one)
+        return language.Compare(text, one, other)
 
-    def _member(self, element: ast.expr, tree: ast.expr) -> Node:
+    def _member(self, element: ast.expr, tree: ast.expr) -> language.Node:
         if not isinstance(tree, (ast.List, ast.Tuple, ast.Set)) or not tree.elts:
             raise InvalidParameterError(
                 "in takes a list that is written out and not empty, such as [1, 2]: write == to compare, "
@@ -171,28 +157,29 @@ class Builder:
         if len(tree.elts) > MOST_ITEMS:
             raise InvalidParameterError(f"a list may have {MOST_ITEMS:,} items at most.")
         items = [self.node(item) for item in tree.elts]
-        if not all(isinstance(item, Literal) for item in items):
+        if not all(isinstance(item, language.Literal) for item in items):
             raise InvalidParameterError("a list holds numbers, texts, True or False, and no columns: write x == a or x == b.")
         sought, *literals = agree([self.node(element), *items], "in needs a list of the type of what is sought")
-        distinct = {literal.value: literal for literal in literals if isinstance(literal, Literal)}
-        return Member(sought, tuple(distinct[value] for value in sorted(distinct)))
+        distinct = {literal.value: literal for literal in literals if isinstance(literal, language.Literal)}
+        return language.Member(sought, tuple(distinct[value] for value in sorted(distinct)))
 
-    def _missing(self, tree: ast.expr) -> Node:
+    def _missing(self, tree: ast.expr) -> language.Node:
         part = self.node(tree)
         if part.type is not ColumnType.UNDECLARED:
-            return Missing(part)
-        reading = self._readings.get(part.name) if isinstance(part, ColumnReference) else ColumnType.TEXT
-        return Missing(part if reading is None else read_as(part, reading, "missing"))
+            return language.Missing(part)
+        reading = self._readings.get(part.name) if isinstance(part, language.ColumnReference) else ColumnType.TEXT
+        return language.Missing(part if reading is None else read_as(part, reading, "missing"))
 
-    def _choice(self, tree: ast.IfExp) -> Node:
+    def _choice(self, tree: ast.IfExp) -> language.Node:
         condition = self._condition(tree.test, "if takes a condition")
         branches = [
-            Nothing(ColumnType.UNDECLARED) if is_none(branch) else self.node(branch) for branch in (tree.body, tree.orelse)
+            language.Nothing(ColumnType.UNDECLARED) if is_none(branch) else self.node(branch)
+            for branch in (tree.body, tree.orelse)
         ]
         then, otherwise = agree(branches, "both sides of if and else must be of one type")
-        return Choice(condition, then, otherwise, _common_type(then, otherwise))
+        return language.Choice(condition, then, otherwise, _common_type(then, otherwise))
 
-    def _call(self, tree: ast.Call) -> Node:
+    def _call(self, tree: ast.Call) -> language.Node:
         if not isinstance(tree.func, ast.Name):
             raise self._foreign(tree)
         name = tree.func.id
@@ -209,37 +196,34 @@ class Builder:
             if len(arguments) < 2:
                 raise InvalidParameterError("coalesce is written like coalesce(x, 0) or coalesce(a, b, 0).")
             parts = agree([self.node(argument) for argument in arguments], "coalesce takes values of one type")
-            return Coalesce(parts, _common_type(*parts))
+            return language.Coalesce(parts, _common_type(*parts))
         function = find_function(name)
         trees, last = split_arguments(function, name, arguments)
         place = f"{name} takes {_TAKEN[function.takes]}"
         operands = tuple(read_as(self.node(operand), function.takes, place) for operand in trees)
         if last is None or function.constant is None:
-            return Apply(name, operands, (), function.gives)
-        return Apply(name, operands, (constant_value(function.constant, self.node(last), name),), function.gives)
+            return language.Apply(name, operands, (), function.gives)
+        return language.Apply(name, operands, (constant_value(function.constant, self.node(last), name),), function.gives)
 
     def _foreign(self, tree: ast.expr) -> InvalidParameterError:
         segment = quoted(ast.get_source_segment(self._source, tree) or "this")
-        hint = ": functions are written like lower(name)" if has_a_dot(tree) else ""
+        asked = tree.func if isinstance(tree, ast.Call) else tree
+        hint = ": functions are written like lower(name)" if isinstance(asked, ast.Attribute) else ""
         return InvalidParameterError(f"{segment} is not part of the language of expressions{hint} (see docs/expressions.md).")
 
 
 _TAKEN = {ColumnType.NUMBER: "numbers", ColumnType.TEXT: "a text", ColumnType.MOMENT: "a date"}
 
 
-def _joined(word: str, parts: list[Node]) -> Node:
-    flat: list[Node] = []
+def _joined(word: str, parts: list[language.Node]) -> language.Node:
+    flat: list[language.Node] = []
     for part in parts:
-        flat += part.parts if isinstance(part, Logic) and part.word == word else [part]
-    return Logic(word, tuple(flat))
+        flat += part.parts if isinstance(part, language.Logic) and part.word == word else [part]
+    return language.Logic(word, tuple(flat))
 
 
-def _common_type(*nodes: Node) -> ColumnType:
+def _common_type(*nodes: language.Node) -> ColumnType:
     kinds = {node.type for node in nodes}
     if kinds <= {ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN} and kinds != {ColumnType.BOOLEAN}:
         return ColumnType.NUMBER
     return kinds.pop()
-
-
-def _is_open(node: Node) -> bool:
-    return node.type is ColumnType.UNDECLARED

@@ -6,6 +6,7 @@ way. Among floats a whole literal is the float that it is in a column of floats.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,12 +25,7 @@ Comparable = Numbers | Labels | Moments
 Find = Callable[[], Rows]
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne},
 }
 
 
@@ -50,8 +46,7 @@ def compare(sign: str, left: Comparable, right: Comparable) -> Rows:
 def compare_with(sign: str, cells: Comparable, literal: int | float | str) -> Rows:
     """Cells with a literal of the same family."""
     if isinstance(cells, Labels):
-        holds = _COMPARED[sign]
-        return gathered(cells, lambda label: bool(holds(_order(label, str(literal)), 0)), False, np.bool_)
+        return gathered(cells, lambda label: _COMPARED[sign](label, literal), False, np.bool_)
     if isinstance(cells, Moments):
         return _compare_with_moment(sign, settled(cells), str(literal))
     assert not isinstance(literal, str)
@@ -69,10 +64,6 @@ def is_among(cells: Comparable, literals: Sequence[int | float | str]) -> Rows:
         return _is_one_of(raw_counts, [count for count, rest in instants if not rest])
     dtype = cells.raw_values.dtype
     return _is_one_of(cells.raw_values, [_cut(literal, dtype) for literal in literals if not isinstance(literal, str)])
-
-
-def _order(one: str, other: str) -> int:
-    return (one > other) - (one < other)
 
 
 def _cut(literal: int | float, dtype: np.dtype[Any]) -> int | float:

@@ -102,21 +102,6 @@ def split(moments: Moments) -> tuple[Wholes, Wholes]:
     return raw_days, raw_rest * size
 
 
-def year(moments: Moments) -> Wholes:
-    """The year of the calendar, 2024."""
-    return _civil(moments)[0]
-
-
-def month(moments: Moments) -> Wholes:
-    """The month, from 1 to 12."""
-    return _civil(moments)[1]
-
-
-def day(moments: Moments) -> Wholes:
-    """The day of the month, from 1 to 31."""
-    return _civil(moments)[2]
-
-
 def weekday(moments: Moments) -> Wholes:
     """The day of the week: Monday is 1, Sunday is 7."""
     return (split(moments)[0] % 7 + 3) % 7 + 1  # the first day of 1970 was a Thursday
@@ -127,8 +112,8 @@ def hour(moments: Moments) -> Wholes:
     return split(moments)[1] // (3600 * 10**9)
 
 
-def _civil(moments: Moments) -> tuple[Wholes, Wholes, Wholes]:
-    """Year, month and day. Years are counted from March here, so that a leap day is the last of its year."""
+def civil(moments: Moments) -> tuple[Wholes, Wholes, Wholes]:
+    """Year, month and day, both from 1. Years are counted from March here, so that a leap day is the last of its year."""
     eras, raw_rest = np.divmod(split(moments)[0], _DAYS_OF_ERA)  # first, so that no sum can overflow
     more, raw_day = np.divmod(raw_rest + _FIRST_OF_MARCH, _DAYS_OF_ERA)
     raw_year = (raw_day - raw_day // 1460 + raw_day // 36_524 - raw_day // 146_096) // 365

@@ -11,7 +11,7 @@ Numerics   Literals are arrays of no dimension, which numpy repeats for every ro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import reduce
 from operator import and_, or_
 from typing import Any
 
@@ -20,23 +20,9 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque
 from dpstats.engines.exact.wholes import floats_of_wholes
-from dpstats.engines.expressions import comparisons, texts
+from dpstats.engines.expressions import comparisons, language, texts
 from dpstats.engines.expressions.dates import NANOSECONDS, in_unit, moment_of, settled, unit_of
 from dpstats.engines.expressions.functions import ARITHMETIC, FUNCTIONS
-from dpstats.engines.expressions.language import (
-    Apply,
-    Choice,
-    Coalesce,
-    ColumnReference,
-    Compare,
-    Literal,
-    Logic,
-    Member,
-    Missing,
-    Node,
-    Not,
-    Nothing,
-)
 from dpstats.engines.expressions.numbers import floats
 from dpstats.engines.expressions.truths import Rows, Truth, both_present, truth_of_cells, truth_where
 from dpstats.foundations.units import float_of_whole
@@ -46,52 +32,55 @@ _FINEST_MIXED = "us"
 """Moments of several units meet here at the finest, because nanoseconds reach from 1677 to 2262 only."""
 
 
-def cells_of(node: Node, read: Read) -> Cells:
+def cells_of(node: language.Node, read: Read) -> Cells:
     """The value of a node of any type."""
     match node:
-        case ColumnReference():
+        case language.ColumnReference():
             return read(node.name, node.type)
-        case Literal():
+        case language.Literal():
             return _literal(node)
-        case Nothing():
+        case language.Nothing():
             return _nothing(node.type)
-        case Apply():
+        case language.Apply():
             return _apply(node, read)
-        case Choice():
+        case language.Choice():
             condition = truth_of(node.condition, read)
             branches = [cells_of(node.then, read), cells_of(node.otherwise, read)]
             return _pick(node.type, [condition.raw_yes, condition.raw_no], branches)
-        case Coalesce():
-            return _coalesce(node, read)
+        case language.Coalesce():
+            parts = [cells_of(part, read) for part in node.parts]
+            present = [_present(part) for part in parts]
+            return _pick(node.type, [np.array(True) if there is None else there for there in present], parts)
         case _:
             return truth_of(node, read).cells()
 
 
-def truth_of(node: Node, read: Read) -> Truth:
+def truth_of(node: language.Node, read: Read) -> Truth:
     """The value of a condition."""
     match node:
-        case Compare():
+        case language.Compare():
             left = _comparable(node.left, read)
-            if isinstance(node.right, Literal):
+            if isinstance(node.right, language.Literal):
                 return truth_where(comparisons.compare_with(node.sign, left, node.right.value), _present(left))
             right = _comparable(node.right, read)
             return truth_where(comparisons.compare(node.sign, left, right), both_present(_present(left), _present(right)))
-        case Member():
+        case language.Member():
             element = _comparable(node.element, read)
             return truth_where(comparisons.is_among(element, [item.value for item in node.items]), _present(element))
-        case Logic():
+        case language.Logic():
             return reduce(and_ if node.word == "and" else or_, (truth_of(part, read) for part in node.parts))
-        case Not():
+        case language.Not():
             return ~truth_of(node.part, read)
-        case Missing():
+        case language.Missing():
             cells = cells_of(node.part, read)
             raw_present = _present(cells)
-            return truth_where(np.zeros(_shape(cells), dtype=np.bool_) if raw_present is None else ~raw_present, None)
+            shape = cells.raw_values.shape if isinstance(cells, Numbers) else ()
+            return truth_where(np.zeros(shape, dtype=np.bool_) if raw_present is None else ~raw_present, None)
         case _:
             return truth_of_cells(_numbers(node, read))
 
 
-def _literal(node: Literal) -> Cells:
+def _literal(node: language.Literal) -> Cells:
     if node.type is ColumnType.TEXT:
         return Labels(np.array(0, dtype=np.int64), [str(node.value)])
     if node.type is ColumnType.MOMENT:
@@ -109,7 +98,7 @@ def _nothing(kind: ColumnType) -> Cells:
     return Numbers(np.array(0, dtype=np.uint8), np.array(False))
 
 
-def _apply(node: Apply, read: Read) -> Cells:
+def _apply(node: language.Apply, read: Read) -> Cells:
     if node.name in ARITHMETIC:
         compute: Callable[..., Any] = np.negative if len(node.operands) == 1 and not node.constants else ARITHMETIC[node.name]
         return _of_numbers(compute, node, read)
@@ -118,32 +107,24 @@ def _apply(node: Apply, read: Read) -> Cells:
         return _of_numbers(function.compute, node, read)
     cells = cells_of(node.operands[0], read)
     if isinstance(cells, Moments):
-        raw_present = _present(cells)
-        return Numbers(floats_of_wholes(np.asarray(function.compute(settled(cells)))), raw_present)
+        return Numbers(floats_of_wholes(np.asarray(function.compute(settled(cells)))), _present(cells))
     assert isinstance(cells, Labels)
-    of_label = partial(_called, function.compute, node.constants)
+
+    def of_label(label: str) -> Any:
+        return function.compute(label, *node.constants)
+
     if function.gives is ColumnType.TEXT:
         return texts.mapped(cells, of_label)
     dtype = np.uint8 if function.gives is ColumnType.BOOLEAN else np.float64
     return Numbers(texts.gathered(cells, of_label, 0, dtype), _present(cells))
 
 
-def _called(compute: Callable[..., Any], constants: tuple[int | str, ...], text: str) -> Any:
-    return compute(text, *constants)
-
-
-def _of_numbers(compute: Callable[..., Any], node: Apply, read: Read) -> Numbers:
+def _of_numbers(compute: Callable[..., Any], node: language.Apply, read: Read) -> Numbers:
     operands = [_numbers(operand, read) for operand in node.operands]
     raw_values = np.asarray(compute(*map(floats, operands), *node.constants) + 0.0)
     raw_present = reduce(both_present, [operand.raw_present for operand in operands])
     raw_nan = np.isnan(raw_values)
     return _shaped(raw_values, both_present(raw_present, np.asarray(~raw_nan)) if raw_nan.any() else raw_present)
-
-
-def _coalesce(node: Coalesce, read: Read) -> Cells:
-    parts = [cells_of(part, read) for part in node.parts]
-    present = [_present(part) for part in parts]
-    return _pick(node.type, [np.array(True) if there is None else there for there in present], parts)
 
 
 def _pick(kind: ColumnType, chosen: Sequence[Rows], parts: Sequence[Cells]) -> Cells:
@@ -178,13 +159,13 @@ def _in_one_unit(parts: Sequence[Moments]) -> list[Moments]:
     return [in_unit(part, unit) for part in parts]
 
 
-def _comparable(node: Node, read: Read) -> Numbers | Labels | Moments:
+def _comparable(node: language.Node, read: Read) -> Numbers | Labels | Moments:
     cells = cells_of(node, read)
     assert not isinstance(cells, Opaque)
     return cells
 
 
-def _numbers(node: Node, read: Read) -> Numbers:
+def _numbers(node: language.Node, read: Read) -> Numbers:
     cells = cells_of(node, read)
     assert isinstance(cells, Numbers)
     return cells
@@ -197,7 +178,3 @@ def _present(cells: Cells) -> Rows | None:
     if isinstance(cells, Moments):
         return np.asarray(~np.isnat(settled(cells).raw_values))
     return cells.raw_present
-
-
-def _shape(cells: Cells) -> tuple[int, ...]:
-    return cells.raw_values.shape if isinstance(cells, Numbers) else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from dpstats.engines.cells import ColumnType
@@ -119,28 +119,11 @@ def number_literal(value: int | float) -> Literal:
     return Literal(int(value) if is_whole else value, ColumnType.NUMBER)
 
 
-def parts_of(node: Node) -> tuple[Node, ...]:
-    """The nodes right below a node."""
-    match node:
-        case Apply():
-            return node.operands
-        case Compare():
-            return (node.left, node.right)
-        case Member():
-            return (node.element,)
-        case Logic() | Coalesce():
-            return node.parts
-        case Not() | Missing():
-            return (node.part,)
-        case Choice():
-            return (node.condition, node.then, node.otherwise)
-        case _:
-            return ()
-
-
 def columns_of(node: Node) -> Iterator[ColumnReference]:
     """The columns of an expression as they are read, in the order of the text, as often as they stand there."""
     if isinstance(node, ColumnReference):
         yield node
-    for part in parts_of(node):
-        yield from columns_of(part)
+    for held in (getattr(node, field.name) for field in fields(node)):
+        for part in held if isinstance(held, tuple) else (held,):
+            if isinstance(part, Node):
+                yield from columns_of(part)

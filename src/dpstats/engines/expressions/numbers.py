@@ -6,7 +6,6 @@ Numerics   Every function gives for a row what it gives for that row alone: arra
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -47,13 +46,3 @@ def rounded(values: Floats, digits: int = 0) -> Floats:
     whole = np.rint(scaled)
     nearest = whole / scale if digits >= 0 else whole * scale
     return np.where(np.abs(scaled) < _NO_FRACTION, nearest, values)
-
-
-def smallest(*values: Floats) -> Floats:
-    """The smallest of some numbers."""
-    return reduce(np.minimum, values)
-
-
-def largest(*values: Floats) -> Floats:
-    """The largest of some numbers."""
-    return reduce(np.maximum, values)

@@ -69,17 +69,6 @@ def is_none(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Constant) and tree.value is None
 
 
-def is_bitwise(tree: ast.expr) -> bool:
-    """Whether one of the signs & | ~ stands outermost."""
-    is_joined = isinstance(tree, ast.BinOp) and isinstance(tree.op, (ast.BitAnd, ast.BitOr))
-    return is_joined or (isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Invert))
-
-
-def has_a_dot(tree: ast.expr) -> bool:
-    """Whether something is asked of an object, as in name.lower()."""
-    return isinstance(tree, ast.Attribute) or (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute))
-
-
 def _hint(text: str) -> str:
     outside_quotes = re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)
     return next((hint for pattern, hint in _HINTS if re.search(pattern, outside_quotes)), _EXAMPLE)

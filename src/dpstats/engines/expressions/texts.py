@@ -29,13 +29,3 @@ def united(parts: Sequence[Labels]) -> list[Labels]:
     ordered = sorted({label for part in parts for label in part.raw_labels})
     places = {label: place for place, label in enumerate(ordered)}
     return [Labels(gathered(part, places.__getitem__, -1, np.int64), ordered) for part in parts]
-
-
-def contains(text: str, piece: str) -> bool:
-    """Whether a piece stands somewhere in a text."""
-    return piece in text
-
-
-def length(text: str) -> int:
-    """The number of code points."""
-    return len(text)

@@ -74,7 +74,8 @@ class Design:
     def on(self, view: TableView) -> TableView:
         """A view with the columns of the design."""
         nodes = {**self.features, self.outcome.name: self.outcome.node}
-        derived = {name: Expression(node) for name, node in nodes.items() if not _is_column(name, node)}
+        own = {name for name, node in nodes.items() if isinstance(node, ColumnReference) and node.name == name}
+        derived = {name: Expression(node) for name, node in nodes.items() if name not in own}
         for name in derived:
             if name in view.columns:
                 raise InvalidParameterError(f"there is a column {shown(name)} already: write the factor another way.")
@@ -124,6 +125,18 @@ def read_design(
     return design
 
 
+def declared_levels(table: Any) -> dict[str, list[str]]:
+    """The levels that a table declares with its types: those of the Enum columns of a polars frame.
+
+    Those of a pandas Categorical, a polars Categorical or an arrow dictionary are found in the rows: they are not public.
+    """
+    libraries = {cls.__module__.partition(".")[0] for cls in type(table).__mro__}
+    if "polars" not in libraries or not hasattr(table, "collect_schema"):
+        return {}
+    types = {name: kind for name, kind in table.collect_schema().items() if type(kind).__name__ == "Enum"}
+    return {name: [str(label) for label in kind.categories] for name, kind in types.items()}
+
+
 def _read_outcome(factor: Factor, columns: Mapping[str, ColumnType]) -> NumberFactor:
     outcome = read_factor(factor, columns)
     if isinstance(outcome, NumberFactor):
@@ -170,7 +183,3 @@ def _crossed(one: dict[str, Node], other: dict[str, Node]) -> dict[str, Node]:
         for second, right in other.items()
         for first, left in one.items()
     }
-
-
-def _is_column(name: str, node: Node) -> bool:
-    return isinstance(node, ColumnReference) and node.name == name

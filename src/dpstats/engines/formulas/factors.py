@@ -18,19 +18,8 @@ import numpy as np
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
-from dpstats.engines.expressions import parse_expression
+from dpstats.engines.expressions import language, parse_expression
 from dpstats.engines.expressions.agreement import agree
-from dpstats.engines.expressions.language import (
-    Choice,
-    ColumnReference,
-    Compare,
-    Literal,
-    Member,
-    Node,
-    Not,
-    Nothing,
-    number_literal,
-)
 from dpstats.engines.expressions.parsing import parse_text, quoted
 from dpstats.engines.expressions.writing import written
 from dpstats.engines.formulas.parse import Factor
@@ -49,7 +38,7 @@ class NumberFactor:
     """A number for each row."""
 
     name: str
-    node: Node
+    node: language.Node
 
 
 @dataclass(frozen=True)
@@ -58,42 +47,44 @@ class CategoryFactor:
 
     name: str
     """As the formula has it, without its levels."""
-    node: Node
-    levels: tuple[Literal, ...] | None = None
+    node: language.Node
+    levels: tuple[language.Literal, ...] | None = None
     """In their order; None where they are not known."""
 
     @property
     def key(self) -> str:
         """What its levels are given for: the column, or the expression behind it."""
-        return self.node.name if isinstance(self.node, ColumnReference) else written(self.node)
+        return self.node.name if isinstance(self.node, language.ColumnReference) else written(self.node)
 
     def with_levels(self, levels: Any) -> CategoryFactor:
         """With these levels, in this order; an error where they are no labels of its type."""
         place = f"the levels of {shown(self.key)} must be of its type"
         node, *literals = agree([self.node, *(_literal(level, self.key) for level in _listed(levels, self.key))], place)
-        found = tuple(literal for literal in literals if isinstance(literal, Literal))
+        found = tuple(literal for literal in literals if isinstance(literal, language.Literal))
         if len({literal.value for literal in found}) < len(found):
             raise InvalidParameterError(f"the levels of {shown(self.key)} must be different.")
         return replace(self, node=node, levels=found)
 
-    def indicators(self, *, full: bool) -> dict[str, Node]:
+    def indicators(self, *, full: bool) -> dict[str, language.Node]:
         """A condition for each level by name, true in rows that have it; without the reference unless `full`."""
         levels = self.levels or ()
         return {
-            f"{self.name}[{'' if full else 'T.'}{_label(level)}]": self._indicator(level)
+            f"{self.name}[{'' if full else 'T.'}{shown(level.value)}]": self._indicator(level)
             for level in (levels if full else levels[1:])
         }
 
-    def _indicator(self, level: Literal) -> Node:
+    def _indicator(self, level: language.Literal) -> language.Node:
         levels = self.levels or ()
         if self.node.type is ColumnType.BOOLEAN and {each.value for each in levels} == {False, True}:
-            return self.node if level.value else Not(self.node)
-        listed = Member(self.node, tuple(sorted(levels, key=lambda each: each.value)))
-        return Choice(listed, Compare("==", self.node, level), Nothing(ColumnType.BOOLEAN), ColumnType.BOOLEAN)
+            return self.node if level.value else language.Not(self.node)
+        listed = language.Member(self.node, tuple(sorted(levels, key=lambda each: each.value)))
+        return language.Choice(
+            listed, language.Compare("==", self.node, level), language.Nothing(ColumnType.BOOLEAN), ColumnType.BOOLEAN
+        )
 
     def describe(self) -> str:
         """The levels in words."""
-        first, *others = (_label(level) for level in self.levels or ())
+        first, *others = (shown(level.value) for level in self.levels or ())
         return f"{self.key}: {', '.join([f'{first} (reference)', *others])}"
 
 
@@ -114,12 +105,12 @@ def read_factor(factor: Factor, schema: Mapping[str, ColumnType]) -> NumberFacto
     return _typed(factor.text, _element(tree, schema, factor.text), factor.text)
 
 
-def _typed(name: str, node: Node, text: str) -> NumberFactor | CategoryFactor:
+def _typed(name: str, node: language.Node, text: str) -> NumberFactor | CategoryFactor:
     if node.type is ColumnType.BOOLEAN:
         return CategoryFactor(name, node).with_levels((False, True))
     if node.type is ColumnType.TEXT:
         return CategoryFactor(name, node)
-    if node.type is ColumnType.UNDECLARED and isinstance(node, ColumnReference):
+    if node.type is ColumnType.UNDECLARED and isinstance(node, language.ColumnReference):
         return NumberFactor(name, replace(node, type=ColumnType.NUMBER))
     if node.type.is_numeric:
         return NumberFactor(name, node)
@@ -144,7 +135,7 @@ def _category(call: ast.Call, schema: Mapping[str, ColumnType]) -> CategoryFacto
     return category.with_levels((False, True)) if node.type is ColumnType.BOOLEAN else category
 
 
-def _element(tree: ast.expr, schema: Mapping[str, ColumnType], text: str) -> Node:
+def _element(tree: ast.expr, schema: Mapping[str, ColumnType], text: str) -> language.Node:
     """What an expression says of a row; a column alone may be of any type."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _last_name(node.func) in _ALL_ROWS:
@@ -160,9 +151,9 @@ def _element(tree: ast.expr, schema: Mapping[str, ColumnType], text: str) -> Nod
     return parse_expression(ast.unparse(tree), schema).node
 
 
-def _column(name: str, schema: Mapping[str, ColumnType]) -> ColumnReference:
+def _column(name: str, schema: Mapping[str, ColumnType]) -> language.ColumnReference:
     check_column_name(name, list(schema))
-    return ColumnReference(name, schema[name])
+    return language.ColumnReference(name, schema[name])
 
 
 def _last_name(function: ast.expr) -> str:
@@ -181,20 +172,15 @@ def _listed(levels: Any, key: str) -> Sequence[Any]:
     return levels
 
 
-def _literal(level: Any, key: str) -> Literal:
+def _literal(level: Any, key: str) -> language.Literal:
     if isinstance(level, np.generic):
         level = level.item()
     if isinstance(level, bool):
-        return Literal(level, ColumnType.BOOLEAN)
+        return language.Literal(level, ColumnType.BOOLEAN)
     if isinstance(level, str):
-        return Literal(str(level), ColumnType.TEXT)
+        return language.Literal(str(level), ColumnType.TEXT)
     if isinstance(level, (int, float)) and level == level:
-        return number_literal(level)
+        return language.number_literal(level)
     if isinstance(level, datetime.date) and (text := moment_text(level)) is not None:
-        return Literal(text, ColumnType.TEXT)
+        return language.Literal(text, ColumnType.TEXT)
     raise InvalidParameterError(f"the levels of {shown(key)} must be texts, numbers, dates, or True and False.")
-
-
-def _label(level: Literal) -> str:
-    """A level for people, in one line."""
-    return shown(level.value)

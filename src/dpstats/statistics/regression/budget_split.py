@@ -62,9 +62,10 @@ def part(share: float) -> Fraction:
 
 
 class _Shares:
-    """Shares that add up to at most one."""
+    """Shares of a whole, an epsilon or a rho, that add up to at most one."""
 
-    def __init__(self, rng: RandomSource) -> None:
+    def __init__(self, whole: Fraction, rng: RandomSource) -> None:
+        self._whole = whole
         self.rng = rng
         self.left = Fraction(1)
 
@@ -77,28 +78,24 @@ class _Shares:
 class PureBudgetSplit(_Shares):
     """An epsilon to spend, without delta."""
 
-    def __init__(self, epsilon: Fraction, rng: RandomSource) -> None:
-        super().__init__(rng)
-        self._epsilon = epsilon
-
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
         """Spherical Laplace noise."""
         self._take(share)
-        noise = sample_spherical_laplace(l2_units / (self._epsilon * share), len(raw_sums), self.rng)
+        noise = sample_spherical_laplace(l2_units / (self._whole * share), len(raw_sums), self.rng)
         return _sums(raw_sums, noise.tolist()), l2_units * self.deviation(share, len(raw_sums))
 
     def draw_epsilon(self, share: Fraction) -> Fraction:
         """The share itself."""
         self._take(share)
-        return self._epsilon * share
+        return self._whole * share
 
     def deviation(self, share: Fraction, coordinates: int) -> float:
         """The standard deviation of the noise that a share buys, which grows with the root of the number of coordinates."""
-        return math.sqrt(coordinates + 1) / float(self._epsilon * share)
+        return math.sqrt(coordinates + 1) / float(self._whole * share)
 
     def share_for_draw(self, epsilon: float) -> Fraction:
         """The share for a draw at `epsilon`, in proportion to it."""
-        return part(epsilon / float(self._epsilon))
+        return part(epsilon / float(self._whole))
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
         """The share for noise of a `deviation`, in proportion to one over it."""
@@ -108,33 +105,29 @@ class PureBudgetSplit(_Shares):
 class ConcentratedBudgetSplit(_Shares):
     """A rho of zero-concentrated privacy to spend."""
 
-    def __init__(self, rho: Fraction, rng: RandomSource) -> None:
-        super().__init__(rng)
-        self._rho = rho
-
     def noisy(self, raw_sums: Sequence[int], l2_units: int, share: Fraction) -> tuple[list[int], float]:
         """Discrete Gaussian noise."""
         self._take(share)
-        variance = l2_units**2 / (2 * self._rho * share)
+        variance = l2_units**2 / (2 * self._whole * share)
         noise = sample_discrete_gaussian(variance, len(raw_sums), self.rng)
         return _sums(raw_sums, noise.tolist()), math.sqrt(variance)
 
     def draw_epsilon(self, share: Fraction) -> Fraction:
         """The root of eight times the share's rho, rounded down."""
         self._take(share)
-        return sqrt_bounds(8 * self._rho * share)[0]
+        return sqrt_bounds(8 * self._whole * share)[0]
 
     def deviation(self, share: Fraction, coordinates: int) -> float:
         """The same for any number of coordinates."""
-        return 1 / math.sqrt(2 * self._rho * share)
+        return 1 / math.sqrt(2 * self._whole * share)
 
     def share_for_draw(self, epsilon: float) -> Fraction:
         """The share for a draw at `epsilon`, which grows with its square."""
-        return part(epsilon**2 / float(8 * self._rho))
+        return part(epsilon**2 / float(8 * self._whole))
 
     def share_for_deviation(self, deviation: float, coordinates: int) -> Fraction:
         """The share for noise of a `deviation`, which falls with its square."""
-        return part(1 / (2 * float(self._rho) * deviation**2))
+        return part(1 / (2 * float(self._whole) * deviation**2))
 
 
 def budget_split_for(question: Question, rng: RandomSource) -> BudgetSplit:

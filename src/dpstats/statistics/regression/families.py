@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,30 +38,14 @@ class Pulls(NamedTuple):
     """How much a pull gives way as the predictor follows it."""
 
 
-class OutcomeFamily(Protocol):
-    """How outcomes depend on the linear predictor."""
-
-    @property
-    def most_curved(self) -> int:
-        """One over the square root of the largest curvature."""
-        ...
-
-    @property
-    def pull(self) -> float:
-        """What a pull of 1 is, where the curvature is 1."""
-        ...
-
-    def of(self, raw_predictors: Floats, raw_outcomes: Floats) -> Pulls:
-        """What rows say at predictors."""
-        ...
-
-
 @dataclass(frozen=True)
 class LogisticOutcomes:
     """Outcomes from 0 to 1; the log odds of 1 are linear."""
 
     most_curved: int = 2
+    """One over the square root of the largest curvature."""
     pull: float = 1.0
+    """What a pull of 1 is, where the curvature is 1."""
 
     def of(self, raw_predictors: Floats, raw_outcomes: Floats) -> Pulls:
         """Pulls are outcomes less probabilities."""
@@ -100,6 +84,9 @@ class PoissonOutcomes:
         raw_means = exp_of(raw_predictors) * self.level
         with np.errstate(over="ignore"):  # a quotient beyond the largest float is infinite
             return np.asarray(np.abs(np.maximum(raw_outcomes, 0.0) - raw_means) / np.sqrt(raw_means + ROOM))
+
+
+OutcomeFamily = LogisticOutcomes | PoissonOutcomes
 
 
 def exp_of(raw_exponents: Floats, steepest: float = STEEPEST_PREDICTOR) -> Floats:

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Interval, value_text
-from dpstats.statistics.regression.new_rows import rows_by_name
 from dpstats.statistics.regression.parameter_table import COEFFICIENTS, ParameterRow, coefficients_text, parameters_html
-from dpstats.statistics.regression.predictions import exponentials, linear_predictors, probabilities
+from dpstats.statistics.regression.predictions import exponentials, linear_predictors, probabilities, rows_by_name
 
 INTERCEPT = "Intercept"
 UNNAMED_OUTCOME = "y"
 LINEAR, QUANTILE, LOGISTIC, POISSON = "linear", "quantile", "logistic", "poisson"
 _OF_PRIVATE_ROWS = ("resid", "fittedvalues", "rsquared", "rsquared_adj", "resid_pearson", "resid_response")
 _LEFT_SIDES = {LINEAR: "{}", LOGISTIC: "logit P({})", POISSON: "log E({})"}
+_INVERSE_LINKS = {LOGISTIC: probabilities, POISSON: exponentials}
 
 Numbers = NDArray[np.float64]
 
@@ -147,8 +147,11 @@ class RegressionFit:
         `data` is a two-dimensional array or a list of rows, with the features in the order of `names`; or a data frame or a dict
         of columns, which are taken by name. A fit of a formula takes the columns of the formula. Missing cells give NaN.
         """
-        raw_rows = rows_by_name(data, self.names, are_places=self._is_unnamed()) if self.rows_of is None else self.rows_of(data)
-        return self._mean(linear_predictors(raw_rows, self.intercept, self.coefficients))
+        are_places = self.names == _places(len(self.names))
+        raw_rows = rows_by_name(data, self.names, are_places=are_places) if self.rows_of is None else self.rows_of(data)
+        raw_linear = linear_predictors(raw_rows, self.intercept, self.coefficients)
+        inverse_link = _INVERSE_LINKS.get(self.model)
+        return raw_linear if inverse_link is None else inverse_link(raw_linear)
 
     def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
@@ -164,22 +167,11 @@ class RegressionFit:
             sign = "-" if coefficient < 0 else "+"
             lead = f" {sign} " if terms else sign.replace("+", "")
             terms.append(f"{lead}{abs(coefficient):.6g} * {name}")
-        return f"{self._left_side()} = {''.join(terms)}"
+        left = _LEFT_SIDES.get(self.model, f"{self.model} of {{}}").format(self.outcome)
+        return f"{left} = {''.join(terms)}"
 
     def _repr_html_(self) -> str:
         return parameters_html(COEFFICIENTS, value_text(f"{self._heading()} of {self.outcome}"), self._rows((), 0.95))
-
-    def _mean(self, raw_linear: Numbers) -> Numbers:
-        """The inverse of the link."""
-        if self.model == LOGISTIC:
-            return probabilities(raw_linear)
-        return exponentials(raw_linear) if self.model == POISSON else raw_linear
-
-    def _left_side(self) -> str:
-        return _LEFT_SIDES[self.model].format(self.outcome) if self.model in _LEFT_SIDES else f"{self.model} of {self.outcome}"
-
-    def _is_unnamed(self) -> bool:
-        return self.names == _places(len(self.names))
 
     def _of_all(self, known: Sequence[float]) -> Numbers:
         """One number for the intercept and each coefficient; 0 for an intercept that was not fitted."""
@@ -241,6 +233,14 @@ def named(question: Question) -> tuple[tuple[str, ...], str]:
     """The names of a question's features and of its outcome; x1, x2, ... and y where they have none."""
     *features, outcome = question.columns
     return tuple(name or place for name, place in zip(features, _places(len(features)), strict=True)), outcome or UNNAMED_OUTCOME
+
+
+def fit_of(question: Question, model: str, values: Sequence[float], **known: Any) -> RegressionFit:
+    """The fit of a question that has these values, the intercept first where one is fitted, and what else is `known`."""
+    names, outcome = named(question)
+    has_intercept = question.arguments["intercept"]
+    intercept, coefficients = (values[0], values[1:]) if has_intercept else (0.0, values)
+    return RegressionFit(model, outcome, names, intercept, tuple(coefficients), has_intercept=has_intercept, **known)
 
 
 def revive_fit(plain: Mapping[str, Any]) -> RegressionFit:

@@ -30,8 +30,7 @@ from dpstats.statistics.regression.link_sums import (
 )
 from dpstats.statistics.regression.octaves import draw_magnitude
 from dpstats.statistics.regression.points import Floats, line_of
-from dpstats.statistics.regression.shares import ROWS, SEARCH, StepShares, plan_shares
-from dpstats.statistics.regression.standard import Standard, standardise
+from dpstats.statistics.regression.shares import SEARCH
 from dpstats.statistics.regression.walk import SIGNAL, Estimate, FitContext, Matrix, Walk
 
 FIRST_STEPS, MORE_STEPS = 2, 4
@@ -53,7 +52,7 @@ NO_SIGNAL = 2.0
 
 def take_logistic_steps(context: FitContext, features: int, *, intercept: bool, interval: bool) -> Estimate | None:
     """Spend the budget on a logistic regression of the table's last column; None with too few rows."""
-    walk = _begin(context, features, intercept, interval)
+    walk = _LinkWalk.begin(context, features, intercept=intercept, interval=interval, linked=True)
     if walk is None:
         return None
     if not intercept:
@@ -65,7 +64,7 @@ def take_logistic_steps(context: FitContext, features: int, *, intercept: bool, 
 
 def take_poisson_steps(context: FitContext, features: int, *, intercept: bool, interval: bool) -> Estimate | None:
     """Spend the budget on a Poisson regression of the table's last column; None with too few rows."""
-    walk = _begin(context, features, intercept, interval)
+    walk = _LinkWalk.begin(context, features, intercept=intercept, interval=interval, linked=True)
     if walk is None:
         return None
     if not intercept:
@@ -78,22 +77,10 @@ def take_poisson_steps(context: FitContext, features: int, *, intercept: bool, i
     return walk.arrive(PoissonOutcomes(level, PULLS_CUT), level / (level + ROOM), 0.0)
 
 
-def _begin(context: FitContext, features: int, intercept: bool, interval: bool) -> _LinkWalk | None:
-    noisy_rows = max(1, context.budget.noisy([context.table.column(0).count()], 1, ROWS)[0][0])
-    plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=False, linked=True)
-    if plan is None:
-        return None
-    shares = (plan.middle, plan.scale)
-    standard = standardise(context.table, features, intercept, shares, context.budget, context.rng, outcome=False)
-    return _LinkWalk(context, standard, plan, noisy_rows, intercept=intercept)
-
-
 class _LinkWalk(Walk):
     """The walk of a regression with a link."""
 
-    def __init__(self, context: FitContext, standard: Standard, plan: StepShares, noisy_rows: int, *, intercept: bool) -> None:
-        super().__init__(context, standard, plan, noisy_rows, intercept=intercept)
-        self.family: OutcomeFamily = LogisticOutcomes()
+    family: OutcomeFamily = LogisticOutcomes()
 
     def arrive(self, family: OutcomeFamily, curvature: float, start: float) -> Estimate:
         """Take the steps and say where they led; at the start all rows have about this curvature and predictor."""
@@ -103,8 +90,7 @@ class _LinkWalk(Walk):
             intercept[0] = max(-STEEPEST_PREDICTOR / 2, min(STEEPEST_PREDICTOR / 2, start))
             self.place = line_of(np.asarray(np.linalg.solve(self.points.turned, intercept), dtype=np.float64)).values
         share = SEARCH / (FIRST_STEPS + MORE_STEPS)
-        flat = Matrix(self.matrix.eigenvalues * curvature, self.matrix.vectors, self.matrix.noise * curvature)
-        taken, _ = self._steps(flat, share, FIRST_STEPS)
+        taken, _ = self._steps(self.matrix.times(curvature), share, FIRST_STEPS)
         first = self._information(self.plan.level * FIRST_INFORMATION)
         more, unspent = self._steps(first, share, MORE_STEPS)
         matrix = self._information(self.plan.level * (1 - FIRST_INFORMATION))

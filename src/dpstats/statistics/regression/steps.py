@@ -23,17 +23,7 @@ import numpy as np
 
 from dpstats.statistics.regression.octaves import draw_cell, draw_magnitude
 from dpstats.statistics.regression.points import BALL, Floats, line_of
-from dpstats.statistics.regression.shares import (
-    CALM,
-    FEWEST_STEPS,
-    LEAST_SEARCH,
-    MOST_STEPS,
-    ROWS,
-    SEARCH,
-    STILL,
-    plan_shares,
-)
-from dpstats.statistics.regression.standard import standardise
+from dpstats.statistics.regression.shares import CALM, FEWEST_STEPS, LEAST_SEARCH, MOST_STEPS, SEARCH, STILL
 from dpstats.statistics.regression.sums import (
     ALONG,
     InnerProducts,
@@ -86,14 +76,11 @@ def take_steps(
     context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None = None
 ) -> Estimate | None:
     """Spend the budget on a regression of the table's last column, for its mean or a quantile; None with too few rows."""
-    noisy_rows = max(1, context.budget.noisy([context.table.column(0).count()], 1, ROWS)[0][0])
-    plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=quantile is None)
-    if plan is None:
-        return None
-    standard = standardise(context.table, features, intercept, (plan.middle, plan.scale), context.budget, context.rng)
     if quantile is None:
-        return _LinearWalk(context, standard, plan, noisy_rows, intercept=intercept).arrive()
-    return _QuantileWalk(context, standard, plan, noisy_rows, intercept=intercept).arrive(quantile)
+        linear = _LinearWalk.begin(context, features, intercept=intercept, interval=interval, mean=True)
+        return None if linear is None else linear.arrive()
+    walk = _QuantileWalk.begin(context, features, intercept=intercept, interval=interval)
+    return None if walk is None else walk.arrive(quantile)
 
 
 @dataclass(frozen=True)
@@ -263,7 +250,7 @@ class _QuantileWalk(_ResidualWalk):
         raw_trace = sum(raw for raw, weight in zip(raw_triangle, weights_of_triangle(self.size), strict=True) if weight == ALONG)
         noisy, deviation = self.context.budget.noisy([raw_trace], self.points.radius**2, share)
         part = min(1.0, max(LEAST_INNER, (noisy[0] + deviation) / BALL**2 / max(self.matrix.trace, 1.0)))
-        return Matrix(self.matrix.eigenvalues * part, self.matrix.vectors, self.matrix.noise * part)
+        return self.matrix.times(part)
 
     def _shift(self, quantile: Fraction, magnitude: float, most: Fraction) -> Fraction:
         """Move the intercept to a private quantile of the residuals, and say what that took beyond its share, at most `most`."""

@@ -44,10 +44,10 @@ class Residuals:
     """What is subtracted from every outcome."""
     line: WholeLine
 
-    def of(self, raw_rows: Floats, raw_points: Floats) -> Floats:
-        """The residuals of rows."""
+    def of(self, raw_rows: Floats, raw_points: Floats, exponent: int = 0) -> Floats:
+        """The residuals of rows, in units of two to that power."""
         with np.errstate(over="ignore"):
-            return raw_rows[:, -1] - self.centre - self.line.at(raw_points)
+            return np.ldexp(raw_rows[:, -1] - self.centre - self.line.at(raw_points), -exponent)
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,7 @@ class ResidualPlaces:
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Count them, from the lowest cell up."""
-        raw_residuals = self.residuals.of(raw_rows, self.residuals.points.of(raw_rows))
-        with np.errstate(over="ignore"):
-            raw_places = np.floor(np.ldexp(raw_residuals, -self.exponent))
+        raw_places = np.floor(self.residuals.of(raw_rows, self.residuals.points.of(raw_rows), self.exponent))
         raw_cells = np.clip(raw_places, -self.cells, self.cells - 1).astype(np.int64) + self.cells
         return np.bincount(raw_cells, minlength=2 * self.cells).astype(np.int64, copy=False)
 
@@ -104,9 +102,7 @@ class InnerProducts:
         """Add them up."""
         points = self.residuals.points
         raw_points = points.of(raw_rows)
-        with np.errstate(over="ignore"):
-            raw_residuals = np.ldexp(self.residuals.of(raw_rows, raw_points), -self.exponent)
-        raw_inside = raw_points[np.abs(raw_residuals) <= self.cut]
+        raw_inside = raw_points[np.abs(self.residuals.of(raw_rows, raw_points, self.exponent)) <= self.cut]
         return upper(points.bounded(raw_inside, points.weights(raw_inside)))
 
 
@@ -131,8 +127,7 @@ class Scores:
         raw_points = points.of(raw_rows)
         raw_weights = points.weights(raw_points)
         raw_ball = points.bounded(raw_points, raw_weights)
-        with np.errstate(over="ignore"):
-            raw_residuals = np.ldexp(self.residuals.of(raw_rows, raw_points), -self.exponent)
+        raw_residuals = self.residuals.of(raw_rows, raw_points, self.exponent)
         raw_inside = np.abs(raw_residuals) <= self.cut
         raw_pulls = np.trunc((np.clip(raw_residuals, -self.cut, self.cut) + self.offset) * raw_weights)
         raw_squares = np.square(raw_ball).sum(axis=1)
@@ -166,9 +161,7 @@ class ResidualLevels:
         points = self.residuals.points
         raw_points = points.of(raw_rows)
         raw_squares = points.weights(raw_points) ** 2
-        with np.errstate(over="ignore"):
-            raw_residuals = np.ldexp(self.residuals.of(raw_rows, raw_points), -self.exponent)
-        raw_held = np.clip(raw_residuals, -self.cut, self.cut)
+        raw_held = np.clip(self.residuals.of(raw_rows, raw_points, self.exponent), -self.cut, self.cut)
         raw_quarters = raw_squares * (self.cut / 4)
         raw_errors = np.square(raw_held * (1.0 / self.cut)) * raw_quarters
         raw_parts = [np.trunc(raw_held * raw_squares), np.trunc(raw_quarters), np.minimum(np.trunc(raw_errors), self.cut // 4)]

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.regression.budget_split import BudgetSplit
 from dpstats.statistics.regression.points import BALL, Floats, Points, WholeLine, line_of, whole_turn
-from dpstats.statistics.regression.shares import StepShares
-from dpstats.statistics.regression.standard import Standard
+from dpstats.statistics.regression.shares import ROWS, StepShares, plan_shares
+from dpstats.statistics.regression.standard import Standard, standardise
 from dpstats.statistics.regression.sums import ACROSS, ALONG, Products, matrix_of, weights_of_triangle
 
 DAMPING = 0.4
@@ -100,6 +101,10 @@ class Matrix:
         inverse: Floats = (self.vectors / self.safe) @ self.vectors.T
         return inverse
 
+    def times(self, part: float) -> Matrix:
+        """A part of the matrix, and of its noise."""
+        return Matrix(self.eigenvalues * part, self.vectors, self.noise * part)
+
     def length(self, step: Floats) -> float:
         """The length of a step as the rows see it, all of them together."""
         return math.sqrt(float(np.sum(self.safe * (self.vectors.T @ step) ** 2)))
@@ -127,6 +132,19 @@ class Walk:
         self.points = Points(standard.middles, standard.scales, intercept, radius=radius)
         self.place: Floats = np.zeros(self.size)
         self.matrix = self._turn_and_measure()
+
+    @classmethod
+    def begin(
+        cls, context: FitContext, features: int, *, intercept: bool, interval: bool, mean: bool = False, linked: bool = False
+    ) -> Self | None:
+        """Buy a number of rows, and middles and scales of the columns; None with too few rows."""
+        noisy_rows = max(1, context.budget.noisy([context.table.column(0).count()], 1, ROWS)[0][0])
+        plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=mean, linked=linked)
+        if plan is None:
+            return None
+        shares = (plan.middle, plan.scale)
+        standard = standardise(context.table, features, intercept, shares, context.budget, context.rng, outcome=not linked)
+        return cls(context, standard, plan, noisy_rows, intercept=intercept)
 
     @property
     def reach(self) -> float:

@@ -1,0 +1,209 @@
+"""Regressions without bounds, by noisy steps: linear, quantile, logistic and Poisson regression.
+
+Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon or a
+           quarter of rho
+Why        All steps are bought from one budget (regression/budget_split.py, regression/steps.py, regression/links.py). The last
+           steps of a quantile regression follow the score of a smoothed check function, which no row moves by much
+Numerics   Exact from the rows to the noisy sums; floats after that
+No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
+Source     steps.proof.md, links.proof.md; quantiles: Koenker & Bassett 1978
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpstats.foundations.accepted import Number
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.portable import rounded_covariance, rounded_ends, rounded_errors, rounded_values
+from dpstats.foundations.progress import Progress
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Outcomes, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.results import Interval
+from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.summaries import MISSING_POLICY, Table
+from dpstats.statistics.cards import public_line
+from dpstats.statistics.clipped.margins import critical_value
+from dpstats.statistics.regression.budget_split import budget_split_for
+from dpstats.statistics.regression.fit import LINEAR, LOGISTIC, POISSON, QUANTILE, RegressionFit, fit_of, revive_fit
+from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
+from dpstats.statistics.regression.shares import MOST_STEPS
+from dpstats.statistics.regression.steps import take_steps
+from dpstats.statistics.regression.walk import Estimate, FitContext
+
+MOST_FEATURES = 40
+"""Coefficients share one epsilon; beyond this many nothing useful is left of it at any size of table that is common."""
+PURE, GAUSSIAN = "steps", "gaussian_steps"
+OUTERMOST = Fraction(5, 100)
+OUTER_ROWS = 1000
+"""Rows beyond the quantile, times epsilon, from which on answers are reliable."""
+PASSES = 5 + MOST_STEPS
+PURE_ROWS, GAUSSIAN_ROWS = 150, 300
+"""Answers are reliable from about PURE_ROWS k^2 / epsilon rows for k coefficients, or with a delta GAUSSIAN_ROWS k / epsilon."""
+STEPS_CLAIM = (
+    "no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many "
+    "features"
+)
+WHY_STEPS = "it needs no bounds and errs least; with a delta its noise is Gaussian, which costs many coefficients less"
+
+Notes = tuple[tuple[str, str], ...]
+
+
+def checked_intercept(value: object) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise InvalidParameterError(f"intercept must be True or False, got {value!r}.")
+    return value
+
+
+def checked_quantile(value: object) -> Fraction:
+    """A quantile that is not too far out."""
+    quantile = exact_rational(value, "quantile")
+    if not OUTERMOST <= quantile <= 1 - OUTERMOST:
+        raise InvalidParameterError(f"quantile must be from 0.05 to 0.95, such as 0.5 for the median, got {value}.")
+    return quantile
+
+
+def prefer_gaussian(arguments: Mapping[str, Any], delta: Fraction) -> str:
+    """The method for "auto": Gaussian noise where there is a delta, because many coefficients then get less noise."""
+    return GAUSSIAN if delta else PURE
+
+
+INTERCEPT = Parameter("intercept", "whether an intercept is fitted", checked_intercept, True, takes=bool)
+WHICH = Parameter("quantile", "which quantile, from 0.05 to 0.95; 0.5 is the median", checked_quantile, 0.5, takes=Number)
+
+
+def _register(
+    model: str,
+    summary: str,
+    take: Callable[..., Estimate | None],
+    answer: Callable[[Estimate, Question], Answer],
+    parameters: tuple[Parameter, ...] = (INTERCEPT,),
+    outcomes: Outcomes = Outcomes.NUMBERS,
+) -> Statistic:
+    """The regression of a model, by the steps that `take` takes; `answer` says where they led."""
+    statistic = register(
+        Statistic(
+            f"{model}_regression",
+            summary,
+            parameters,
+            reads=(Reads.FEATURES, Reads.NUMBERS),
+            returns="a RegressionFit with intercept, coef, names, predict and summary",
+            value=RegressionFit,
+            why_preferred=WHY_STEPS,
+            revive=revive_fit,
+            prefer=prefer_gaussian,
+            outcomes=outcomes,
+        )
+    )
+
+    @method(statistic, GAUSSIAN, claim=f"(epsilon, delta)-DP, {STEPS_CLAIM}", needs_delta=True)
+    @method(statistic, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
+    def steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+        progress = Progress(PASSES, work=statistic.name, pieces="steps")
+        context, features = FitContext(table, budget_split_for(question, rng), rng, progress), len(question.columns) - 1
+        with progress:
+            estimate = take(context, features, interval=question.interval is not None, **question.arguments)
+        if estimate is not None:
+            return answer(estimate, question)
+        delta = "" if question.delta else "; so does a delta, such as delta=1e-6"
+        return Refusal(
+            "There are too few rows for so many features at this epsilon.",
+            f"More rows, fewer features or a larger epsilon help{delta}. Rows count whose cells are all numbers: where a column "
+            "holds texts, write C(column) in a formula.",
+        )
+
+    return statistic
+
+
+def _answer(estimate: Estimate, model: str, question: Question, *notes: tuple[str, str], least_rows: float = 0.0) -> Answer:
+    """Where the steps led; reliable from `least_rows` rows on, or from more."""
+    covariance = estimate.covariance
+    errors = estimate.noise if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    intercept = [estimate.intercept] if question.arguments["intercept"] else []
+    fit = fit_of(
+        question,
+        model,
+        rounded_values([*intercept, *estimate.coefficients], errors),
+        covariance=None if covariance is None else rounded_covariance(covariance),
+        noise=rounded_errors(estimate.noise),
+        rows=estimate.noisy_rows,
+        scale=estimate.scale,
+        weak=estimate.weak,
+    )
+    return Answer(fit, None, (*notes, *_common_notes(estimate, question, least_rows)), _intervals(fit, question))
+
+
+def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
+    if fit.covariance is None or question.interval is None:
+        return ()
+    level = float(question.interval)
+    reach = critical_value(level, 0.0)
+    halves = [reach * math.sqrt(max(0.0, row[place])) for place, row in enumerate(fit.covariance)]
+    ends = [rounded_ends(value - half, value + half) for (_, value), half in zip(fit.named_values(), halves, strict=True)]
+    return tuple(Interval(low, high, level, "sampling error and noise") for low, high in ends)
+
+
+def _common_notes(estimate: Estimate, question: Question, least_rows: float) -> Notes:
+    size = len(estimate.noise)
+    reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
+    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
+    return (
+        ("steps", str(estimate.taken)),
+        *((("weak directions", weak),) if estimate.weak else ()),
+        ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
+        ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
+        public_line(question),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )
+
+
+def _linear_notes(estimate: Estimate, intercept: bool) -> Notes:
+    """What is fitted: no row pulls harder than one whose residual is at the cut, and the intercept is moved to the mean."""
+    robust = "a robust middle of the outcome, because its mean would be mostly noise"
+    target = (("target", "the mean of the outcome" if estimate.mean else robust),) if intercept else ()
+    far = f"rows further than {estimate.cut:.3g} off the line pull no harder than rows at that distance"
+    return (*target, ("far rows", f"{far}; where errors are skewed and spread with a feature, least squares would differ"))
+
+
+def _quantile_answer(estimate: Estimate, question: Question) -> Answer:
+    quantile = question.arguments["quantile"]
+    least_rows = OUTER_ROWS / float(question.epsilon * min(quantile, 1 - quantile))
+    return _answer(estimate, f"{QUANTILE} {float(quantile):g}", question, least_rows=least_rows)
+
+
+LINEAR_REGRESSION = _register(
+    LINEAR,
+    "A linear regression: how the mean of the outcome depends on features",
+    take_steps,
+    lambda estimate, asked: _answer(estimate, LINEAR, asked, *_linear_notes(estimate, asked.arguments["intercept"])),
+)
+_register(
+    QUANTILE,
+    "A quantile regression: how the median of the outcome, or another quantile, depends on features",
+    take_steps,
+    _quantile_answer,
+    (WHICH, INTERCEPT),
+)
+_register(
+    LOGISTIC,
+    "A logistic regression: how the log odds of an outcome of 0 or 1 depend on features",
+    take_logistic_steps,
+    lambda estimate, asked: _answer(estimate, LOGISTIC, asked, ("outcome", "below 0 counts as 0 and above 1 as 1")),
+    outcomes=Outcomes.MARKS,
+)
+_register(
+    POISSON,
+    "A Poisson regression: how the log of the mean of counts depends on features",
+    take_poisson_steps,
+    lambda estimate, asked: _answer(
+        estimate, POISSON, asked, ("outcome", "below 0 counts as 0; counts far from their mean are cut off")
+    ),
+    outcomes=Outcomes.COUNTS,
+)
