@@ -17,9 +17,8 @@ from typing import Any
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
-from dpstats.pictures.coefficients import coefficient_panel
-from dpstats.pictures.likelihood import likelihood_panel
 from dpstats.pictures.looks import COLORS, as_written
+from dpstats.pictures.parameters import coefficient_panel, likelihood_panel
 
 MOST_NAMED = 40
 """Dots or bars that have room for a name each."""

@@ -6,7 +6,7 @@ over blocks stop for each block by itself, or after a fixed number of rounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -75,14 +75,6 @@ class LineFamily(SmoothFamily, Protocol):
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """Rough parameters, always inside the space, from quantiles by their shares 0.25, 0.5 and 0.75, which may be absurd."""
-        ...
-
-
-class TableFamily(SmoothFamily, Protocol):
-    """A smooth family of laws of rows with several columns, with a start from private quantiles."""
-
-    def guess_columns(self, quantiles: Sequence[Mapping[float, float]]) -> Floats:
-        """As `LineFamily.guess`, from the quantiles of every column."""
         ...
 
 
