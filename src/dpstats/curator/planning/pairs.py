@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.curator.planning.shapes import Shape
-from dpstats.curator.planning.uniforms import refuse_too_many
+from dpstats.curator.planning.uniforms import in_unit_interval, refuse_too_many
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.exact.powers import product_sums
 from dpstats.engines.tables.given import as_column, as_table
@@ -26,7 +26,6 @@ Floats = NDArray[np.float64]
 
 CORRELATION = 0.5
 _GOLDEN = (math.sqrt(5) - 1) / 2
-_SMALLEST, _LARGEST = np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0)
 
 
 def drawn_places(rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
@@ -49,11 +48,6 @@ def _coupled(first: Floats, independent: Floats) -> tuple[Floats, Floats]:
 
     second = CORRELATION * first + math.sqrt(1 - CORRELATION**2) * independent
     return in_unit_interval(ndtr(first)), in_unit_interval(ndtr(second))
-
-
-def in_unit_interval(places: Floats) -> Floats:
-    """The same places, none of them at an end."""
-    return np.clip(places, _SMALLEST, _LARGEST)
 
 
 class PairTable:
