@@ -18,8 +18,9 @@ from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.looks import COLORS, as_written
 
 MOST_NAMED = 40
+"""Dots or bars that have room for a name each."""
 _ROW = 0.26
-_LONGEST = 28
+LONGEST_NAME = 28
 _LEVEL = 0.95
 _NEAR, _FARTHEST = 12.0, 60.0
 """Errors from 0 that the axis reaches where it ends in an arrow, and beyond which an arrow stands for a dot."""
@@ -163,4 +164,4 @@ def _draw_whisker(axes: Any, place: int, ends: Sequence[float], linewidth: float
 
 
 def _short(name: str) -> str:
-    return shortened(value_text(name), _LONGEST)
+    return shortened(value_text(name), LONGEST_NAME)
