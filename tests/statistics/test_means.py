@@ -19,7 +19,6 @@ from dpstats.foundations.registry import ask
 from dpstats.foundations.results import Interval
 from dpstats.statistics import means
 from dpstats.statistics.clipped import cells
-from dpstats.statistics.clipped.margins import critical_value, two_sided_p
 from dpstats.statistics.means import read_clipped
 from dpstats.statistics.universal import limits
 from tests.privacy_loss.sampled import epsilon_lower_bound
@@ -134,12 +133,6 @@ def test_where_no_side_shows_rows_the_interval_allows_for_a_few() -> None:
 def test_no_interval_is_made_where_none_is_wanted() -> None:
     for statistic in (dp.mean, dp.sum):
         assert replied(statistic(rows("normal"), epsilon=1, interval=None, rng=seeded(1))).interval is None
-
-
-@pytest.mark.parametrize("kurtosis", [0.0, 1.5])
-def test_the_p_value_is_what_the_critical_value_leaves_outside(kurtosis: float) -> None:
-    for level in (0.5, 0.9, 0.95, 0.999):
-        assert two_sided_p(critical_value(level, kurtosis), kurtosis) == pytest.approx(1 - level, rel=1e-6)
 
 
 # Spending and the card

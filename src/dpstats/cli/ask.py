@@ -11,7 +11,7 @@ from functools import partial
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.cli import exits
 from dpstats.cli.answers import json_text, plain_text
-from dpstats.cli.command import Command
+from dpstats.cli.command import Command, add_delta_and_neighbors, add_questions_and_epsilon
 from dpstats.cli.formulas import offer_of_formula, usual_delta, with_levels
 from dpstats.cli.pricing import Offer, offer_of, priced, total_cost
 from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
@@ -23,7 +23,6 @@ from dpstats.engines.stores.opening import INFER, Types, open_store
 from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import call_words, split_parameters
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, seeded, source_or_system
 from dpstats.foundations.registry import REQUIRED, Question, Reads, Statistic, find_statistic, statistic_names
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
@@ -78,15 +77,8 @@ def describe() -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `dpstats ask`."""
     parser.add_argument("file", metavar="FILE", help="a table: .csv, .tsv or .parquet; the first line of a CSV names its columns")
-    parser.add_argument("questions", metavar="QUESTION", nargs="+", help="such as 'median(income)'; quote it for the shell")
-    parser.add_argument("--epsilon", metavar="E", help="the privacy that all questions may spend together, such as 1")
-    parser.add_argument("--delta", metavar="D", help="only for methods that need it; the total, such as 1e-6")
-    parser.add_argument(
-        "--neighbors",
-        metavar="RELATION",
-        default=Neighbors.ADD_REMOVE.value,
-        help="add_remove (the default: the number of rows is private) or change_one (it is public)",
-    )
+    add_questions_and_epsilon(parser)
+    add_delta_and_neighbors(parser)
     parser.add_argument("--unit", default="row", help="what one row stands for, such as person; it is printed, not checked")
     parser.add_argument(
         "--types",

@@ -36,11 +36,6 @@ Exit codes of verify:
 """
 
 
-def describe() -> str:
-    """The help text."""
-    return _DESCRIPTION
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `dpstats ledger`."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
@@ -112,18 +107,14 @@ def _table(lines: Sequence[StatementLine], statement: Statement) -> list[str]:
     keeper = statement.terms.budget.keeper
     rows = [("when (UTC)", "question", "cost", "total", "answer")]
     for line in lines:
-        when = line.time[:19].replace("T", " ")
+        when, question = line.time[:19].replace("T", " "), shortened(value_text(line.question), _LONGEST_QUESTION)
         answered = "archived" if line.document is not None else "none"
-        rows.append((when, _one_line(line.question), str(line.cost), keeper.words(line.total), answered))
+        rows.append((when, question, str(line.cost), keeper.words(line.total), answered))
     return [f"  {line}" for line in table_lines(rows)]
-
-
-def _one_line(question: str) -> str:
-    return shortened(value_text(question), _LONGEST_QUESTION)
 
 
 def _counted(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
-COMMAND = Command("ledger", "check or show what was asked, and what it cost", describe, add_arguments, run)
+COMMAND = Command("ledger", "check or show what was asked, and what it cost", lambda: _DESCRIPTION, add_arguments, run)

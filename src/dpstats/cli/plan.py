@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.cli import exits
-from dpstats.cli.command import Command
+from dpstats.cli.command import Command, add_delta_and_neighbors, add_questions_and_epsilon
 from dpstats.cli.pricing import asked_statistic, price_questions
 from dpstats.cli.questions import FORMULA, ParsedQuestion, comes_first, name_columns, parse_question, take_first
 from dpstats.curator.planning.bundles import planned_columns
@@ -20,7 +20,6 @@ from dpstats.curator.planning.joint import JointPlan
 from dpstats.curator.planning.plan import checked_wish, plan_questions
 from dpstats.curator.planning.shapes import DEFAULT_SHAPES, SHAPES
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import seeded
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import exact_rational
@@ -53,8 +52,7 @@ def describe() -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `dpstats plan`."""
-    parser.add_argument("questions", metavar="QUESTION", nargs="+", help="such as 'median(income)'; quote it for the shell")
-    parser.add_argument("--epsilon", metavar="E", help="the privacy that all questions may spend together, such as 1")
+    add_questions_and_epsilon(parser)
     parser.add_argument("--half-width", metavar="W", help="in place of --epsilon: how wide an interval may be to either side")
     parser.add_argument("--n", metavar="N,...", action="append", default=[], help="about how many rows the table has")
     parser.add_argument("--rows", metavar="N,...", action="append", default=[], help=argparse.SUPPRESS)
@@ -66,13 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how the data may look: names, or known quantiles in JSON; may be given several times",
     )
     parser.add_argument("--features", metavar="N", type=int, help="how many features a regression has that names one, such as X")
-    parser.add_argument("--delta", metavar="D", help="only for methods that need it; the total, such as 1e-6")
-    parser.add_argument(
-        "--neighbors",
-        metavar="RELATION",
-        default=Neighbors.ADD_REMOVE.value,
-        help="add_remove (the default: the number of rows is private) or change_one (it is public)",
-    )
+    add_delta_and_neighbors(parser)
     parser.add_argument("--repeats", metavar="N", type=int, help="tables to simulate for each line: 60, or 40 for a half-width")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--plot", metavar="FILE", help="draw the plan into an .svg or .png file too")

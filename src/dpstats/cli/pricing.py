@@ -150,9 +150,4 @@ def _shares(parsed: Sequence[ParsedQuestion], name: str, wanted: Sequence[bool],
                 f"nothing is left for {parsed[sharing[0]].text}: the other questions name the whole {name} of "
                 f"{decimal_text(total)}. Raise --{name} or lower theirs."
             )
-    shares: list[Fraction | None] = [None] * len(parsed)
-    for index, amount in own.items():
-        shares[index] = amount
-    for index in sharing:
-        shares[index] = rest / len(sharing)
-    return shares
+    return [own.get(index, rest / len(sharing) if index in sharing else None) for index in range(len(parsed))]

@@ -17,19 +17,12 @@ document may hold, as JSON Schema (draft 2020-12), with all statistics, their pa
 """
 
 
-def describe() -> str:
-    """The help text."""
-    return _DESCRIPTION
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`dpstats schema` has no arguments."""
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema."""
     print(json.dumps(question_schema(), indent=2, ensure_ascii=False, allow_nan=False))
     return exits.ANSWERED
 
 
-COMMAND = Command("schema", "print what a question may hold as a document, as JSON Schema", describe, add_arguments, run)
+COMMAND = Command(
+    "schema", "print what a question may hold as a document, as JSON Schema", lambda: _DESCRIPTION, lambda parser: None, run
+)

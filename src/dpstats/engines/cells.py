@@ -103,12 +103,3 @@ def select_cells(cells: Cells, rows: NDArray[Any] | slice) -> Cells:
     if isinstance(cells, Opaque):
         return Opaque(cells.raw_present[rows])
     return Numbers(cells.raw_values[rows], None if cells.raw_present is None else cells.raw_present[rows])
-
-
-def drop_missing(cells: Cells) -> Cells:
-    """The cells that are not missing, in order; the same object where none is."""
-    if isinstance(cells, Numbers) and cells.raw_present is None:
-        return cells
-    raw_present = present_cells(cells)
-    kept = cells if raw_present.all() else select_cells(cells, raw_present)
-    return Numbers(kept.raw_values) if isinstance(kept, Numbers) else kept

@@ -16,7 +16,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#00
 """Okabe and Ito's colours, which most people with colour blindness tell apart."""
 MARKERS = "os^Dv<P"
 _METADATA: dict[str, dict[str, str | None]] = {".svg": {"Date": None, "Creator": "dpstats"}, ".png": {"Software": "dpstats"}}
-_DESCRIPTION = {".svg": "Description", ".png": "Description"}
+
 _SETTINGS = {
     "svg.hashsalt": "dpstats",
     "svg.fonttype": "none",
@@ -39,7 +39,7 @@ def figure_for(path: str | Path, width: float, height: float, *, description: st
     with matplotlib.rc_context(_SETTINGS):
         figure = figure_class(figsize=(width, height), layout="constrained")
         yield figure
-        words = {_DESCRIPTION[kind]: description} if description else {}
+        words = {"Description": description} if description else {}
         try:
             figure.savefig(target, format=kind[1:], metadata={**_METADATA[kind], **words}, dpi=150)
         except OSError:

@@ -17,15 +17,11 @@ from typing import Any
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
-from dpstats.pictures.coefficients import coefficient_panel
-from dpstats.pictures.likelihood import likelihood_panel
 from dpstats.pictures.looks import COLORS, as_written
+from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel
 
-MOST_NAMED = 40
-"""Dots or bars that have room for a name each."""
 _ROW = 0.22
 _LEAST, _LOW = 2.2, 1.1
-_LONGEST = 28
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _SAME = 1e-6
 
@@ -211,4 +207,4 @@ def _words(text: str) -> Panel:
 
 
 def _short(name: str) -> str:
-    return as_written(shortened(name, _LONGEST))
+    return as_written(shortened(name, LONGEST_NAME))

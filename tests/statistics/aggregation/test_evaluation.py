@@ -27,7 +27,7 @@ import pytest
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
 from dpstats.statistics.aggregation import worker_process
-from dpstats.statistics.aggregation.evaluation import MadePieces, evaluate, ship, try_loading
+from dpstats.statistics.aggregation.evaluation import MadePieces, evaluate, ship
 from dpstats.statistics.aggregation.replies import LabelForm, NumbersForm, read_spoken
 from dpstats.statistics.aggregation.worker import LONGEST, to_json
 from dpstats.statistics.aggregation.worker_process import memory_share
@@ -447,9 +447,6 @@ def test_a_function_that_cannot_be_loaded_elsewhere_is_refused(monkeypatch: pyte
     ghost = types.ModuleType("dpstats_ghost")
     exec("def function(x):\n    return x", ghost.__dict__)
     monkeypatch.setitem(sys.modules, "dpstats_ghost", ghost)
-    try_loading([lambda x: x])
-    with pytest.raises(InvalidParameterError, match="could not be loaded in a worker process"):
-        try_loading([ghost.function])
     with pytest.raises(InvalidParameterError, match="could not be loaded in a worker process"):
         evaluate([ghost.function], places(3), NumbersForm(1), workers=WORKERS)
 

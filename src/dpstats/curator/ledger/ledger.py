@@ -10,10 +10,9 @@ from dpstats.curator.ledger.entries import OPEN, Entry
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.statements import Statement, statements
-from dpstats.curator.ledger.stores import EntryStore
 from dpstats.curator.ledger.terms import Terms, terms_of
 from dpstats.curator.ledger.verification import Verification, verify_entries
-from dpstats.curator.ledger.writer import Page, Writer
+from dpstats.curator.ledger.writer import EntryStore, Page, Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]

@@ -94,7 +94,10 @@ class PostgresEntryStore:
                 yield table
                 self._commit(table)
             except BaseException:
-                self._give_up(table.connection)
+                try:
+                    table.connection.execute("ROLLBACK")
+                except _driver().Error:
+                    self.disconnect()
                 raise
 
     @contextmanager
@@ -114,9 +117,7 @@ class PostgresEntryStore:
             with suppress(_driver().Error):
                 connection.close()
 
-    def close(self) -> None:
-        """Close the connection."""
-        self.disconnect()
+    close = disconnect
 
     def _with_turn(self) -> _Turn:
         """A connection whose transaction has the turn. One that broke while it was idle is made anew: nothing is lost by that."""
@@ -160,12 +161,6 @@ class PostgresEntryStore:
                 raise
         self.disconnect()
         return _run(self._connected(), statement, parameters)
-
-    def _give_up(self, connection: psycopg.Connection[Any]) -> None:
-        try:
-            connection.execute("ROLLBACK")
-        except _driver().Error:
-            self.disconnect()
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:

@@ -1,14 +1,14 @@
 """Stores: where the entries of a ledger are kept, and the few questions that are put to them.
 
 The table has one row for each entry and is the same in every store. Nothing here updates or deletes a row, and triggers in the
-store refuse to.
+store refuse to. A store is used by one thread at a time, and holds no connection while the process forks: what `disconnect` lets
+go of, the next use connects to anew, and finds everything that was written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 from dpstats.curator.ledger.entries import Entry
 
@@ -75,32 +75,3 @@ class EntryTable:
 
     def _all(self, statement: str, parameters: Sequence[Any]) -> list[Entry]:
         return [Entry(*row) for row in self._run(statement, parameters)]
-
-
-class EntryStore(Protocol):
-    """A place for entries. It is used by one thread at a time, and holds no connection while the process forks."""
-
-    @property
-    def address(self) -> str:
-        """Where it is, as it may be shown: without a password."""
-        ...
-
-    def writing(self) -> AbstractContextManager[EntryTable]:
-        """A transaction that holds every other writer off; what was inserted is durable when the block is left."""
-        ...
-
-    def reading(self) -> AbstractContextManager[EntryTable]:
-        """The entries as they are now; writers need not wait."""
-        ...
-
-    def damages(self) -> list[str]:
-        """What is wrong with the store itself, apart from the entries in it."""
-        ...
-
-    def disconnect(self) -> None:
-        """Let go of the connection; the next use makes a new one, and finds everything that was written."""
-        ...
-
-    def close(self) -> None:
-        """Let go of everything, for good."""
-        ...

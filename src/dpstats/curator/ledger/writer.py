@@ -17,10 +17,13 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
 from dpstats.curator.ledger.entries import VERSION, Entry, chained
-from dpstats.curator.ledger.stores import EntryStore, EntryTable
+from dpstats.curator.ledger.postgres import PostgresEntryStore
+from dpstats.curator.ledger.sqlite import SqliteEntryStore
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.foundations.errors import DpstatsError, LedgerError
 
 T = TypeVar("T")
+EntryStore = SqliteEntryStore | PostgresEntryStore
 
 _INTERRUPTED = "writing to the ledger was interrupted. Whether the cost was debited, `dpstats ledger show` says."
 

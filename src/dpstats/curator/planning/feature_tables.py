@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from dpstats.curator.planning.pairs import CORRELATION, Floats, in_unit_interval, shape_values
+from dpstats.curator.planning.pairs import CORRELATION, Floats, shape_values
 from dpstats.curator.planning.shapes import Shape
-from dpstats.curator.planning.uniforms import refuse_too_many
+from dpstats.curator.planning.uniforms import in_unit_interval, refuse_too_many
 from dpstats.engines.tables.given import as_table
 from dpstats.foundations.registry import Outcomes
 from dpstats.foundations.summaries import Table

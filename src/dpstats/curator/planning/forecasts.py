@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, Found, Pl
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
+Columns = Mapping[str, Callable[[PlanRow], str]]
+"""What a table shows of a row, by headings."""
 NOTHING_SPENT = "No data was read and nothing was spent."
 
 
@@ -30,8 +32,7 @@ class Plan:
     """The half-width for which the smallest epsilon was searched; empty where epsilon was given."""
 
     def __str__(self) -> str:
-        columns = self.columns
-        table = indented(table_lines([list(columns), *([show(row) for show in columns.values()] for row in self.rows)], LEFT))
+        table = indented(table_lines([list(self.columns), *self.cells(self.columns)], LEFT))
         return "\n".join([self.title, *self.in_words(), "", *table, "", *headed_lines(self.shapes), "", self.small_print])
 
     def __repr__(self) -> str:
@@ -45,7 +46,7 @@ class Plan:
         return f"{self.question} by {first.method}, {price}, neighbours: {first.cost.neighbors.value}"
 
     @property
-    def columns(self) -> dict[str, Callable[[PlanRow], str]]:
+    def columns(self) -> Columns:
         """The columns of the table, by their headings."""
         return SEARCH_COLUMNS if self.wanted else COLUMNS
 
@@ -89,9 +90,12 @@ class Plan:
         plot_plans(path, {"": self}, Height.EPSILON if self.wanted else Height.HALF_WIDTH)
 
     def _repr_html_(self) -> str:
-        columns = self.columns
-        table = html_table(self.title, list(columns), [[show(row) for show in columns.values()] for row in self.rows], LEFT)
+        table = html_table(self.title, list(self.columns), self.cells(self.columns), LEFT)
         return f"{table}<p>{html.escape(self.small_print)}</p>"
+
+    def cells(self, columns: Columns) -> list[list[str]]:
+        """The texts of a table, row by row."""
+        return [[show(row) for show in columns.values()] for row in self.rows]
 
 
 def indented(lines: Sequence[str]) -> list[str]:
@@ -148,7 +152,7 @@ def _epsilon(row: PlanRow) -> str:
 
 LEFT = {1, 2}
 """Columns that stand to the left: texts."""
-COLUMNS: dict[str, Callable[[PlanRow], str]] = {
+COLUMNS: Columns = {
     "rows": lambda row: f"{row.n:,}",
     "shape": lambda row: row.shape,
     "reply (95% interval)": _reply,
@@ -159,13 +163,6 @@ COLUMNS: dict[str, Callable[[PlanRow], str]] = {
     "of the IQR": lambda row: percent_text(row.relative_error_95),
     "without privacy": lambda row: amount_text(row.sampling_error_median),
 }
-SEARCH_COLUMNS: dict[str, Callable[[PlanRow], str]] = {
-    "rows": COLUMNS["rows"],
-    "shape": COLUMNS["shape"],
-    "reply (95% interval)": _reply,
-    "epsilon": _epsilon,
-    "half-width": COLUMNS["half-width"],
-    "covers": COLUMNS["covers"],
-    "typical error": COLUMNS["typical error"],
-    "without privacy": lambda row: amount_text(row.sampling_half_width),
-}
+_OF_A_SEARCH = ("rows", "shape", "reply (95% interval)", "epsilon", "half-width", "covers", "typical error", "without privacy")
+_OTHERWISE = {"epsilon": _epsilon, "without privacy": lambda row: amount_text(row.sampling_half_width)}
+SEARCH_COLUMNS = {name: {**COLUMNS, **_OTHERWISE}[name] for name in _OF_A_SEARCH}

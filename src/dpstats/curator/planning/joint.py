@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpstats.curator.planning.forecasts import COLUMNS, NOTHING_SPENT, SEARCH_COLUMNS, Plan, indented, width_note
-from dpstats.curator.planning.plan_rows import Found, PlanRow, percent_text
+from dpstats.curator.planning.forecasts import COLUMNS, NOTHING_SPENT, SEARCH_COLUMNS, Columns, Plan, indented, width_note
+from dpstats.curator.planning.plan_rows import Found, percent_text
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
-_COLUMNS: dict[str, Callable[[PlanRow], str]] = {
-    "rows": COLUMNS["rows"],
-    "shape": COLUMNS["shape"],
-    "epsilon": SEARCH_COLUMNS["epsilon"],
-    "no reply": lambda row: percent_text(1 - row.reply_probability),
-    "half-width": COLUMNS["half-width"],
-    "covers": COLUMNS["covers"],
-    "typical error": COLUMNS["typical error"],
-    "without privacy": COLUMNS["without privacy"],
-}
+_SHOWN = ("rows", "shape", "epsilon", "no reply", "half-width", "covers", "typical error", "without privacy")
+_NO_REPLY: Columns = {"no reply": lambda row: percent_text(1 - row.reply_probability)}
+_COLUMNS = {name: {**SEARCH_COLUMNS, **COLUMNS, **_NO_REPLY}[name] for name in _SHOWN}
 _LEFT = {0, 2}
 
 
@@ -68,6 +61,9 @@ class JointPlan:
             lines += [share, *plan.in_words()]
         return lines
 
+    def _cells(self) -> list[list[str]]:
+        return [[plan.question, *cells] for plan in self.plans for cells in plan.cells(_COLUMNS)]
+
     def __str__(self) -> str:
         table = table_lines([["question", *_COLUMNS], *self._cells()], _LEFT)
         shapes = dict(shape for plan in self.plans for shape in plan.shapes)
@@ -99,9 +95,6 @@ class JointPlan:
         told_apart = [label if labels.count(label) == 1 else f"{label} ({place})" for place, label in enumerate(labels, start=1)]
         height = Height.EPSILON if self.plans[0].wanted else Height.HALF_WIDTH
         plot_plans(path, dict(zip(told_apart, self.plans, strict=True)), height)
-
-    def _cells(self) -> list[list[str]]:
-        return [[plan.question, *(show(row) for show in _COLUMNS.values())] for plan in self.plans for row in plan.rows]
 
     def _repr_html_(self) -> str:
         table = html_table(self.title, ["question", *_COLUMNS], self._cells(), _LEFT)

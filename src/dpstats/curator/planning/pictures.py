@@ -12,12 +12,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan_rows import Found, PlanRow
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.pictures.looks import COLORS, MARKERS, checked_target, figure_for
 
+Read = Callable[[PlanRow], float | None]
+"""What a panel reads off a row; None where there is nothing."""
 _OFF_THE_CHART = 100
 """Relative errors beyond this are absurd and would flatten all others; their lines leave the panel at the top."""
 _LABEL_GAP = 0.075
@@ -49,67 +52,13 @@ class DrawnLine:
     color: str
     marker: str
 
-
-@dataclass(frozen=True)
-class PlanPanel:
-    """One of the two panels: what is read off a row, None where there is nothing, and the axis title."""
-
-    read: Callable[[PlanRow], float | None]
-    title: str
-
-    def points(self, line: DrawnLine) -> tuple[list[int], list[float]]:
-        """Numbers of rows and heights along a line."""
-        pairs = [(row.n, height) for row in line.rows if (height := self.read(row)) is not None and math.isfinite(height)]
+    def points(self, read: Read) -> tuple[list[int], list[float]]:
+        """Numbers of rows and heights along the line."""
+        pairs = [(row.n, height) for row in self.rows if (height := read(row)) is not None and math.isfinite(height)]
         return [rows for rows, _ in pairs], [height for _, height in pairs]
 
 
-class Unit(NamedTuple):
-    """What heights are counted in."""
-
-    name: str
-    is_relative: bool
-
-
-class DrawnPlan(Protocol):
-    """What pictures read of a plan."""
-
-    @property
-    def question(self) -> str:
-        """What was asked."""
-        ...
-
-    @property
-    def rows(self) -> tuple[PlanRow, ...]:
-        """Its lines."""
-        ...
-
-    @property
-    def shapes(self) -> tuple[tuple[str, str], ...]:
-        """The shapes by name, and what they are."""
-        ...
-
-    @property
-    def scale(self) -> str:
-        """What relative half-widths are shares of."""
-        ...
-
-    @property
-    def wanted(self) -> str:
-        """The half-width that was searched for; empty where epsilon was given."""
-        ...
-
-    @property
-    def error_unit(self) -> str:
-        """What errors are counted in."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """The heading."""
-        ...
-
-
-def plot_plans(path: str | Path, plans: Mapping[str, DrawnPlan], height: Height = Height.ERROR) -> None:
+def plot_plans(path: str | Path, plans: Mapping[str, Plan], height: Height = Height.ERROR) -> None:
     """Draw plans by their labels into one .svg or .png file: a line for each plan, and for each shape if it has several.
 
     Needs matplotlib: pip install 'dpstats[plots]'.
@@ -121,11 +70,11 @@ def plot_plans(path: str | Path, plans: Mapping[str, DrawnPlan], height: Height 
     with figure_for(path, 10, 3.6) as figure:
         replies, heights = figure.subplots(1, 2)
         _draw_replies(replies, lines)
-        _draw_heights(heights, lines, height, _unit(plans.values(), height))
+        _draw_heights(heights, lines, height, *_unit(plans.values(), height))
         figure.suptitle(_title(plans), fontsize=9, x=0.01, horizontalalignment="left")
 
 
-def lines_of(plans: Mapping[str, DrawnPlan]) -> list[DrawnLine]:
+def lines_of(plans: Mapping[str, Plan]) -> list[DrawnLine]:
     """The lines that plans make, without tables of no rows."""
     found: dict[str, tuple[PlanRow, ...]] = {}
     for label, plan in plans.items():
@@ -154,34 +103,34 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def _draw_replies(axes: Any, lines: Sequence[DrawnLine]) -> None:
-    panel = PlanPanel(lambda row: row.reply_probability, "probability of a reply")
     for line in lines:
-        rows, _ = panel.points(line)
-        intervals = [row.reply_interval for row in line.rows]
-        low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
-        axes.fill_between(rows, low, high, color=line.color, alpha=0.1, linewidth=0)
+        low, high = ([getattr(row.reply_interval, end) for row in line.rows] for end in ("low", "high"))
+        axes.fill_between([row.n for row in line.rows], low, high, color=line.color, alpha=0.1, linewidth=0)
     axes.set_ylim(-0.02, 1.02)
-    _draw_lines(axes, lines, panel, floor=0.0)
+    _draw_lines(axes, lines, lambda row: row.reply_probability, "probability of a reply", floor=0.0)
 
 
-def _unit(plans: Iterable[DrawnPlan], height: Height) -> Unit:
-    """What the second panel is counted in: shares of a common scale if every plan has them, or the unit of the answers."""
+def _unit(plans: Iterable[Plan], height: Height) -> tuple[str, bool]:
+    """What the second panel is counted in, and whether it is relative.
+
+    These are shares of a common scale if every plan has them, or else the unit of the answers.
+    """
     several = list(plans)
     if height is Height.EPSILON:
-        wanted = dict.fromkeys(plan.wanted for plan in several)
-        return Unit(f"half-width {', '.join(wanted)}", False)
+        return f"half-width {', '.join(dict.fromkeys(plan.wanted for plan in several))}", False
     rows = [row for plan in several for row in plan.rows]
     relative = all(height.read(row, relative=True) is not None for row in rows if height.read(row, relative=False) is not None)
-    scales = dict.fromkeys(plan.scale for plan in several)
-    if height is Height.HALF_WIDTH:
-        return Unit(f"share {', '.join(scales)}", True) if relative else Unit(several[0].error_unit, False)
-    return Unit("interquartile ranges", True) if relative else Unit(several[0].error_unit, False)
+    if not relative:
+        return several[0].error_unit, False
+    scales = ", ".join(dict.fromkeys(plan.scale for plan in several))
+    return f"share {scales}" if height is Height.HALF_WIDTH else "interquartile ranges", True
 
 
-def _draw_heights(axes: Any, lines: Sequence[DrawnLine], height: Height, unit: Unit) -> None:
-    is_relative = unit.is_relative
-    panel = PlanPanel(lambda row: height.read(row, relative=is_relative), f"{height.value} ({unit.name})")
-    heights = [point for line in lines for point in panel.points(line)[1]]
+def _draw_heights(axes: Any, lines: Sequence[DrawnLine], height: Height, unit: str, is_relative: bool) -> None:
+    def read(row: PlanRow) -> float | None:
+        return height.read(row, relative=is_relative)
+
+    heights = [point for line in lines for point in line.points(read)[1]]
     if not heights:
         axes.set_axis_off()
         nothing = "no epsilon to show" if height is Height.EPSILON else "no reply with an error to show"
@@ -196,14 +145,14 @@ def _draw_heights(axes: Any, lines: Sequence[DrawnLine], height: Height, unit: U
     if min(heights) == 0:
         nothing = "no error at all" if height is Height.ERROR else "no width at all"
         axes.set_title(f"open circles: {nothing}", fontsize=8, loc="left")
-    _draw_lines(axes, lines, panel, floor)
+    _draw_lines(axes, lines, read, f"{height.value} ({unit})", floor)
 
 
-def _draw_lines(axes: Any, lines: Sequence[DrawnLine], panel: PlanPanel, floor: float) -> None:
+def _draw_lines(axes: Any, lines: Sequence[DrawnLine], read: Read, title: str, floor: float) -> None:
     """Lines, their labels at the right end, and the axes' titles; what lies below the floor is drawn on it."""
     ends = []
     for line in lines:
-        rows, heights = panel.points(line)
+        rows, heights = line.points(read)
         drawn = [max(height, floor) for height in heights]
         axes.plot(rows, drawn, color=line.color, linewidth=1.5, zorder=2)
         for size, height, place in zip(rows, heights, drawn, strict=True):
@@ -213,7 +162,7 @@ def _draw_lines(axes: Any, lines: Sequence[DrawnLine], panel: PlanPanel, floor: 
             ends.append((line, rows[-1], min(drawn[-1], axes.get_ylim()[1])))
     axes.set_xscale("log")
     axes.set_xlabel("number of rows")
-    axes.set_ylabel(panel.title)
+    axes.set_ylabel(title)
     places = spread([_share(axes, height) for _, _, height in ends], _LABEL_GAP)
     for (line, size, height), place in zip(ends, places, strict=True):
         axes.annotate(
@@ -236,7 +185,7 @@ def _share(axes: Any, height: float) -> float:
     return float((height - low) / (high - low))
 
 
-def _title(plans: Mapping[str, DrawnPlan]) -> str:
+def _title(plans: Mapping[str, Plan]) -> str:
     if len(plans) == 1:
         return next(iter(plans.values())).title
     questions = dict.fromkeys(plan.question for plan in plans.values())

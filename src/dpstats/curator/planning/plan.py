@@ -17,16 +17,15 @@ import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.curator.planning.bundles import asked_in, planned_columns, priced, refuse_data, refuse_words_of_ask
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
-from dpstats.curator.planning.plan_rows import PlanRow
+from dpstats.curator.planning.plan_rows import Found
 from dpstats.curator.planning.samples import first_simulated
 from dpstats.curator.planning.searches import AsRow, EpsilonSearch, repriced
 from dpstats.curator.planning.shapes import Shape, checked_shapes, stand_in
 from dpstats.curator.planning.simulations import SimulatedLine, row_of
 from dpstats.curator.planning.widths import WantedWidth, checked_width
-from dpstats.curator.planning.yardsticks import Yardstick, is_distribution, measured, scale_of
+from dpstats.curator.planning.yardsticks import is_distribution, measured, scale_of
 from dpstats.foundations.accepted import Elements, NeighborsName, Number
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
-from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, random_bits, source_or_system
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, ask
@@ -218,34 +217,29 @@ def _planned(
         for size in sizes
         for each, yardstick in zip(shapes, yardsticks, strict=True)
     ]
-    if wanted is None:
-        rows = [_forecast(line, as_row(question), question.cost, repeats, progress) for line in lines]
-    else:
-        limits = [wanted.on(scale, line.shape, line.truth) for line in lines]
-        rows = [_searched(line, question, limit, repeats, as_row, progress) for line, limit in zip(lines, limits, strict=True)]
+    limits = [0.0 if wanted is None else wanted.on(scale, line.shape, line.truth) for line in lines]
+    rows = []
+    for line, limit in zip(lines, limits, strict=True):
+        if wanted is None:
+            progress.begin(f"{line.shape.name}, {line.rows:,} rows")
+            asked, cost, found = as_row(question), question.cost, Found.ASKED
+            noisy, bare = line.replies_and_bare(asked, repeats, progress.step)
+        else:
+            search = EpsilonSearch(line, question, limit, repeats, as_row, progress)
+            epsilon, found = search.run()
+            at_epsilon = repriced(question, epsilon)
+            asked, cost = as_row(at_epsilon), at_epsilon.cost
+            noisy, bare = search.trials(epsilon), line.bare(asked, repeats)
+        rows.append(row_of(line, asked, cost, noisy, bare, found))
+    in_probabilities = any(is_distribution(yardstick.value) for yardstick in yardsticks)
     return Plan(
         str(question),
         tuple(rows),
         tuple((each.name, each.summary) for each in shapes),
-        _error_unit(yardsticks),
+        "probabilities" if in_probabilities else "in the unit of the answer",
         scale.value,
         "" if wanted is None else wanted.text(scale),
     )
-
-
-def _forecast(line: SimulatedLine, question: Question, cost: PrivacyCost, repeats: int, progress: Progress) -> PlanRow:
-    """The line at the epsilon that was given."""
-    progress.begin(f"{line.shape.name}, {line.rows:,} rows")
-    return row_of(line, question, cost, *line.replies_and_bare(question, repeats, progress.step))
-
-
-def _searched(line: SimulatedLine, question: Question, limit: float, repeats: int, as_row: AsRow, progress: Progress) -> PlanRow:
-    """The line at the smallest epsilon that keeps its half-width within a limit."""
-    search = EpsilonSearch(line, question, limit, repeats, as_row, progress)
-    epsilon, found = search.run()
-    priced_anew = repriced(question, epsilon)
-    asked = as_row(priced_anew)
-    return row_of(line, asked, priced_anew.cost, search.trials(epsilon), line.bare(asked, repeats), found)
 
 
 def checked_wish(epsilon: object, half_width: object) -> WantedWidth | None:
@@ -258,13 +252,6 @@ def checked_wish(epsilon: object, half_width: object) -> WantedWidth | None:
     if epsilon is not None and half_width is not None:
         raise InvalidParameterError("plan takes epsilon or half_width, not both: one is what the other takes.")
     return None if half_width is None else checked_width(half_width)
-
-
-def _error_unit(yardsticks: Iterable[Yardstick]) -> str:
-    values = [yardstick.value for yardstick in yardsticks]
-    if any(is_distribution(value) for value in values):
-        return "probabilities"
-    return "in the unit of the answer"
 
 
 def checked_sizes(given: object) -> list[int]:

@@ -30,7 +30,9 @@ _NAMES_LABELS = ("labels", "groups", "levels", "keys")
 def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.random.Generator) -> Sample:
     """A random table of `rows` rows."""
     if question.statistic.simulate is not None:
-        return _simulated_sample(question, simulated_by(question, rows, generator))
+        columns = [np.ascontiguousarray(column) for column in simulated_by(question, rows, generator).rows.T]
+        is_column = len(columns) == 1 and not question.statistic.takes_features
+        return ArrayColumn(columns) if is_column else as_table(columns)
     if question.statistic.takes_only_columns:
         return drawn_columns(shape, len(question.columns), rows, generator)
     if question.statistic.takes_features:
@@ -59,13 +61,6 @@ def simulated_by(question: Question, rows: int, generator: np.random.Generator) 
 def first_simulated(question: Question) -> Simulated:
     """A few of these rows, always the same, which tell what they are and what an answer should be."""
     return simulated_by(question, FIRST_ROWS, np.random.default_rng(FIRST_ROWS))
-
-
-def _simulated_sample(question: Question, simulated: Simulated) -> Sample:
-    columns = [np.ascontiguousarray(column) for column in simulated.rows.T]
-    if len(columns) == 1 and not question.statistic.takes_features:
-        return ArrayColumn(columns)
-    return as_table(columns)
 
 
 def feature_count(question: Question) -> int:

@@ -10,9 +10,8 @@ rows read and take longest, which is why the search comes from above.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from dpstats.curator.planning.plan_rows import LEVEL, Found, wilson_bounds
 from dpstats.curator.planning.simulations import SimulatedLine, Trial, typical_width
@@ -37,66 +36,52 @@ _SURE = 2.0
 AsRow = Callable[[Question], Question]
 
 
-class Outcome(NamedTuple):
-    """What a search ended with: an epsilon, and whether it is the smallest."""
-
-    epsilon: Fraction
-    found: Found
-
-
 def repriced(question: Question, epsilon: Fraction) -> Question:
     """The same question at another epsilon."""
     cost = question.cost
     return replace(question, cost=PrivacyCost(epsilon, cost.delta, cost.neighbors, cost.unit))
 
 
+@dataclass
 class EpsilonSearch:
     """The search on one line; `as_row` makes of a question what is asked of the rows."""
 
-    def __init__(
-        self, line: SimulatedLine, question: Question, wanted: float, repeats: int, as_row: AsRow, progress: Progress
-    ) -> None:
-        self._line = line
-        self._question = question
-        self._wanted = wanted
-        self._repeats = repeats
-        self._as_row = as_row
-        self._progress = progress
-        self._trials: dict[int, list[Trial]] = {}
-        self._unasked: set[int] = set()
+    line: SimulatedLine
+    question: Question
+    wanted: float
+    repeats: int
+    as_row: AsRow
+    progress: Progress
+    _trials: dict[int, list[Trial]] = field(default_factory=dict)
+    _unasked: set[int] = field(default_factory=set)
 
-    def run(self) -> Outcome:
-        """The smallest epsilon that reaches the wanted half-width, or the largest candidate where none does."""
+    def run(self) -> tuple[Fraction, Found]:
+        """The smallest epsilon that reaches the wanted half-width, or the largest candidate where none does; and which it is."""
         reached, missed = len(CANDIDATES) - 1, -1
         reaches = self._reaches(reached)
-        if self._has_no_width(reached):
+        trials = self._trials[reached]
+        if any(trial.replied for trial in trials) and typical_width(trials)[0] is None:
             raise InvalidParameterError(
-                f"{self._question.statistic.name} releases neither an interval nor numbers here, so it has no half-width: "
+                f"{self.question.statistic.name} releases neither an interval nor numbers here, so it has no half-width: "
                 "plan it with epsilon."
             )
         if not reaches:
-            return Outcome(CANDIDATES[reached], Found.NONE)
-        while missed < 0 < reached:
-            tried = max(0, reached - STRIDE)
+            return CANDIDATES[reached], Found.NONE
+        while reached - missed > 1 and reached:
+            tried = max(0, reached - STRIDE) if missed < 0 else (missed + reached) // 2
             if self._reaches(tried):
                 reached = tried
             else:
                 missed = tried
-        while reached - missed > 1 and reached:
-            middle = (missed + reached) // 2
-            if self._reaches(middle):
-                reached = middle
-            else:
-                missed = middle
-        return Outcome(CANDIDATES[reached], Found.OR_LESS if not reached or missed in self._unasked else Found.SMALLEST)
+        return CANDIDATES[reached], Found.OR_LESS if not reached or missed in self._unasked else Found.SMALLEST
 
     def trials(self, epsilon: Fraction) -> list[Trial]:
         """The trials of a candidate on all tables."""
-        return self._up_to(CANDIDATES.index(epsilon), self._repeats)
+        return self._up_to(CANDIDATES.index(epsilon), self.repeats)
 
     def _reaches(self, place: int) -> bool:
         """Whether half of the tables reply at least, with a half-width that is small enough."""
-        tables = min(FIRST_TABLES, self._repeats)
+        tables = min(FIRST_TABLES, self.repeats)
         while True:
             try:
                 trials = self._up_to(place, tables)
@@ -105,25 +90,19 @@ class EpsilonSearch:
                     raise
                 self._unasked.add(place)  # so little epsilon has more rows read than are drawn
                 return False
-            verdict = judged(trials, self._wanted, sure=tables < self._repeats)
+            verdict = judged(trials, self.wanted, sure=tables < self.repeats)
             if verdict is not None:
                 return verdict
-            tables = min(2 * tables, self._repeats)
+            tables = min(2 * tables, self.repeats)
 
     def _up_to(self, place: int, tables: int) -> list[Trial]:
         """The trials of the first tables; what was tried before is not tried again."""
         trials = self._trials.setdefault(place, [])
-        trials += self._tried(place, range(len(trials), tables))
+        line, epsilon = self.line, CANDIDATES[place]
+        self.progress.begin(f"{line.shape.name}, {line.rows:,} rows, trying epsilon {decimal_text(epsilon)}")
+        numbers = range(len(trials), tables)
+        trials += line.replies(self.as_row(repriced(self.question, epsilon)), numbers, self.progress.step)
         return trials
-
-    def _has_no_width(self, place: int) -> bool:
-        trials = self._trials[place]
-        return any(trial.replied for trial in trials) and typical_width(trials).width is None
-
-    def _tried(self, place: int, numbers: range) -> list[Trial]:
-        line, epsilon = self._line, CANDIDATES[place]
-        self._progress.begin(f"{line.shape.name}, {line.rows:,} rows, trying epsilon {decimal_text(epsilon)}")
-        return line.replies(self._as_row(repriced(self._question, epsilon)), numbers, self._progress.step)
 
 
 def judged(trials: Sequence[Trial], wanted: float, *, sure: bool) -> bool | None:

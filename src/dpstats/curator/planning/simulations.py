@@ -37,13 +37,6 @@ class Trial(NamedTuple):
     covered: float | None = None
 
 
-class Typical(NamedTuple):
-    """A half-width to expect, and what it is taken from."""
-
-    width: float | None
-    source: str
-
-
 @dataclass(frozen=True)
 class SimulatedLine:
     """A shape and a size, with what is needed to judge answers on them."""
@@ -104,14 +97,14 @@ def row_of(
     cost: PrivacyCost,
     noisy: Sequence[Trial],
     bare: Sequence[Trial],
-    found: Found = Found.ASKED,
+    found: Found,
 ) -> PlanRow:
     """One line of a plan; `cost` is what the asker pays."""
     repeats = len(noisy)
     replies = sum(trial.replied for trial in noisy)
     truth, iqr = line.truth, line.shape.iqr
     typical, large = (at_most(share, (trial.error for trial in noisy)) for share in (0.5, LEVEL))
-    expected = typical_width(noisy)
+    width, source = typical_width(noisy)
     covered = [trial.covered for trial in noisy if trial.covered is not None]
     in_unit = line.scale is Scale.IQR and plain_numbers(truth) is not None and iqr > 0
     whole = line.scale.amount(line.shape, truth)
@@ -124,24 +117,24 @@ def row_of(
         reply_probability=replies / repeats,
         reply_interval=wilson_interval(replies, repeats),
         shape_value=truth,
-        half_width=expected.width,
-        half_width_of=expected.source,
-        relative_half_width=None if expected.width is None or whole is None else expected.width / whole,
+        half_width=width,
+        half_width_of=source,
+        relative_half_width=None if width is None or whole is None else width / whole,
         coverage=sum(covered) / len(covered) if covered else None,
         error_median=typical,
         error_95=large,
         relative_error_median=typical / iqr if in_unit and typical is not None else None,
         relative_error_95=large / iqr if in_unit and large is not None else None,
         sampling_error_median=at_most(0.5, (trial.error for trial in bare)),
-        sampling_half_width=typical_width(bare).width,
+        sampling_half_width=typical_width(bare)[0],
         found=found,
     )
 
 
-def typical_width(trials: Sequence[Trial]) -> Typical:
-    """The median half-width among replies; without intervals what 95% of the errors do not exceed."""
+def typical_width(trials: Sequence[Trial]) -> tuple[float | None, str]:
+    """The median half-width among replies, without intervals what 95% of the errors do not exceed; and which of the two it is."""
     width = at_most(0.5, (trial.width for trial in trials))
-    return Typical(at_most(LEVEL, (trial.error for trial in trials)), BY_ERRORS) if width is None else Typical(width, BY_INTERVAL)
+    return (at_most(LEVEL, (trial.error for trial in trials)), BY_ERRORS) if width is None else (width, BY_INTERVAL)
 
 
 def at_most(share: float, amounts: Iterable[float | None]) -> float | None:

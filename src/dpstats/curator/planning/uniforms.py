@@ -10,8 +10,6 @@ rounding of floats.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,23 +19,6 @@ MOST_DRAWN = 2_000_000
 """Rows of one table that are drawn at most."""
 
 _SMALLEST, _LARGEST = np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0)
-
-
-class Uniforms(Protocol):
-    """A sorted sample of the unit interval."""
-
-    @property
-    def rows(self) -> int:
-        """How many there are."""
-        ...
-
-    def between(self, first: int, last: int) -> NDArray[np.float64]:
-        """The order statistics of rank `first` to `last`, counted from 1; 1 <= first <= last <= rows."""
-        ...
-
-    def below(self, place: float) -> int:
-        """How many are strictly below a place."""
-        ...
 
 
 class DrawnUniforms:
@@ -84,7 +65,7 @@ class DrawnUniforms:
             inside = start + (stop - start) * np.sort(self._generator.random(last - first - 1))
         run = np.concatenate([[start], inside, [stop][: last - first]])
         ranks = np.arange(first, last + 1, dtype=np.int64)
-        self._insert(gap + 1, np.clip(run, _SMALLEST, _LARGEST), ranks - 1, ranks)
+        self._insert(gap + 1, in_unit_interval(run), ranks - 1, ranks)
 
     def _insert(self, position: int, places: NDArray[np.float64], below: NDArray[np.int64], up_to: NDArray[np.int64]) -> None:
         self._places = np.concatenate([self._places[:position], places, self._places[position:]])
@@ -109,6 +90,15 @@ class EvenUniforms:
             return self.rows if place >= 1 else 0
         first = max(1, int(place * self.rows) - 1)  # the float product may be off by one
         return first - 1 + int(np.searchsorted(self.between(first, min(self.rows, first + 4)), place))
+
+
+Uniforms = DrawnUniforms | EvenUniforms
+"""A sorted sample of the unit interval."""
+
+
+def in_unit_interval(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same places, none of them at an end."""
+    return np.clip(places, _SMALLEST, _LARGEST)
 
 
 def refuse_too_many(rows: int) -> None:

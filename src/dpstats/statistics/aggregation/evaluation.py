@@ -106,16 +106,6 @@ def ship(functions: Sequence[Function]) -> bytes:
         ) from None
 
 
-def try_loading(functions: Sequence[Function]) -> None:
-    """Start a worker and load the functions there, without calling them; an error where that fails."""
-    terms = WorkerTerms(ship(functions), SECONDS, 0, 0)
-    process = WorkerProcess(terms)
-    try:
-        process.load(terms, ())
-    finally:
-        process.close()
-
-
 class _Crew:
     """Threads that hand pieces to a worker each, and replace it when it is gone."""
 

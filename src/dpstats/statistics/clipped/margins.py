@@ -103,17 +103,3 @@ def critical_value(level: float, kurtosis: float, rows: float = math.inf) -> flo
     """Standard deviations to either side that hold a share `level` (Cornish & Fisher's expansion; Student's for few rows)."""
     z = _NORMAL.inv_cdf((1 + level) / 2)
     return z + (z**3 - 3 * z) / 24 * kurtosis + (z**3 + z) / (4 * max(rows, FEWEST_ROWS))
-
-
-def two_sided_p(distance: float, kurtosis: float, rows: float = math.inf) -> float:
-    """The p value of a distance in standard deviations: the share that `critical_value` leaves outside."""
-    low, high = 0.0, 1.0 - 1e-16
-    if distance <= critical_value(0.0, kurtosis, rows):
-        return 1.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        if critical_value(middle, kurtosis, rows) < distance:
-            low = middle
-        else:
-            high = middle
-    return 1 - (low + high) / 2
