@@ -61,7 +61,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         warnings.simplefilter("ignore")
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
-        patch.setenv("PYTHONPATH", str(ROOT))  # for the jobs that tests define
+        patch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)  # for the jobs that tests define
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").appName("tests")
