@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.slow import is_slow
 
 pytest_plugins = ["tests.postgres", "tests.spark"]
 
@@ -10,3 +13,11 @@ pytest_plugins = ["tests.postgres", "tests.spark"]
 settings.register_profile("anywhere", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", settings.get_profile("anywhere"), derandomize=False)
 settings.load_profile("anywhere")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark slow tests, before others are chosen by their marks."""
+    for item in items:
+        if is_slow(item):
+            item.add_marker(pytest.mark.slow)

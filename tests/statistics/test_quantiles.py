@@ -77,11 +77,11 @@ def test_many_quantiles_beat_splitting_the_budget() -> None:
     generator = np.random.default_rng(4)
     wanted = [index / 20 for index in range(1, 20)]
     together, apart = [], []
-    for seed in range(6):
+    for seed in range(3):
         data = np.sort(generator.normal(50, 15, 3000))
         for index, value in enumerate(dp.quantile(data, wanted, epsilon=1, rng=seeded(seed)).value):
             together.append(abs(np.searchsorted(data, value) - wanted[index] * 3000))
-        for q in wanted:
+        for q in wanted[::3]:
             value = dp.quantile(data, q, epsilon=Fraction(1, 19), rng=seeded(100 + seed)).value
             apart.append(abs(np.searchsorted(data, value) - q * 3000))
     assert np.mean(together) < 0.5 * np.mean(apart)

@@ -1,0 +1,93 @@
+"""Which tests `make quick` leaves out: files that took more than three seconds of a processor, and all that starts Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+SLOW_FILES = frozenset(
+    [
+        "accountants",
+        "aggregators",
+        "any_family",
+        "anywhere",
+        "ask_formulas",
+        "bin_edges",
+        "block_functions",
+        "bounded_scores",
+        "cascades",
+        "cell_tests",
+        "cells",
+        "centred_means",
+        "composition",
+        "contributions",
+        "correlations",
+        "cube_laplace",
+        "demo",
+        "distance_tests",
+        "distances",
+        "draw",
+        "duckdb",
+        "ends",
+        "evaluation",
+        "every_answer",
+        "every_store",
+        "exact_privacy",
+        "exponential",
+        "histograms",
+        "hypothesis_tests",
+        "intervals",
+        "labels",
+        "levels",
+        "limits",
+        "line_families",
+        "links",
+        "many",
+        "maximum_likelihood",
+        "means",
+        "more_families",
+        "noisy_statistics",
+        "passes",
+        "pictures",
+        "pipeline",
+        "plan",
+        "powers",
+        "properties",
+        "propose_test_release",
+        "quantile_regression",
+        "quantiles",
+        "reading",
+        "readme",
+        "robust",
+        "score_bits",
+        "score_steps",
+        "selecting",
+        "selections",
+        "session",
+        "short_cut",
+        "sparse_vector",
+        "spherical_laplace",
+        "spreads",
+        "statistic_laws",
+        "steps",
+        "sums",
+        "tails",
+        "tested_edges",
+        "tested_quantiles",
+        "tested_scale",
+        "thresholding",
+        "together",
+        "trimmed",
+        "unit_ids",
+        "unit_privacy",
+        "votes",
+        "windows",
+        "winsorized",
+    ]
+)
+"""Names of files, without test_ and .py."""
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Whether a test gets the mark `slow`."""
+    starts_spark = "spark" in item.nodeid or "spark" in getattr(item, "fixturenames", ())
+    return starts_spark or item.path.stem.removeprefix("test_") in SLOW_FILES
