@@ -19,8 +19,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from dpstats.engines.tables.given import as_column
 from dpstats.engines.exact.powers import product_sums
+from dpstats.engines.tables.given import as_column
 from dpstats.foundations.summaries import Clip, WindowRequest
 
 ROWS = (10**5, 10**6, 10**7)
