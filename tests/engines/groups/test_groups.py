@@ -207,14 +207,14 @@ def test_an_error_in_one_group_leaves_the_others_alone(make_store: Callable[...,
         ended.append((column.count(), column.sum_between(-1, 99, Fraction(1))))
         return 1
 
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with pytest.raises(OddError, match="a"):
         answer_groups(store, TableView(store.columns), keys, "x", True, answer)
     assert ended == [(9, sum(range(2, 27, 3)))]
-    for thread in threading.enumerate():
-        if thread.daemon and thread is not threading.current_thread():
-            thread.join(timeout=300)
-    assert threading.active_count() <= before
+    ours = set(threading.enumerate()) - before
+    for thread in ours:
+        thread.join(timeout=300)
+    assert not any(thread.is_alive() for thread in ours)
 
 
 class Broken(CellStore):
