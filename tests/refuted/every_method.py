@@ -51,7 +51,8 @@ class Asked:
     @property
     def words(self) -> dict[str, Any]:
         """What a caller says beside columns and epsilon."""
-        return {**self.arguments, **({"delta": 1e-3} if self.method.needs_delta else {}), "method": self.method.name}
+        told = {"kind": "labels"} if (self.statistic.name, self.method.name) == ("histogram", "thresholded") else {}
+        return {**self.arguments, **told, **({"delta": 1e-3} if self.method.needs_delta else {}), "method": self.method.name}
 
     def columns(self, numbers: Any, labels: Any) -> list[Any]:
         """The columns that it reads, each of them all of `numbers` or of `labels`."""

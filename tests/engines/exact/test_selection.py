@@ -106,7 +106,7 @@ def test_a_window_takes_little_memory(shape: str) -> None:
     rows = LARGE_SHAPES[shape](np.random.default_rng(11))
     tracemalloc.start()
     try:
-        column = as_column(rows)
+        column = ArrayColumn([rows])
         column.order_windows([MIDDLE])
         column.order_windows(QUARTILES)
         column.counts_below([0.0, 1e9])

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpstats.engines.arrays import ArrayColumn
+from dpstats.engines.cells import ColumnType
 from dpstats.engines.exact import blocks
 from dpstats.engines.exact.sums import sum_between
 from dpstats.engines.exact.wholes import floats_of_wholes
+from dpstats.engines.reading import type_of
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.units import float_of_whole, in_units
@@ -48,7 +50,10 @@ def _units_of(row: float | int) -> int:
 
 
 def test_every_container_gives_the_sum_of_its_rows(ugly: Any, container: Callable[[Any], Any]) -> None:
-    column = as_column(container(ugly))
+    data = container(ugly)
+    if type_of(data) is ColumnType.UNDECLARED and ugly.type in ("int64", "uint64"):
+        pytest.skip("whole numbers without a type are floats: test_containers.py")
+    column = as_column(data)
     ordered = ugly.oracle.ordered or [0.0]
     for low, high in [(-INF, INF), (ordered[len(ordered) // 4], ordered[3 * len(ordered) // 4]), (-0.5, 60)]:
         assert column.sum_between(low, high, UNIT) == expected(ugly, low, high)
@@ -114,8 +119,7 @@ def test_a_full_block_of_large_numbers_loses_no_digit(digits: int, dtype: str, h
 def test_one_float_more_in_a_list_adds_itself_and_nothing_else(rows: list[Any]) -> None:
     for unit in (Fraction(1), Fraction(1, 4), Fraction(2**40)):
         wholes, floats = as_column(rows), as_column([*rows, 0.25])
-        assert wholes.dtype == "int64"
-        assert floats.dtype == "float64"
+        assert wholes.dtype == floats.dtype == "float64"
         added = in_units(0.25, unit)
         assert floats.sum_between(-INF, INF, unit) == wholes.sum_between(-INF, INF, unit) + added
 
@@ -140,7 +144,7 @@ def test_nothing_lies_between_bounds_that_leave_no_room(low: float, high: float)
 
 
 def test_rows_at_a_bound_are_left_out() -> None:
-    column = as_column([1, 2, 3, 4, 2**53 + 1, 2**53 + 3])
+    column = as_column(np.array([1, 2, 3, 4, 2**53 + 1, 2**53 + 3]))
     assert column.sum_between(1, 4, Fraction(1)) == 5
     assert column.sum_between(0.5, 3.5, Fraction(1)) == 6
     assert column.sum_between(2**53, 2**53 + 2, Fraction(1)) == 9007199254740990

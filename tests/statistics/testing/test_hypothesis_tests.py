@@ -279,6 +279,7 @@ def test_complaints_are_about_parameters_and_say_what_to_give(name: str, argumen
         [2**60, 2**60 + 1],
         [datetime.date(2020, 1, 1), "2020-01-01"],
         [np.int8(3), 3],
+        [0, "0"],
     ],
 )
 def test_labels_that_could_have_the_same_rows_are_refused(groups: list[Any]) -> None:
@@ -286,10 +287,9 @@ def test_labels_that_could_have_the_same_rows_are_refused(groups: list[Any]) -> 
         dp.two_sample_t_test(MOVED, BY, groups, epsilon=1)
 
 
-@pytest.mark.parametrize("by", [np.array(["2020-01-01", "2020-01-02"] * 50, dtype="datetime64[s]"), np.arange(100) % 2])
-def test_no_row_is_in_two_groups(by: Any) -> None:
-    groups = ["2020-01-01", "2020-01-01T00:00:00"] if by.dtype.kind == "M" else [0, "0"]
-    value = ask("two_sample_ks_test", np.arange(100.0), by, groups, epsilon=HUGE).value
+def test_no_row_is_in_two_groups() -> None:
+    by = np.array(["2020-01-01", "2020-01-02"] * 50, dtype="datetime64[s]")
+    value = ask("two_sample_ks_test", np.arange(100.0), by, ["2020-01-01", "2020-01-01T00:00:00"], epsilon=HUGE).value
     assert sum(value.rows) <= 50
 
 

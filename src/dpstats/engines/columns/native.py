@@ -72,7 +72,9 @@ def number_array(array: NDArray[Any]) -> NDArray[Any]:
 def numbers_of(raw_array: NDArray[Any], raw_present: NDArray[np.bool_] | None = None) -> Numbers:
     """An array of numbers as cells, without a copy where its type allows; NaN is missing."""
     raw_values = number_array(raw_array)
-    if raw_values.dtype.kind == "f":
+    with np.errstate(all="ignore"):
+        has_nan = raw_values.dtype.kind == "f" and raw_values.size > 0 and bool(np.isnan(raw_values.min()))
+    if has_nan:  # only then a mask is made: it takes an eighth of the memory of the numbers
         raw_real = raw_values == raw_values
         raw_present = raw_real if raw_present is None else raw_present & raw_real
     return Numbers(raw_values, None if raw_present is None or raw_present.all() else raw_present)
