@@ -679,10 +679,8 @@ def test_what_is_no_column_is_refused_by_its_class() -> None:
 
 def test_no_message_of_a_library_passes() -> None:
     class Broken(np.ndarray):
-        def __eq__(self, other: object) -> Any:
+        def astype(self, *_: object, **__: object) -> Any:
             raise ValueError("secret 812")
-
-        __hash__ = None
 
     with pytest.raises(DataTypeError, match="could not be read as number") as caught:
         read_cells(np.array([1.0]).view(Broken), NUMBER)
