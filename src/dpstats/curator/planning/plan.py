@@ -20,7 +20,7 @@ from dpstats.curator.planning.joint import JointPlan
 from dpstats.curator.planning.plan_rows import Found
 from dpstats.curator.planning.samples import first_simulated
 from dpstats.curator.planning.searches import AsRow, EpsilonSearch, repriced
-from dpstats.curator.planning.shapes import Shape, checked_shapes, stand_in
+from dpstats.curator.planning.shapes import Shape, checked_shapes, told_apart
 from dpstats.curator.planning.simulations import SimulatedLine, row_of
 from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.curator.planning.yardsticks import is_distribution, measured, scale_of
@@ -188,16 +188,11 @@ def plan_questions(
 def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shape, ...]]:
     """The shapes on which each question is tried; where a statistic simulates rows of its own, what stands for them."""
     usual = checked_shapes(shape)
-    shapes, simulated = [], 0
-    for question in questions:
-        if question.statistic.simulate is None:
-            shapes.append(usual)
-            continue
-        if shape is not None:
-            raise InvalidParameterError(f"{question.statistic.name} is planned on rows that it simulates: leave shape out.")
-        simulated += 1
-        shapes.append((stand_in(first_simulated(question).words, simulated),))
-    return shapes
+    simulating = [question for question in questions if question.statistic.simulate is not None]
+    if simulating and shape is not None:
+        raise InvalidParameterError(f"{simulating[0].statistic.name} is planned on rows that it simulates: leave shape out.")
+    own = iter(told_apart(Shape("simulated", first_simulated(each).words, np.zeros_like) for each in simulating))
+    return [usual if question.statistic.simulate is None else (next(own),) for question in questions]
 
 
 def _planned(

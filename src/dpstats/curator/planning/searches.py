@@ -16,7 +16,6 @@ from fractions import Fraction
 from dpstats.curator.planning.plan_rows import LEVEL, Found, wilson_bounds
 from dpstats.curator.planning.simulations import SimulatedLine, Trial, typical_width
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import decimal_text
@@ -38,8 +37,7 @@ AsRow = Callable[[Question], Question]
 
 def repriced(question: Question, epsilon: Fraction) -> Question:
     """The same question at another epsilon."""
-    cost = question.cost
-    return replace(question, cost=PrivacyCost(epsilon, cost.delta, cost.neighbors, cost.unit))
+    return replace(question, cost=replace(question.cost, epsilon=epsilon))
 
 
 @dataclass

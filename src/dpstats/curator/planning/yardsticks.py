@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.curator.planning.feature_tables import coefficient_of
-from dpstats.curator.planning.samples import Sample, even_sample, feature_count, first_simulated
+from dpstats.curator.planning.samples import Sample, even_sample, first_simulated
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
 from dpstats.foundations.errors import DpstatsError
-from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Release
@@ -87,7 +86,7 @@ def measured(question: Question, shape: Shape) -> Yardstick:
     if question.statistic.simulate is not None:
         return Yardstick(first_simulated(question).truth, grows=False, rows=0, is_exact=True)
     if question.statistic.has_outcome:
-        features = feature_count(question)
+        features = len(question.columns) - 1
         coefficient = coefficient_of(shape, features, question.statistic.outcomes)
         return Yardstick((coefficient,) * features, grows=False, rows=0, is_exact=True)
     rows = min(EVEN_ROWS, FULL_ROWS) if reads_every_row(question, shape) else EVEN_ROWS
@@ -127,7 +126,7 @@ def nearly_exact(question: Question, sample: Sample, source: RandomSource) -> Re
     """The answer with next to no noise, by the statistic's preferred method or the first one that replies; None if none does."""
     for method in question.statistic.methods.values():
         delta = (question.cost.delta or _USUAL_DELTA) if method.needs_delta else 0
-        cost = PrivacyCost(NEXT_TO_NO_NOISE, delta, question.neighbors, question.cost.unit)
+        cost = replace(question.cost, epsilon=NEXT_TO_NO_NOISE, delta=Fraction(delta))
         try:
             asked = settled_on(sample, replace(question, method=method, cost=cost).on(question.columns))
             outcome = asked.answer(sample, source)
