@@ -72,7 +72,5 @@ def _matplotlib() -> tuple[Any, Any]:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError(
-            "pictures need matplotlib: pip install 'dpstats[plots]', or in a clone of dpstats pip install -e '.[plots]'."
-        ) from None
+        raise MissingExtraError.about("pictures need matplotlib", "plots") from None
     return matplotlib, Figure

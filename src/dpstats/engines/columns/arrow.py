@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers, present_cells
 from dpstats.engines.columns.distinct import joined_labels, labels_of, moment_labels, number_labels, texts_at, tick_labels
-from dpstats.engines.columns.native import NOT_A_TIME, no_labels, no_moments, no_numbers, numbers_of, times_where
+from dpstats.engines.columns.native import NOT_A_TIME, NativeColumn, no_labels, no_numbers, numbers_of, times_where
 from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
 from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.kinds import Kind
@@ -20,7 +20,7 @@ _MILLISECONDS_OF_DAY = 86_400_000
 _UUID, _TRUTH = "arrow.uuid", "arrow.bool8"
 
 
-class ArrowColumn:
+class ArrowColumn(NativeColumn):
     """A pyarrow Array or ChunkedArray."""
 
     def __init__(self, data: Any) -> None:
@@ -41,8 +41,7 @@ class ArrowColumn:
         import pyarrow as pa
 
         if self.type.is_numeric:
-            raw_present = self.numbers().raw_present
-            return np.ones(len(self), dtype=np.bool_) if raw_present is None else raw_present
+            return super().present()
         if pa.types.is_dictionary(self._stored):
             return np.concatenate([_present_categories(chunk) for chunk in self._raw_chunks])
         return np.concatenate([_valid(chunk) for chunk in self._raw_chunks])
@@ -62,7 +61,7 @@ class ArrowColumn:
         import pyarrow as pa
 
         if self.type is not ColumnType.MOMENT:
-            return no_moments(len(self))
+            return super().moments()
         if pa.types.is_timestamp(self._stored):
             return Moments(self._ticks(f"M8[{self._stored.unit}]"), self._stored.tz is not None)
         raw_days = self._ticks("M8[D]")
@@ -228,12 +227,8 @@ def _joined(parts: list[Numbers]) -> Numbers:
         return parts[0]
     raw_present = None
     if any(part.raw_present is not None for part in parts):
-        raw_present = np.concatenate([_present(part) for part in parts])
+        raw_present = np.concatenate([present_cells(part) for part in parts])
     return Numbers(np.concatenate([part.raw_values for part in parts]), raw_present)
-
-
-def _present(part: Numbers) -> NDArray[np.bool_]:
-    return np.ones(len(part), dtype=np.bool_) if part.raw_present is None else part.raw_present
 
 
 def _parsed_texts(chunk: Any, whole: bool) -> Numbers:

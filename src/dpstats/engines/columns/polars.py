@@ -35,7 +35,7 @@ def polars_column(series: polars.Series) -> NativeColumn:
     return ElementColumn(series.to_list()) if _name_of(series) == "Object" else PolarsColumn(series)
 
 
-class PolarsColumn:
+class PolarsColumn(NativeColumn):
     """A polars Series of a declared type."""
 
     def __init__(self, series: polars.Series) -> None:
@@ -54,10 +54,7 @@ class PolarsColumn:
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not missing."""
-        if self.type.is_numeric:
-            raw_present = self.numbers().raw_present
-            return np.ones(len(self), dtype=np.bool_) if raw_present is None else raw_present
-        return self._raw_series.is_not_null().to_numpy()
+        return super().present() if self.type.is_numeric else self._raw_series.is_not_null().to_numpy()
 
     def numbers(self) -> Numbers:
         """The rows in their own number type."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque, select_cells
+from dpstats.engines.columns.distinct import joined_labels
 from dpstats.engines.groups.lookups import Codes
 from dpstats.engines.views import CountedCells
 
@@ -56,7 +57,8 @@ class Split:
             raw_codes = codes[raw_here].astype(np.uint32)
             self.rows += raw_codes.size
             self._raw_codes[index].append(raw_codes)
-            self._raw_cells[index].append(_without_mask(select_cells(cells, raw_here)))
+            taken = select_cells(cells, raw_here)
+            self._raw_cells[index].append(Numbers(taken.raw_values) if isinstance(taken, Numbers) else taken)
 
     def absorb(self, other: Split) -> None:
         """Hold another split's rows, too."""
@@ -87,10 +89,6 @@ class Split:
             yield GroupRows(group, [select_cells(*rows) for rows in slices], int(raw_stored[group]))
 
 
-def _without_mask(cells: Cells) -> Cells:
-    return Numbers(cells.raw_values) if isinstance(cells, Numbers) else cells
-
-
 def _sorted_cells(cells: Cells, raw_codes: NDArray[np.uint32], groups: int) -> Cells:
     """Cells by group; within a group in the order they came in."""
     order = np.argsort(raw_codes.astype(np.uint16), kind="stable")
@@ -105,7 +103,7 @@ def _joined(pieces: list[Cells]) -> Cells:
         return pieces.pop()
     first = pieces[0]
     if isinstance(first, Labels):
-        joined: Cells = _joined_labels([piece for piece in pieces if isinstance(piece, Labels)])
+        joined: Cells = joined_labels([piece for piece in pieces if isinstance(piece, Labels)])
     elif isinstance(first, Moments):
         joined = Moments(np.concatenate([piece.raw_values for piece in pieces if isinstance(piece, Moments)]), first.zoned)
     elif isinstance(first, Opaque):
@@ -114,13 +112,3 @@ def _joined(pieces: list[Cells]) -> Cells:
         joined = Numbers(np.concatenate([piece.raw_values for piece in pieces if isinstance(piece, Numbers)]))
     pieces.clear()
     return joined
-
-
-def _joined_labels(pieces: Sequence[Labels]) -> Labels:
-    """Labels of several batches, each of which has a list of its own."""
-    places: dict[str, int] = {}
-    codes = []
-    for piece in pieces:
-        own = [places.setdefault(label, len(places)) for label in piece.raw_labels]
-        codes.append(np.array([*own, -1], dtype=np.int64)[piece.raw_codes])
-    return Labels(np.concatenate(codes), list(places))

@@ -16,21 +16,21 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
 from dpstats.engines.stores.duckdb_columns import DuckDBColumn
 from dpstats.engines.stores.store import Batch, LocalStore
-from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingExtraError
+from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow
 
+_NEEDED = ("tables in DuckDB need", "duckdb", "duckdb", "pyarrow")
 _ROWS = 983_040  # eight of DuckDB's row groups
 _BYTES = 1 << 31  # of texts in one column, which Arrow does not take at once
 _DOUBT = (
@@ -52,7 +52,7 @@ class DuckDBStore(LocalStore):
 
     def __init__(self, relation: Any, batch_rows: int = _ROWS) -> None:
         """Reads the names and types of the relation, and no row."""
-        _require()
+        require(*_NEEDED)
         self._batch_rows = batch_rows
         with one_error_for(
             "the DuckDB relation",
@@ -74,7 +74,7 @@ class DuckDBStore(LocalStore):
     @classmethod
     def from_file(cls, path: str | PathLike[str], table: str) -> DuckDBStore:
         """A table in a DuckDB file, which is opened for reading only."""
-        _require()
+        require(*_NEEDED)
         import duckdb
 
         file = Path(fspath(path))
@@ -222,11 +222,3 @@ def _check_names(names: Sequence[str]) -> None:
                 f"the DuckDB relation has more than one column named {shown(name)}: give each its own name, with AS. "
                 "Capitals make no difference there."
             )
-
-
-def _require() -> None:
-    if find_spec("duckdb") is None or find_spec("pyarrow") is None:
-        raise MissingExtraError(
-            "tables in DuckDB need duckdb and pyarrow: pip install 'dpstats[duckdb]', or in a clone of dpstats "
-            "pip install -e '.[duckdb]'."
-        )

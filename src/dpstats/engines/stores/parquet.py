@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.complaints import one_error_along, one_error_for, require_parquet, shown
+from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import type_of
 from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.stores.versions import FileVersion
@@ -37,7 +37,7 @@ class ParquetStore(LocalStore):
     """
 
     def __init__(self, files: Sequence[Path], batch_rows: int = BATCH_ROWS) -> None:
-        require_parquet()
+        require("reading Parquet files needs", "files", "polars", "pyarrow")
         self._batch_rows = batch_rows
         self._files = tuple(files)
         self._versions = [FileVersion.of(file) for file in files]

@@ -17,15 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
 from dpstats.engines.stores.spark_plans import only_reads
 from dpstats.engines.stores.spark_quiet import map_quietly, silenced
 from dpstats.engines.stores.store import Batch, Job
-from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
+from dpstats.foundations.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -64,7 +63,7 @@ class SparkStore:
 
     def __init__(self, frame: DataFrame) -> None:
         """Reads the names and types of the frame, and no row."""
-        _require()
+        require("tables in Spark need", "spark", "pyspark", "pandas", "pyarrow")
         with one_error_for("the Spark DataFrame", "could not be opened: check that its session runs and its tables are there"):
             fields = frame.schema.fields
             names = [field.name for field in fields]
@@ -176,11 +175,3 @@ def _check_names(names: Sequence[str]) -> None:
     for name, times in Counter(names).items():
         if times > 1:
             raise InvalidParameterError(f"the Spark DataFrame has more than one column named {shown(name)}: rename one of them.")
-
-
-def _require() -> None:
-    if any(find_spec(package) is None for package in ("pyspark", "pandas", "pyarrow")):
-        raise MissingExtraError(
-            "tables in Spark need pyspark, pandas and pyarrow: pip install 'dpstats[spark]', or in a clone of dpstats "
-            "pip install -e '.[spark]'."
-        )
