@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpstats.foundations.accepted import ColumnNames, Columns, NeighborsName, Number, Rows, literal_of
+from dpstats.foundations.accepted import NeighborsName, Number
 from dpstats.foundations.arguments import column_words, split_parameters
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import Neighbors
@@ -120,22 +120,6 @@ def signature(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -
         ],
         return_annotation=Release | NoReply if caller is Caller.FUNCTION else Release | GroupedRelease | NoReply,
     )
-
-
-def types_of(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -> dict[str, Any]:
-    """The type of what each parameter takes, by name."""
-    types = {word.name: word.takes for word in (*more, *common_words(caller))}
-    types["method"] = literal_of((AUTO, *statistic.methods))
-    for each in statistic.parameters:
-        by_name = caller is Caller.METHOD and each.takes_by_name is not None
-        types[each.name] = each.takes_by_name if by_name else each.takes
-    several = Columns if caller is Caller.FUNCTION else ColumnNames
-    single = Rows if caller is Caller.FUNCTION else str
-    for word, reads in zip(_columns(statistic, caller), statistic.reads, strict=True):
-        types[word] = several if reads is Reads.FEATURES else single | None if statistic.only_counts else single
-    if statistic.only_counts and caller is Caller.FUNCTION:
-        types[Caller.FUNCTION.value] = single
-    return {**types, MORE: several}
 
 
 def documentation(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -> str:

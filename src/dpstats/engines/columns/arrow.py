@@ -6,6 +6,8 @@ import uuid
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers, present_cells
@@ -24,8 +26,6 @@ class ArrowColumn(NativeColumn):
     """A pyarrow Array or ChunkedArray."""
 
     def __init__(self, data: Any) -> None:
-        import pyarrow as pa
-
         chunks = data.chunks if isinstance(data, pa.ChunkedArray) else [data]
         self._extension = getattr(data.type, "extension_name", "")
         self._raw_chunks = [_stored(chunk) for chunk in chunks] or [_stored(pa.array([], type=_stored_type(data.type)))]
@@ -38,8 +38,6 @@ class ArrowColumn(NativeColumn):
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not missing."""
-        import pyarrow as pa
-
         if self.type.is_numeric:
             return super().present()
         if pa.types.is_dictionary(self._stored):
@@ -48,8 +46,6 @@ class ArrowColumn(NativeColumn):
 
     def numbers(self) -> Numbers:
         """The rows in their own number type."""
-        import pyarrow as pa
-
         if pa.types.is_null(self._stored):
             return no_numbers(len(self), np.float64)
         if pa.types.is_decimal(self._stored):
@@ -58,8 +54,6 @@ class ArrowColumn(NativeColumn):
 
     def moments(self) -> Moments:
         """The dates and times."""
-        import pyarrow as pa
-
         if self.type is not ColumnType.MOMENT:
             return super().moments()
         if pa.types.is_timestamp(self._stored):
@@ -72,8 +66,6 @@ class ArrowColumn(NativeColumn):
 
     def labels(self, exact: bool = False) -> Labels:
         """The rows by their text."""
-        import pyarrow as pa
-
         if self.type.is_numeric:
             return self._exact_labels() if exact and not self.is_exact else number_labels(self.numbers(), exact)
         if self.type is ColumnType.MOMENT:
@@ -96,8 +88,6 @@ class ArrowColumn(NativeColumn):
         return parsed_labels(self.labels(exact=whole), whole)
 
     def _declared(self) -> ColumnType:
-        import pyarrow as pa
-
         if pa.types.is_boolean(self._stored) or self._extension == _TRUTH:
             return ColumnType.BOOLEAN
         if pa.types.is_integer(self._stored):
@@ -114,8 +104,6 @@ class ArrowColumn(NativeColumn):
     @property
     def holds(self) -> Kind:
         """What the array's type says that it holds."""
-        import pyarrow as pa
-
         if self.type is ColumnType.MOMENT or pa.types.is_time(self._stored) or pa.types.is_duration(self._stored):
             return Kind.DATE
         if pa.types.is_dictionary(self._stored):
@@ -127,8 +115,6 @@ class ArrowColumn(NativeColumn):
         return Kind.NESTED if pa.types.is_nested(self._stored) else Kind.NUMBER if self.type.is_numeric else Kind.OTHER
 
     def _chunk_numbers(self, chunk: Any) -> Numbers:
-        import pyarrow as pa
-
         if self._extension == _TRUTH:
             chunk = chunk.cast(pa.bool_())
         raw_filled = chunk.cast(pa.uint8()) if pa.types.is_boolean(chunk.type) else chunk
@@ -139,16 +125,12 @@ class ArrowColumn(NativeColumn):
 
     def _ticks(self, dtype: str) -> NDArray[Any]:
         """The whole numbers behind dates, times or durations, as numpy's."""
-        import pyarrow as pa
-
         whole = pa.int32() if self._stored.bit_width == 32 else pa.int64()
         raw_wholes = [chunk.view(whole).cast(pa.int64()).fill_null(NOT_A_TIME).to_numpy() for chunk in self._raw_chunks]
         return np.concatenate(raw_wholes).view(dtype)
 
     def _written_labels(self, chunk: Any, exact: bool = False) -> Labels:
         """Texts or bytes, by a dictionary of their bytes: no text is decoded more than once."""
-        import pyarrow as pa
-
         encoded = chunk.cast(pa.large_binary()).dictionary_encode()
         raw_distinct = encoded.dictionary.to_pylist()
         if self._extension == _UUID:
@@ -157,40 +139,29 @@ class ArrowColumn(NativeColumn):
         return labels_of(_places(encoded.indices), [read(octets) for octets in raw_distinct])
 
     def _exact_labels(self) -> Labels:
-        import pyarrow as pa
-
         cells = joined_labels([self._written_labels(chunk.cast(pa.string())) for chunk in self._raw_chunks])
         return labels_of(cells.raw_codes, [identity_of_text(text) for text in cells.raw_labels])
 
 
 def _stored_type(declared: Any) -> Any:
     """The type that arrow stores for one that others have put on top of it."""
-    import pyarrow as pa
-
     if isinstance(declared, pa.BaseExtensionType):
         return _stored_type(declared.storage_type)
     return _stored_type(declared.value_type) if pa.types.is_run_end_encoded(declared) else declared
 
 
 def _stored(chunk: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(chunk.type, pa.BaseExtensionType):
         return _stored(chunk.storage)
     return _stored(pc.run_end_decode(chunk)) if pa.types.is_run_end_encoded(chunk.type) else chunk
 
 
 def _is_text(stored: Any) -> bool:
-    import pyarrow as pa
-
     return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored))
 
 
 def _is_written(stored: Any) -> bool:
     """Whether a type holds texts or bytes."""
-    import pyarrow as pa
-
     views = pa.types.is_binary_view(stored) or pa.types.is_fixed_size_binary(stored)
     return bool(_is_text(stored) or views or pa.types.is_binary(stored) or pa.types.is_large_binary(stored))
 
@@ -200,8 +171,6 @@ def _valid(chunk: Any) -> NDArray[np.bool_]:
 
 
 def _places(indices: Any) -> NDArray[np.int64]:
-    import pyarrow as pa
-
     return np.asarray(indices.cast(pa.int64()).fill_null(-1).to_numpy(), dtype=np.int64)
 
 
@@ -233,9 +202,6 @@ def _joined(parts: list[Numbers]) -> Numbers:
 
 def _parsed_texts(chunk: Any, whole: bool) -> Numbers:
     """Texts as numbers: plain ones by arrow, all at once, and the others one by one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     octets = chunk.cast(pa.large_binary())
     raw_is_plain = pc.match_substring_regex(octets, PLAIN_WHOLE if whole else PLAIN_NUMBER).fill_null(False)
     raw_texts = pc.if_else(raw_is_plain, octets, pa.scalar(None, pa.large_binary())).cast(pa.large_string())

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dpstats.engines.cells import ColumnType, Labels, Numbers
-from dpstats.engines.columns.arrow import ArrowColumn
 from dpstats.engines.columns.distinct import labels_of, number_labels
 from dpstats.engines.columns.native import NativeColumn, numbers_of
 from dpstats.engines.columns.texts import identity_of_text
@@ -25,6 +24,8 @@ class NumeralColumn(NativeColumn):
     is_exact = False
 
     def __init__(self, raw_texts: Any, type: ColumnType) -> None:
+        from dpstats.engines.columns.arrow import ArrowColumn  # which loads pyarrow
+
         self._raw_texts = ArrowColumn(raw_texts)
         self.type = type
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Numbers
 from dpstats.engines.columns.arrays import NumpyColumn, array_column
-from dpstats.engines.columns.arrow import ArrowColumn
 from dpstats.engines.columns.distinct import labels_of, texts_at
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.native import NativeColumn
@@ -25,6 +24,8 @@ def pandas_column(series: Any) -> NativeColumn:
     if isinstance(dtype, np.dtype):
         return array_column(series.to_numpy())
     if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage != "python"):
+        from dpstats.engines.columns.arrow import ArrowColumn  # which loads pyarrow
+
         return ArrowColumn(series.array.__arrow_array__())
     if isinstance(dtype, pd.StringDtype):
         return ElementColumn(series.tolist(), ColumnType.TEXT)
