@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -62,9 +63,7 @@ def _domain(name: str, scope: Scope, declared: Mapping[str, Sequence[Any]]) -> S
 
 
 def _combinations(domains: Sequence[Sequence[Any]]) -> list[Key]:
-    count = 1
-    for domain in domains:
-        count *= len(domain)
+    count = math.prod(map(len, domains))
     if count > MOST_KEYS:
         raise InvalidParameterError(f"these keys make {count:,} groups; at most {MOST_KEYS:,} can be asked at once.")
     return list(itertools.product(*domains))

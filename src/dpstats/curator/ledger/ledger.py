@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
 
 from dpstats.curator.ledger.accounts import Account, Receipt, all_entries
 from dpstats.curator.ledger.entries import OPEN, Entry
@@ -92,7 +91,7 @@ class Ledger:
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *how: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
