@@ -66,7 +66,7 @@ def clock_texts(moments: NDArray[Any]) -> list[str]:
 
 
 def duration_text(count: int, unit: str) -> str:
-    """A duration of so many of numpy's time units."""
+    """A duration of `count` of numpy's time units."""
     sign, size = "-" if count < 0 else "", abs(count)
     if unit in ("Y", "M"):
         return f"{sign}P{size}{unit}"

@@ -83,14 +83,6 @@ class TableView:
         """The view of one batch, which computes what it is asked for once."""
         return ViewedBatch(self, batch)
 
-    def kept(self, batch: Batch) -> Mask | None:
-        """Which rows of a batch belong to the view; None where all do."""
-        return self.on(batch).raw_kept
-
-    def cells(self, batch: Batch, name: str, kind: ColumnType) -> Cells:
-        """One column of the rows that belong to the view, read as that type; derived ones have the type that they have."""
-        return self.on(batch).cells(name, kind)
-
 
 class ViewedBatch:
     """A batch as a view shows it."""
@@ -105,7 +97,7 @@ class ViewedBatch:
         """Rows that belong to the view, missing ones included."""
 
     def cells(self, name: str, kind: ColumnType) -> Cells:
-        """One column of the rows that belong to the view."""
+        """One column of the rows that belong to the view, read as that type; derived ones have the type that they have."""
         raw_cells = self._read(name, kind)
         return raw_cells if self.raw_kept is None else select_cells(raw_cells, self.raw_kept)
 

@@ -20,6 +20,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, REQUIRED, Reads, Statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.summaries import MISSING_POLICY
+from dpstats.foundations.text_tables import headed_lines
 
 
 class Caller(enum.Enum):
@@ -137,10 +138,10 @@ def documentation(statistic: Statistic, caller: Caller, more: Sequence[Word] = (
         f"{statistic.summary.rstrip('.')}.",
         "",
         "Parameters",
-        *_indented(rows),
+        *headed_lines(rows),
         "",
         "Methods and what they claim",
-        *_indented({method.name: method.claim for method in statistic.methods.values()}),
+        *headed_lines({method.name: method.claim for method in statistic.methods.values()}),
         "",
         f"Returns {returns}a Release{' (of groups, one for each)' if of_method else ''}, or a NoReply at the same cost.",
         DEBITED if of_method else NOT_COUNTED,
@@ -187,8 +188,3 @@ def _column_names_help(statistic: Statistic) -> dict[str, str]:
         )
         return dict(zip(words, helps, strict=True))
     return dict.fromkeys(words, f"a column by name{'; left out: all rows of the table' if statistic.only_counts else ''}")
-
-
-def _indented(rows: dict[str, str]) -> list[str]:
-    width = max((len(heading) for heading in rows), default=0)
-    return [f"  {heading:<{width}}  {text}" for heading, text in rows.items()]

@@ -5,8 +5,9 @@ The same content gives the same bytes, in SVG with its texts as texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,14 @@ _SETTINGS = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+
+
+@dataclass(frozen=True)
+class Panel:
+    """How high a panel should be, in inches, and what draws it on given axes."""
+
+    height: float
+    draw: Callable[[Any], None]
 
 
 @contextmanager

@@ -1,9 +1,8 @@
 """The writer: brings what the threads of a process want to write into few transactions.
 
-A thread queues its request. Whoever finds that no other has the turn takes it and writes everything that is queued in one
-transaction; who comes meanwhile waits to be called: either the request was written, or it is up to this thread to write. Nobody
-is told that a request was written before its transaction is durable. So many threads share one wait for the disk, and a single
-one waits for nobody.
+A thread queues its request. Whoever finds that no other has the turn takes it and writes all that is queued in one transaction,
+so that threads share one wait for the disk; who comes meanwhile waits to be called: the request was written, or it is up to this
+thread to write. Nobody is told that a request was written before its transaction is durable.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Predict before spending: what to expect of a question, from simulated tables of public shapes.
 
-`plan` reads no data and spends nothing, so nothing here has to be private, and floats and numpy's generator do. It checks and
-prices a question exactly as the statistic's own function does, draws tables of a shape, answers the question on each of them
-by the method that would answer it, and counts replies, errors and the widths of intervals. It knows no statistic by name.
+`plan` reads no data, so nothing here has to be private, and floats and numpy's generator do. It prices a question as the
+statistic's own function does, answers it on random tables of a shape, and counts replies, errors and the widths of intervals.
 """
 
 from __future__ import annotations
@@ -175,14 +174,11 @@ def plan_questions(
         usual = REGRESSION_REPEATS
     tables = usual if repeats is None else _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
     seed = random_bits(source_or_system(rng), 128)
-    progress = Progress(sum(map(len, shapes)) * len(sizes) * tables if wanted is None else None)
-    try:
+    with Progress(sum(map(len, shapes)) * len(sizes) * tables if wanted is None else None) as progress:
         return [
             _planned(question, sizes, own, tables, seed, wanted, as_row, progress)
             for question, own in zip(questions, shapes, strict=True)
         ]
-    finally:
-        progress.close()
 
 
 def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shape, ...]]:

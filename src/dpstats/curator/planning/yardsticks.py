@@ -1,11 +1,10 @@
 """The yardstick of a shape: the value that a statistic has on it, and how far an answer is from that value.
 
-No statistic is asked for its population value, so that one which is registered tomorrow can be measured too. Instead the
-question itself is put to the most regular table of the shape, with next to no noise (epsilon = 100), by the statistic's
-preferred method, or by the first method that replies. That value is right to about six digits where a statistic reads windows
-of order statistics, and to about four where it reads every row, of which fewer are drawn. A statistic whose value grows in step
-with the table, as a count does, is told by asking tables of three sizes, and its value is scaled to the planned size. Only the
-coefficients of features, and the parameters of rows that a statistic simulates for itself, are known without asking.
+No statistic is asked for its population value. The question is put to the most regular table of the shape instead, with next to
+no noise, by the preferred method or the first one that replies. The value is right to about six digits where a statistic reads
+windows of order statistics, and to about four where it reads every row, of which fewer are drawn. A value that grows in step with
+the table, as a count does, is told by asking tables of three sizes, and is scaled to the planned one. Only the coefficients of
+features, and the parameters of rows that a statistic simulates for itself, are known without asking.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Tables in DuckDB: a relation of DuckDB's, read where it is.
 
-A table is read on a connection of the store's own, so that the caller's is left alone, and inside one transaction that begins
-with the first read: all passes see the same rows, whatever is written meanwhile. What the caller has not committed by then is
-not seen. Rows come in ranges of DuckDB's row numbers, in their order; each range is fetched whole, so that no result stays open
-and any number of passes may run at once. Ranges are halved where a column of one has more bytes of text than Arrow takes at once.
+A table is read on a connection of the store's own, in one transaction that begins with the first read: all passes see the same
+rows, and nothing that was not committed by then. Rows come in ranges of DuckDB's row numbers, in their order; each is fetched
+whole, so that any number of passes may run at once, and halved where a column has more bytes of text than Arrow takes at once.
 
 Anything else (a query, a view, a temporary table) is run once, at the first read and on the caller's connection, which must
 have no unfinished result then. Its rows are kept in a temporary table of DuckDB's, so that a query is one table for all passes.
@@ -95,7 +94,8 @@ class DuckDBStore(LocalStore):
         for low in range(0, raw_top, self._batch_rows):
             for raw_rows in self._fetch(wanted, low, low + self._batch_rows):
                 if raw_rows.num_rows:
-                    yield _batch(wanted, raw_rows)
+                    assembled = {column.name: column.assemble(raw_rows.column(column.alias)) for column in wanted}
+                    yield Batch(assembled, raw_rows.num_rows)
 
     def close(self) -> None:
         """Ends the transaction and drops what was kept; the store can be read no more."""
@@ -191,10 +191,6 @@ class DuckDBStore(LocalStore):
         raw_numbers = raw_rows.column(0).to_numpy()
         in_order = bool((np.diff(raw_numbers) > 0).all())  # so it is, unless somebody told DuckDB not to preserve it
         return raw_rows if in_order else raw_rows.take(np.argsort(raw_numbers))
-
-
-def _batch(columns: Sequence[DuckDBColumn], raw_rows: pyarrow.Table) -> Batch:
-    return Batch({column.name: column.assemble(raw_rows.column(column.alias)) for column in columns}, raw_rows.num_rows)
 
 
 def _own_connection(relation: Any) -> Any:

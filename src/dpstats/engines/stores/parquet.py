@@ -55,7 +55,7 @@ class ParquetStore(LocalStore):
         return "\n".join(map(str, self._versions))
 
     def bounded(self, bound: Bound) -> Store:
-        """The same table with at most so many rows of each unit; an error where different ids might be read as one."""
+        """The same table with at most `bound.rows` rows of each unit; an error where different ids might be read as one."""
         if bound.unit in self._cut_off:
             raise DataTypeError(
                 f"column {shown(bound.unit)} cannot be the unit: it has times of 96 bits, which are cut off. Save them as text."

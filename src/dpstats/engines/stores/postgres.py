@@ -92,7 +92,7 @@ class PostgresStore(LocalStore):
         return self
 
     def bounded(self, bound: Bound) -> Store:
-        """The same table with at most so many rows of each unit; a view is refused at once."""
+        """The same table with at most `bound.rows` rows of each unit; a view is refused at once."""
         return BoundedStore(self.repeatable(), bound)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

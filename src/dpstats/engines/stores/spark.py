@@ -99,7 +99,7 @@ class SparkStore:
         return job.merge([pickle.loads(part) for part in raw_parts] or [job.scan(())])
 
     def bounded(self, bound: Bound) -> SparkStore:
-        """The same table with at most so many rows of each unit, kept in Spark's storage from the first pass on."""
+        """The same table with at most `bound.rows` rows of each unit, kept in Spark's storage from the first pass on."""
         from dpstats.engines.stores.spark_bounds import keep_bounded
 
         bounded = copy(self)
