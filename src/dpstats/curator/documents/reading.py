@@ -32,7 +32,6 @@ from dpstats.foundations.registry import (
     INTERVAL,
     OTHER_NAMES,
     Parameter,
-    Statistic,
     checked_level,
     find_statistic,
     statistic_names,
@@ -139,23 +138,20 @@ def _columns(statistic: str, plain: Mapping[str, Any]) -> tuple[str, ...]:
         if name in plain and name not in wanted:
             raise InvalidParameterError(f"{name}: {statistic} takes {' and '.join(wanted)}: leave it out.")
     if not found.has_outcome:
-        return _checked_columns(found, _texts(plain, "columns"))
+        names = _texts(plain, "columns")
+        if found.takes_only_columns:
+            with named("columns"):
+                check_columns(found, names)
+        elif len(names) != len(found.reads) and (names or not found.only_counts):
+            example = '["income"]' if len(found.reads) == 1 else '["income", "age"]'
+            raise InvalidParameterError(f"columns must be a list of {len(found.reads)} for {found.name}, such as {example}.")
+        return names
     outcome = plain.get("outcome")
     if type(outcome) is not str or not outcome:
         raise MissingParameterError(f'outcome must name a column: {statistic} takes features and "outcome": "income".')
     names = (*_texts(plain, "features", required=True), outcome)
     with named("features"):
         check_columns(found, names)
-    return names
-
-
-def _checked_columns(statistic: Statistic, names: tuple[str, ...]) -> tuple[str, ...]:
-    if statistic.takes_only_columns:
-        with named("columns"):
-            check_columns(statistic, names)
-    elif len(names) != len(statistic.reads) and (names or not statistic.only_counts):
-        example = '["income"]' if len(statistic.reads) == 1 else '["income", "age"]'
-        raise InvalidParameterError(f"columns must be a list of {len(statistic.reads)} for {statistic.name}, such as {example}.")
     return names
 
 
