@@ -125,7 +125,9 @@ class Groups(Asker, GroupMethods):
     def _serve(self, question: Question, scope: Scope, text: str, delta: Fraction, source: RandomSource) -> Any:
         """The answer to a priced question in every group; `delta` is what a private choice of keys spends beside it."""
         cost = question.cost if self._keys is not None else replace(question.cost, delta=delta)
-        request = Request(question, text, self._canonical(scope, question.columns), cost)
+        keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
+        canonical = {**scope.to_dict(*question.columns, *self._by), "by": list(self._by), "keys": keys}
+        request = Request(question, text, canonical, cost)
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
         if self._keys is None:
             spendable_epsilon(row_question.epsilon * KEYS_SHARE)
@@ -138,10 +140,6 @@ class Groups(Asker, GroupMethods):
     def __repr__(self) -> str:
         keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"
         return f"Groups({self._table.name} by {', '.join(self._by)}: {keys})"
-
-    def _canonical(self, scope: Scope, columns: Sequence[str]) -> dict[str, object]:
-        keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
-        return {**scope.to_dict(*columns, *self._by), "by": list(self._by), "keys": keys}
 
 
 @dataclass(frozen=True)

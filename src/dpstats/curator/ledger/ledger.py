@@ -41,7 +41,10 @@ class Ledger:
 
     def account(self, dataset: str, terms: Terms) -> Account:
         """The account of a data set: opened if there is none yet, and otherwise only if its terms are the same."""
-        _checked_name(dataset)
+        if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable() or len(dataset) > LONGEST_NAME:
+            raise InvalidParameterError(
+                f"a data set's name must be one line of printable text, of {LONGEST_NAME} letters at most."
+            )
 
         def open_once(page: Page) -> Terms:
             entry = page.latest(dataset, OPEN)
@@ -111,9 +114,3 @@ def open_ledger(address: str | os.PathLike[str], *, read_only: bool = False) -> 
     if "://" in text:
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
     return Ledger(SqliteEntryStore(text, read_only=read_only))
-
-
-def _checked_name(dataset: object) -> str:
-    if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable() or len(dataset) > LONGEST_NAME:
-        raise InvalidParameterError(f"a data set's name must be one line of printable text, of {LONGEST_NAME} letters at most.")
-    return dataset

@@ -124,8 +124,10 @@ class Writer:
                     request.wait()
                 else:
                     self._see_to(request)
-        except BaseException:
-            self._forget(request)
+        except BaseException:  # an interrupted thread no longer waits; what was not yet begun is not written
+            with suppress(ValueError):
+                self._queue.remove(request)
+            self._call_first()
             raise
         if request.error is not None:
             raise request.error
@@ -157,12 +159,6 @@ class Writer:
                 self._write_all()
             if not request.finished:  # somebody took it from the queue, and was stopped before saying what became of it
                 request.finish()
-
-    def _forget(self, request: _WriteRequest[Any]) -> None:
-        """An interrupted thread no longer waits; what was not yet begun is not written."""
-        with suppress(ValueError):
-            self._queue.remove(request)
-        self._call_first()
 
     def _call_first(self) -> None:
         with suppress(IndexError):

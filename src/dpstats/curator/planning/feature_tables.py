@@ -39,8 +39,10 @@ def drawn_features(
     if outcomes is Outcomes.NUMBERS:
         noise = _values(shape, generator.standard_normal(rows)) - middle
         outcome = middle + predictor + _spread(features) * noise
+    elif outcomes is Outcomes.COUNTS:
+        outcome = generator.poisson(COUNT * np.exp(np.minimum(predictor, _STEEPEST))).astype(np.float64)
     else:
-        outcome = _drawn_outcome(predictor, outcomes, generator)
+        outcome = (generator.logistic(size=rows) < predictor).astype(np.float64)
     return as_table([*columns, outcome])
 
 
@@ -63,13 +65,6 @@ def _together(shape: Shape, columns: int, rows: int, generator: np.random.Genera
     """Columns of the shape that go together."""
     shared = math.sqrt(CORRELATION) * generator.standard_normal(rows)
     return [_values(shape, shared + math.sqrt(1 - CORRELATION) * generator.standard_normal(rows)) for _ in range(columns)]
-
-
-def _drawn_outcome(predictor: Floats, outcomes: Outcomes, generator: np.random.Generator) -> Floats:
-    """Outcomes of 0 or 1, or counts."""
-    if outcomes is Outcomes.COUNTS:
-        return generator.poisson(COUNT * np.exp(np.minimum(predictor, _STEEPEST))).astype(np.float64)
-    return (generator.logistic(size=predictor.size) < predictor).astype(np.float64)
 
 
 def _spread(features: int) -> float:

@@ -40,8 +40,3 @@ def truth_where(raw_holds: NDArray[Any], raw_present: Rows | None) -> Truth:
     if raw_present is None:
         return Truth(raw_holds, ~raw_holds)
     return Truth(raw_holds & raw_present, ~raw_holds & raw_present)
-
-
-def truth_of_cells(cells: Numbers) -> Truth:
-    """Boolean cells as a condition."""
-    return truth_where(cells.raw_values != 0, cells.raw_present)

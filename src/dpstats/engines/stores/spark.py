@@ -129,12 +129,10 @@ class Scan:
         raw_part = None
         with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they would be printed, and may carry values
-            raw_part = pickle.dumps(self._job.scan(self._batches(raw_batches)))
+            raw_tables = _gathered(raw_batches)
+            batches = (Batch(dict(zip(self._names, table.columns, strict=False)), table.num_rows) for table in raw_tables)
+            raw_part = pickle.dumps(self._job.scan(batches))
         yield pyarrow.RecordBatch.from_arrays([pyarrow.array([raw_part], pyarrow.binary())], names=["part"])
-
-    def _batches(self, raw_batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Batch]:
-        for raw_table in _gathered(raw_batches):
-            yield Batch(dict(zip(self._names, raw_table.columns, strict=False)), raw_table.num_rows)
 
 
 def _free(frame: DataFrame) -> None:

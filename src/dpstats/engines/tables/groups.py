@@ -105,7 +105,7 @@ class SheetJob:
         raw_cells = {
             (place, reading): select_cells(viewed.cells(name, reading), order)
             for place, (name, kind) in enumerate(self.columns)
-            for reading in _readings(kind)
+            for reading in ((ColumnType.NUMBER, ColumnType.TEXT) if kind is ColumnType.UNDECLARED else (kind,))
         }
         return Sheet(raw_cells, np.cumsum(np.bincount(codes[order], minlength=len(self.keys.keys))))
 
@@ -143,8 +143,3 @@ class CellBatch(Batch):
     def cells(self, name: str, kind: ColumnType) -> Cells:
         """One column, as it was read."""
         return select_cells(self._sheet.raw_cells[int(name), kind], self._slice)
-
-
-def _readings(kind: ColumnType) -> tuple[ColumnType, ...]:
-    """The types that a column's cells are read as for its parts."""
-    return (ColumnType.NUMBER, ColumnType.TEXT) if kind is ColumnType.UNDECLARED else (kind,)

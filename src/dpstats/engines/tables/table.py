@@ -167,14 +167,11 @@ class KeyedJob(Generic[Summary]):
 
     def scan(self, batches: Iterable[Batch]) -> Summary:
         """Show it those rows."""
-        return self.job.scan(self._own(batch) for batch in batches)
+        return self.job.scan(BoundedBatch(batch, self.keys.codes(self.view.on(batch)) == self.number) for batch in batches)
 
     def merge(self, parts: Sequence[Summary]) -> Summary:
         """As the job itself does."""
         return self.job.merge(parts)
-
-    def _own(self, batch: Batch) -> Batch:
-        return BoundedBatch(batch, self.keys.codes(self.view.on(batch)) == self.number)
 
 
 def _label(label: Any) -> Any:
