@@ -14,8 +14,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 import dpstats
 from dpstats import selecting
 from dpstats.foundations import accepted
-from dpstats.foundations.calls import Caller, Word, documentation, signature, types_of
-from dpstats.foundations.registry import REQUIRED, Statistic, ValueBy, find_statistic, statistic_names
+from dpstats.foundations.accepted import ColumnNames, Columns, Rows, literal_of
+from dpstats.foundations.arguments import column_words
+from dpstats.foundations.calls import MORE, Caller, Word, common_words, documentation, signature
+from dpstats.foundations.registry import AUTO, REQUIRED, Reads, Statistic, ValueBy, find_statistic, statistic_names
 
 SOURCE = Path(__file__).parents[1] / "src" / "dpstats"
 ALIASES = {
@@ -28,6 +30,22 @@ HEADER = '''# Written by `make stubs` from the registry: do not edit.
 
 '''
 RELEASED, GROUPED = "Release", "GroupedRelease"
+
+
+def types_of(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -> dict[str, Any]:
+    """The type of what each parameter takes, by name."""
+    types = {word.name: word.takes for word in (*more, *common_words(caller))}
+    types["method"] = literal_of((AUTO, *statistic.methods))
+    for each in statistic.parameters:
+        by_name = caller is Caller.METHOD and each.takes_by_name is not None
+        types[each.name] = each.takes_by_name if by_name else each.takes
+    several = Columns if caller is Caller.FUNCTION else ColumnNames
+    single = Rows if caller is Caller.FUNCTION else str
+    for word, reads in zip(column_words(statistic, caller.value), statistic.reads, strict=True):
+        types[word] = several if reads is Reads.FEATURES else single | None if statistic.only_counts else single
+    if statistic.only_counts and caller is Caller.FUNCTION:
+        types[Caller.FUNCTION.value] = single
+    return {**types, MORE: several}
 
 
 class Stub:

@@ -113,8 +113,7 @@ def _feature_name(feature: Feature) -> str:
 
 def _label(data: Any) -> str:
     """The name that a Series carries, cut off where it is long."""
-    name = _name(data)
-    return shortened(name, _LONGEST_LABEL)
+    return shortened(_name(data), _LONGEST_LABEL)
 
 
 def _name(data: Any) -> str:

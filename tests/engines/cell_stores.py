@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, select_cells
 from dpstats.engines.columns.native import number_array
+from dpstats.engines.expressions import Expression
+from dpstats.engines.expressions.language import Nothing
 from dpstats.engines.stores.store import Batch, Job, LocalStore, Summary
 
 Table = Mapping[str, Cells]
@@ -82,20 +83,26 @@ class FarStore(CellStore):
         return job.merge([pickle.loads(part) for part in parts])
 
 
-@dataclass(frozen=True)
-class Computed:
+class Computed(Expression):
     """A derived column, or a condition, by a function of cells that pickles."""
 
-    columns: tuple[tuple[str, ColumnType], ...]
-    compute: Callable[..., Any]
-    type: ColumnType = ColumnType.NUMBER
+    def __init__(
+        self, columns: tuple[tuple[str, ColumnType], ...], compute: Callable[..., Any], type: ColumnType = ColumnType.NUMBER
+    ) -> None:
+        super().__init__(Nothing(type))
+        self.__dict__.update(read_columns=columns, compute=compute)
+
+    @property
+    def columns(self) -> tuple[tuple[str, ColumnType], ...]:
+        columns: tuple[tuple[str, ColumnType], ...] = self.__dict__["read_columns"]
+        return columns
 
     def cells(self, read: Callable[[str, ColumnType], Cells]) -> Cells:
-        cells: Cells = self.compute(*(read(*column) for column in self.columns))
+        cells: Cells = self.__dict__["compute"](*(read(*column) for column in self.columns))
         return cells
 
     def mask(self, read: Callable[[str, ColumnType], Cells]) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = self.compute(*(read(*column) for column in self.columns))
+        mask: NDArray[np.bool_] = self.__dict__["compute"](*(read(*column) for column in self.columns))
         return mask
 
 

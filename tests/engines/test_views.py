@@ -54,17 +54,17 @@ def batch() -> CellBatch:
 def test_a_view_without_conditions_hands_out_the_very_cells_of_the_batch() -> None:
     rows = batch()
     view = TableView(SCHEMA)
-    assert view.kept(rows) is None
-    assert view.cells(rows, "age", NUMBER) is rows.cells("age", NUMBER)
+    assert view.on(rows).raw_kept is None
+    assert view.on(rows).cells("age", NUMBER) is rows.cells("age", NUMBER)
     assert view.on(rows).rows == 5
 
 
 def test_rows_are_kept_where_all_conditions_are_true() -> None:
     view = TableView(SCHEMA, conditions=(OLD, NORTH))
-    kept = view.kept(batch())
+    kept = view.on(batch()).raw_kept
     assert kept is not None
     assert kept.tolist() == [False, False, False, True, False]
-    cells = view.cells(batch(), "age", NUMBER)
+    cells = view.on(batch()).cells("age", NUMBER)
     assert isinstance(cells, Numbers)
     assert cells.raw_values.tolist() == [50]
     assert view.on(batch()).rows == 1
@@ -73,8 +73,8 @@ def test_rows_are_kept_where_all_conditions_are_true() -> None:
 def test_a_condition_that_all_rows_meet_copies_nothing() -> None:
     rows = CellBatch({"age": numbers([30, 31], "int64")}, 2)
     view = TableView(SCHEMA, conditions=(OLD,))
-    assert view.kept(rows) is None
-    assert view.cells(rows, "age", NUMBER) is rows.cells("age", NUMBER)
+    assert view.on(rows).raw_kept is None
+    assert view.on(rows).cells("age", NUMBER) is rows.cells("age", NUMBER)
 
 
 def test_derived_columns_use_earlier_ones_and_conditions_use_them() -> None:
@@ -130,7 +130,7 @@ def test_wrong_names_and_types_are_refused() -> None:
     with pytest.raises(InvalidParameterError, match="already"):
         TableView(SCHEMA, {"age": DOUBLE})
     with pytest.raises(InvalidParameterError, match="cannot be read as text"):
-        TableView(SCHEMA, {"double": DOUBLE}).cells(batch(), "double", TEXT)
+        TableView(SCHEMA, {"double": DOUBLE}).on(batch()).cells("double", TEXT)
 
 
 def test_a_view_survives_pickling_and_its_makers_changes() -> None:

@@ -1,9 +1,8 @@
 """Accountants: how the costs of many questions add up, and when the sum has reached a budget.
 
-An accountant keeps two rational numbers, a loss and a delta. `basic` adds epsilons; `zcdp` adds rho, a factor times epsilon**2,
-which lets many small questions fit where their epsilons alone would not; `advanced` adds Renyi divergences at one order that
-suits the budget, and so fits whatever `zcdp` does and more. The factor belongs to the method: 1/2 for whatever is epsilon-DP,
-1/8 for an exponential mechanism.
+An accountant keeps a loss and a delta. `basic` adds epsilons; `zcdp` adds rho, a factor times epsilon**2, which fits more small
+questions; `advanced` adds Renyi divergences at one order that suits the budget, and fits what `zcdp` does and more. The factor
+belongs to the method: 1/2 for whatever is epsilon-DP, 1/8 for an exponential mechanism.
 
 Claim      Questions that are asked one after another, each chosen after seeing all earlier answers and each
            (epsilon_i, delta_i)-DP, and factor_i * epsilon_i**2 zero-concentrated apart from delta_i, are together

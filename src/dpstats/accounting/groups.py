@@ -1,7 +1,7 @@
 """Group privacy: what a claim about one row says about all the rows of a unit, and back.
 
-A unit (a person, a household) has at most k rows in the table. Statistics make their claims for one row added or removed; a
-path of such steps leads from a table to any of its neighbours, and the claim is paid once for each step.
+A unit (a person, a household) has at most k rows. Statistics make their claims for one row added or removed, which is paid for
+once for each such step between neighbouring tables.
 
 Claim      A release that is (epsilon, delta)-DP for one row added or removed is unit_cost(epsilon, delta, steps)-DP for
            tables that many steps apart; `row_cost` asks the other way round: which row-level claim keeps a wanted one.

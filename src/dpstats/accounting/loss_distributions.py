@@ -71,7 +71,5 @@ def _distributions() -> Any:
     try:
         from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
     except ImportError:
-        raise MissingExtraError(
-            "method 'pld' needs dp-accounting: pip install 'dpstats[pld]', or in a clone of dpstats pip install -e '.[pld]'."
-        ) from None
+        raise MissingExtraError.about("method 'pld' needs dp-accounting", "pld") from None
     return PrivacyLossDistribution

@@ -1,7 +1,6 @@
 """Renyi divergence at one order: what a question loses there, and what a divergence amounts to as (epsilon, delta).
 
-The order is 1 + excess. At one fixed order the losses of questions add up, whoever chooses them and when, so that a sum of them
-can be held to a limit.
+The order is 1 + excess. At a fixed order the losses of questions add up, whoever chooses them and when.
 
 Claim      A question of epsilon, apart from its delta, has a divergence of at most `divergence` at the order; divergences that
            add up to at most r are (r + conversion(excess, delta), delta)-DP

@@ -13,7 +13,9 @@ from dpstats.foundations.text_tables import headed_lines
 
 def plain_text(answers: Sequence[Release | NoReply], total: PrivacyCost, *, cards: bool) -> str:
     """The answers for people."""
-    blocks = [_card_text(answer) if cards else _answer_text(answer) for answer in answers]
+    blocks = [_answer_text(answer) for answer in answers]
+    if cards:
+        blocks = [str(answer.card(whole=True) if isinstance(answer, Release) else answer.card()) for answer in answers]
     blocks.append(
         f"Spent by this call: {total}. Neighbours: {total.neighbors.describe(total.unit)}.\n"
         "Nothing keeps count between calls: every further call on the same data spends more on top of this."
@@ -32,10 +34,6 @@ def json_text(file: str, answers: Sequence[Release | NoReply], total: PrivacyCos
         "private": all(answer.private for answer in answers),
     }
     return json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _card_text(answer: Release | NoReply) -> str:
-    return str(answer.card(whole=True) if isinstance(answer, Release) else answer.card())
 
 
 def _answer_text(answer: Release | NoReply) -> str:

@@ -12,13 +12,15 @@ import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.cli import exits
 from dpstats.cli.answers import json_text, plain_text
 from dpstats.cli.command import Command, add_delta_and_neighbors, add_questions_and_epsilon
-from dpstats.cli.formulas import offer_of_formula, usual_delta, with_levels
+from dpstats.cli.formulas import LEVELS_DELTA, offer_of_formula
 from dpstats.cli.pricing import Offer, offer_of, priced, total_cost
-from dpstats.cli.questions import FORMULA, ParsedQuestion, parse_question
+from dpstats.cli.questions import ParsedQuestion, parse_question
 from dpstats.curator.desk import Desk
+from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.formulas import MODELS, FormulaQuestion, ask_formula
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import shown
 from dpstats.engines.stores.opening import INFER, Types, open_store
 from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import call_words, split_parameters
@@ -54,7 +56,7 @@ Everything is checked and priced before the file is read; what goes wrong becaus
 
 
 _FORMULAS = (
-    f"  {FORMULA}('income ~ age + C(region)', model=linear)  A regression by a formula",
+    f"  {REGRESSION}('income ~ age + C(region)', model=linear)  A regression by a formula",
     f"    model: {', '.join(MODELS)}; what it takes by itself goes by name, such as quantile=0.9",
     "    levels: those of categories, where they are public: levels={region: [north, south]}, the first being the reference",
 )
@@ -120,9 +122,9 @@ def run(arguments: argparse.Namespace) -> int:
 def price_all(parsed: Sequence[ParsedQuestion], types: Types, arguments: argparse.Namespace) -> list[Question | FormulaQuestion]:
     """Checked and priced questions; where there is a formula among them, the names and types of the columns are read for it."""
     neighbors, unit = arguments.neighbors, arguments.unit
-    schema = open_store(arguments.file, types)[1] if any(each.statistic == FORMULA for each in parsed) else {}
+    schema = open_store(arguments.file, types)[1] if any(each.statistic == REGRESSION for each in parsed) else {}
     offers: list[Offer[Question | FormulaQuestion]] = [
-        offer_of_formula(each, schema, neighbors, unit) if each.statistic == FORMULA else offer_of(each, neighbors, unit)
+        offer_of_formula(each, schema, neighbors, unit) if each.statistic == REGRESSION else offer_of(each, neighbors, unit)
         for each in parsed
     ]
     return priced(offers, epsilon=arguments.epsilon, delta=arguments.delta)
@@ -174,7 +176,9 @@ def _usual_deltas(questions: Sequence[Question | FormulaQuestion], answers: Sequ
     """A word on deltas that were spent although none was given; empty where there is none."""
     for question, answer in zip(questions, answers, strict=True):
         if isinstance(question, FormulaQuestion):
-            usual, listed, way = usual_delta(question), with_levels(question), "made the question take delta = {}"
+            unknown, way = question.design.unknown, "made the question take delta = {}"
+            usual = LEVELS_DELTA if unknown else None
+            listed = f"C({shown(unknown[0].key)}, levels=['...', '...'])" if unknown else ""
         else:
             usual, way = question.statistic.usual_delta, "took delta = {} to find"
             listed = f"{question.statistic.name}({question.column}, ['...', '...'])"

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 import dpstats.statistics  # noqa: F401  (fills the registry)
 from dpstats.cli import exits
 from dpstats.cli.command import Command
-from dpstats.cli.pricing import price_questions
+from dpstats.cli.pricing import offer_of, priced
 from dpstats.cli.questions import parse_question
 from dpstats.data import survey
 from dpstats.direct import answer_given
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded, source_or_system
-from dpstats.foundations.registry import Question
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 
@@ -117,7 +116,8 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
     card = ""
     print(bold(_row("question", "private answer", "95% interval", "epsilon", "left", "true (*)")))
     for demo_question in QUESTIONS:
-        question = _priced(demo_question)
+        offer = offer_of(parse_question(demo_question.text), BUDGET.neighbors, BUDGET.unit)
+        (question,) = priced([offer], epsilon=demo_question.epsilon, delta=None)
         price = decimal_text(question.epsilon)
         if question.epsilon > left:
             print(_row(demo_question.text, "not asked", "", price, decimal_text(left)))
@@ -142,12 +142,6 @@ def _ask_in_turn(table: dict[str, Numbers], source: RandomSource | None, bold: C
     return card
 
 
-def _priced(demo_question: DemoQuestion) -> Question:
-    parsed = [parse_question(demo_question.text)]
-    (question,) = price_questions(parsed, epsilon=demo_question.epsilon, delta=None, neighbors=BUDGET.neighbors, unit=BUDGET.unit)
-    return question
-
-
 def _raw_complete(raw_columns: Sequence[Numbers]) -> Numbers:
     """The rows that have all columns: of one column an array, of several rows by columns."""
     raw_rows: Numbers = np.column_stack([column.astype(float) for column in raw_columns])
@@ -165,7 +159,8 @@ def _show_table(text: str, answer: Release | NoReply, price: str, left: str, tru
 
 def _say_what_next(bold: Callable[[str], str]) -> None:
     print(bold("\nNext"))
-    print(f'  {_program()} ask {_bundled_file()} "median(income)" --epsilon 1')
+    bundled = Path(str(resources.files("dpstats.data").joinpath("survey.csv")))
+    print(f'  {_program()} ask {_from_here(bundled)} "median(income)" --epsilon 1')
     print("      the same table as a file; put your own CSV, TSV or Parquet file in its place")
     print(f"  {_program()} ask --help\n      all the questions there are")
     print("  python: import dpstats as dp; dp.median(x, epsilon=1)\n      lists, numpy, pandas, polars, arrow")
@@ -175,10 +170,6 @@ def _program() -> str:
     """How the shell finds this program: by its name, or by where it lies."""
     script = Path(sys.executable).with_name("dpstats")
     return "dpstats" if shutil.which("dpstats") or not script.exists() else _from_here(script)
-
-
-def _bundled_file() -> str:
-    return _from_here(Path(str(resources.files("dpstats.data").joinpath("survey.csv"))))
 
 
 def _from_here(path: Path) -> str:

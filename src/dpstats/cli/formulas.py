@@ -9,7 +9,6 @@ from dpstats.cli.pricing import Offer, refuse_words_of_the_call
 from dpstats.cli.questions import ParsedQuestion
 from dpstats.curator.formulas import FormulaQuestion, priced_formula, statistic_of
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.complaints import shown
 from dpstats.engines.formulas.design import read_design
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.registry import AUTO, INTERVAL, may_spend_delta, must_spend_delta
@@ -43,14 +42,3 @@ def offer_of_formula(
 
     usual = LEVELS_DELTA if finds_levels and not must_spend else None
     return Offer(question, may_spend or finds_levels, must_spend or finds_levels, usual, at)
-
-
-def usual_delta(asked: FormulaQuestion) -> Fraction | None:
-    """What is spent where no delta is given; None where none is needed."""
-    return LEVELS_DELTA if asked.design.unknown else None
-
-
-def with_levels(asked: FormulaQuestion) -> str:
-    """How levels that were not listed are listed, for the first category that has some; empty where there is none."""
-    unknown = asked.design.unknown
-    return f"C({shown(unknown[0].key)}, levels=['...', '...'])" if unknown else ""

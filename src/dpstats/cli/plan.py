@@ -13,7 +13,8 @@ from typing import Any
 from dpstats.cli import exits
 from dpstats.cli.command import Command, add_delta_and_neighbors, add_questions_and_epsilon
 from dpstats.cli.pricing import asked_statistic, price_questions
-from dpstats.cli.questions import FORMULA, ParsedQuestion, comes_first, name_columns, parse_question, take_first
+from dpstats.cli.questions import ParsedQuestion, comes_first, name_columns, parse_question, take_first
+from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.planning.bundles import planned_columns
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
@@ -95,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 def with_features(parsed: Sequence[ParsedQuestion], features: int | None) -> list[ParsedQuestion]:
     """The questions, with a word for each column that they leave out, and `features` features in place of one."""
     for question in parsed:
-        if question.statistic == FORMULA:
+        if question.statistic == REGRESSION:
             raise InvalidParameterError(
                 "a formula cannot be planned without its table: plan linear_regression(X, y) with --features."
             )

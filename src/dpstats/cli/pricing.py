@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
-from dpstats.cli.questions import FORMULA, ParsedQuestion, split_columns
+from dpstats.cli.questions import ParsedQuestion, split_columns
+from dpstats.curator.documents.document import REGRESSION
 from dpstats.foundations.arguments import check_columns
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
@@ -109,8 +110,8 @@ def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Qu
 def asked_statistic(question: ParsedQuestion) -> Statistic:
     """The statistic that a question names; an error with the nearest name where there is none."""
     name = question.statistic
-    if name not in statistic_names() and likely_name(name, [*statistic_names(), FORMULA], OTHER_NAMES) == FORMULA:
-        raise UnknownNameError(f"there is no statistic {name!r}; did you mean {FORMULA}('income ~ age + C(region)')?")
+    if name not in statistic_names() and likely_name(name, [*statistic_names(), REGRESSION], OTHER_NAMES) == REGRESSION:
+        raise UnknownNameError(f"there is no statistic {name!r}; did you mean {REGRESSION}('income ~ age + C(region)')?")
     return find_statistic(name)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import takewhile
 
+from dpstats.curator.documents.document import REGRESSION
 from dpstats.foundations.arguments import call_words, split_parameters
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.registry import Statistic
@@ -22,9 +23,7 @@ _EXAMPLE = 'write it like median(income) or quantile("net income", 0.9, epsilon=
 
 _EXAMPLE_COLUMNS = ("income", "age")
 _EXAMPLE_FEATURES = "[age, schooling], income"
-FORMULA = "regression"
-"""What a question about a formula is called."""
-_EXAMPLE_FORMULA = f"write a formula in quotes, like {FORMULA}('income ~ age + C(region)')"
+_EXAMPLE_FORMULA = f"write a formula in quotes, like {REGRESSION}('income ~ age + C(region)')"
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def parse_question(text: str, *, needs_column: bool = True) -> ParsedQuestion:
         value = keyword.value
         keywords[keyword.arg] = _dictionary(value, text) if isinstance(value, ast.Dict) else _literal(value, text)
     if not call.args and needs_column:
-        missing = "holds no formula" if call.func.id == FORMULA else "names no column"
+        missing = "holds no formula" if call.func.id == REGRESSION else "names no column"
         raise MissingParameterError(f"the question {_quoted(text)} {missing}: {_example(text)}.")
     positional = tuple(_literal(argument, text) for argument in call.args)
     column = _names(positional[0]) if positional else None
@@ -220,7 +219,7 @@ def _unclear(text: str) -> InvalidParameterError:
 
 
 def _example(text: str) -> str:
-    return _EXAMPLE_FORMULA if text.lstrip().startswith(f"{FORMULA}(") or "~" in text else _EXAMPLE
+    return _EXAMPLE_FORMULA if text.lstrip().startswith(f"{REGRESSION}(") or "~" in text else _EXAMPLE
 
 
 def _quoted(text: str) -> str:

@@ -51,7 +51,8 @@ def document_of(result: Result) -> dict[str, Any]:
 
 def result_of(document: Mapping[str, Any], statistic: Statistic) -> Result:
     """The result that a document of `document_of` was made from; only private results are archived."""
-    cost = _revived_cost(document["cost"])
+    plain = document["cost"]
+    cost = PrivacyCost(Fraction(plain["epsilon"]), Fraction(plain["delta"]), plain["neighbors"], plain["unit"])
     if "groups" in document:
         replies = {_revived(key): result_of(reply, statistic) for key, reply in document["groups"]}
         notes = _revived(document["notes"])
@@ -111,7 +112,3 @@ def _plain_cost(cost: PrivacyCost) -> dict[str, str]:
         "neighbors": cost.neighbors.value,
         "unit": cost.unit,
     }
-
-
-def _revived_cost(plain: Mapping[str, str]) -> PrivacyCost:
-    return PrivacyCost(Fraction(plain["epsilon"]), Fraction(plain["delta"]), plain["neighbors"], plain["unit"])

@@ -9,7 +9,7 @@ Why        A row has one label in each category, so that the choice in one of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from dpstats.engines.groups.keys import count_keys
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
 from dpstats.foundations.keys import Label, in_key_order
-from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.privacy import spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Question
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
@@ -53,7 +53,7 @@ def split_price(question: Question, categories: int) -> tuple[LevelPrice, Questi
     epsilon = question.epsilon * LEVELS_SHARE
     delta = question.delta / 2 if question.method.needs_delta else question.delta
     amount = row_cost(epsilon / categories, delta / categories, steps_between(question.neighbors, 1))
-    rest = PrivacyCost(question.epsilon - epsilon, question.delta - delta, question.neighbors, question.cost.unit)
+    rest = question.cost - replace(question.cost, epsilon=epsilon, delta=delta)
     return LevelPrice(spendable_epsilon(amount.epsilon), spendable_delta(amount.delta)), replace(question, cost=rest)
 
 
@@ -62,7 +62,8 @@ def choose_levels(
 ) -> Design | None:
     """The design with levels that many rows have, sorted; None where a category has fewer than two, or they cannot be made few
     enough."""
-    found = {each.key: _most_common(_common_labels(store, view, each, price, source), most_features) for each in design.unknown}
+    most = most_features + 1  # labels that a design can have: one of them is the reference
+    found = {each.key: dict(_common_labels(store, view, each, price, source).most_common(most)) for each in design.unknown}
     if any(len(labels) < 2 for labels in found.values()):
         return None
     while True:
@@ -76,19 +77,13 @@ def choose_levels(
         found[key] = {label: noisy_count for label, noisy_count in found[key].items() if label != rarest}
 
 
-def _most_common(noisy_counts: Mapping[Label, int], most_features: int) -> dict[Label, int]:
-    """The labels that a design can have at most: one more than features."""
-    ranked = sorted(noisy_counts.items(), key=lambda each: -each[1])
-    return dict(ranked[: most_features + 1])
-
-
 def _common_labels(
     store: Store, view: TableView, category: CategoryFactor, price: LevelPrice, source: RandomSource
-) -> Mapping[Label, int]:
+) -> Counter[Label]:
     """The labels of a category that many rows have, each with its noisy count."""
     node, name = category.node, category.key
     if not isinstance(node, ColumnReference):
         view = replace(view, derived={**view.derived, name: Expression(node)})
     kind = ColumnType.TEXT if node.type is ColumnType.UNDECLARED else node.type
     raw_counts = {label: raw_count for (label,), raw_count in count_keys(store, view, [name], [kind]).items()}
-    return choose_keys(raw_counts, price.epsilon, price.delta, source)
+    return Counter(choose_keys(raw_counts, price.epsilon, price.delta, source))

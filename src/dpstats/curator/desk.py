@@ -1,9 +1,8 @@
 """The desk: a question's way from its price to its answer.
 
-Every question takes the same steps in the same order: it is checked and priced from public things alone; if it was asked before,
-the archive answers it; else its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived
-and handed out. Whatever goes wrong after the debit because of the data is one charged `NoReply`. A desk without an account,
-over containers or a file that the asker holds, takes the same steps but for the ledger's.
+A question is checked and priced from public things alone; if it was asked before, the archive answers it; else its cost is
+debited, and only when the ledger has that on disk is a row read; the answer is archived and handed out. What goes wrong after the
+debit because of the data is one charged `NoReply`. A desk without an account takes the same steps but for the ledger's.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import TableView
 from dpstats.foundations.arguments import check_features
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
-from dpstats.foundations.privacy import PrivacyCost, spendable_delta
+from dpstats.foundations.privacy import spendable_delta
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import PURE_LOSS, Outcome, Question, Refusal, Statistic, ask, find_statistic, may_spend_delta
 from dpstats.foundations.results import NoReply, Release
@@ -122,7 +122,7 @@ def priced_formula(design: Design, model: object, common: Mapping[str, Any], par
             f"{statistic.name} by method {question.method.name!r} takes few features, so that the levels must be listed: "
             f"levels={{{design.unknown[0].key!r}: [...]}}."
         )
-    cost = PrivacyCost(question.epsilon, delta, question.neighbors, question.cost.unit)
+    cost = replace(question.cost, delta=delta)
     method = replace(question.method, loss=PURE_LOSS)  # the choice of levels is beside it
     return FormulaQuestion(design, replace(question, cost=cost, method=method), _text(question, design))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,7 +24,8 @@ Key = tuple[Any, ...]
 def listed_keys(scope: Scope, columns: Sequence[str], given: Any, declared: Mapping[str, Sequence[Any]]) -> list[Key] | None:
     """The public keys of some columns, or None where they have to be chosen privately."""
     if given is None:
-        domains = [_domain(name, scope, declared) for name in columns]
+        truths = {name: (False, True) if scope.kind_of(name) is ColumnType.BOOLEAN else None for name in columns}
+        domains = [declared.get(name, truths[name]) for name in columns]
         return None if any(domain is None for domain in domains) else _combinations([domain or () for domain in domains])
     if isinstance(given, Mapping):
         if set(given) != set(columns):
@@ -55,16 +57,8 @@ def checked_values(name: str, kind: ColumnType, values: Any, *, distinct: bool =
     return list(dict.fromkeys(checked)) if distinct else checked
 
 
-def _domain(name: str, scope: Scope, declared: Mapping[str, Sequence[Any]]) -> Sequence[Any] | None:
-    if scope.kind_of(name) is ColumnType.BOOLEAN:
-        return declared.get(name, (False, True))
-    return declared.get(name)
-
-
 def _combinations(domains: Sequence[Sequence[Any]]) -> list[Key]:
-    count = 1
-    for domain in domains:
-        count *= len(domain)
+    count = math.prod(map(len, domains))
     if count > MOST_KEYS:
         raise InvalidParameterError(f"these keys make {count:,} groups; at most {MOST_KEYS:,} can be asked at once.")
     return list(itertools.product(*domains))

@@ -31,7 +31,7 @@ from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
-from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.privacy import spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
 from dpstats.foundations.registry import Answer, Outcome, Question, Statistic, may_spend_delta, outcome_of
 from dpstats.foundations.results import NoReply, value_text
@@ -124,26 +124,22 @@ class Groups(Asker, GroupMethods):
 
     def _serve(self, question: Question, scope: Scope, text: str, delta: Fraction, source: RandomSource) -> Any:
         """The answer to a priced question in every group; `delta` is what a private choice of keys spends beside it."""
-        columns = question.columns
-        cost = question.cost if self._keys is not None else replace_delta(question.cost, delta)
-        request = Request(question, text, self._canonical(scope, columns), cost)
+        cost = question.cost if self._keys is not None else replace(question.cost, delta=delta)
+        keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
+        canonical = {**scope.to_dict(*question.columns, *self._by), "by": list(self._by), "keys": keys}
+        request = Request(question, text, canonical, cost)
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
         if self._keys is None:
             spendable_epsilon(row_question.epsilon * KEYS_SHARE)
 
         def compute() -> GroupedRelease:
-            answering = _Answering(self._table, scope, self._by, self._kinds, request, columns, source)
-            return answering.answer(row_question, self._keys)
+            return _Answering(self._table, scope, self._by, self._kinds, request, source).answer(row_question, self._keys)
 
         return self._table.serve(request, compute, source)
 
     def __repr__(self) -> str:
         keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"
         return f"Groups({self._table.name} by {', '.join(self._by)}: {keys})"
-
-    def _canonical(self, scope: Scope, columns: Sequence[str]) -> dict[str, object]:
-        keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
-        return {**scope.to_dict(*columns, *self._by), "by": list(self._by), "keys": keys}
 
 
 @dataclass(frozen=True)
@@ -155,7 +151,6 @@ class _Answering:
     by: tuple[str, ...]
     kinds: tuple[ColumnType, ...]
     request: Request
-    columns: tuple[str, ...]
     source: RandomSource
 
     def answer(self, question: Question, keys: Sequence[Key] | None) -> GroupedRelease:
@@ -164,7 +159,7 @@ class _Answering:
             words = f"{len(keys):,} public keys; a row is in one group, so all of them cost what one does"
             return self._grouped(self._outcomes(question, in_key_order(keys)), question, ("groups", words))
         raw_counts = count_keys(self.table.store, self.scope.view, self.by, self.kinds)
-        if question.statistic.only_counts and not self.columns:  # the choice itself has counted
+        if question.statistic.only_counts and not question.columns:  # the choice itself has counted
             noisy_counts = choose_keys(raw_counts, question.epsilon, question.delta, self.source)
             counted = replace(question, method=replace(question.method, claim=COUNTED_CLAIM), why="")
             outcomes = {key: _counted(question, noisy_count) for key, noisy_count in noisy_counts.items()}
@@ -172,8 +167,7 @@ class _Answering:
         epsilon = question.epsilon * KEYS_SHARE
         delta = question.delta / 2 if question.method.needs_delta else question.delta
         keys = list(choose_keys(raw_counts, epsilon, delta, self.source))
-        rest = PrivacyCost(question.epsilon - epsilon, question.delta - delta, question.neighbors, question.cost.unit)
-        question = replace(question, cost=rest)
+        question = replace(question, cost=question.cost - replace(question.cost, epsilon=epsilon, delta=delta))
         price = f"{KEYS_SHARE} of epsilon and {'half' if question.method.needs_delta else 'all'} of delta went into the choice"
         return self._grouped(self._outcomes(question, keys), question, ("groups", f"{_choice(epsilon, delta)}; {price}"))
 
@@ -182,15 +176,16 @@ class _Answering:
         sources = dict(zip(keys, branches(self.source, len(keys)), strict=True))
         group_keys = GroupKeys(self.by, self.kinds, tuple(keys))
         store, view = self.table.store, self.scope.view_for(question.statistic)
-        numeric = self.scope.reads_numbers(question, self.columns) if self.columns else ()
+        columns = question.columns
+        numeric = self.scope.reads_numbers(question, columns) if columns else ()
 
         def answer(key: Key, opened: Column | Table) -> Outcome:
             return outcome_of(lambda: question.run(opened, sources[key]), sources[key])
 
-        if len(self.columns) > 1 or question.statistic.takes_features:
-            return answer_group_tables(store, view, group_keys, self.columns, numeric, answer)
-        if self.columns:
-            return answer_groups(store, view, group_keys, self.columns[0], numeric[0], answer)
+        if len(columns) > 1 or question.statistic.takes_features:
+            return answer_group_tables(store, view, group_keys, columns, numeric, answer)
+        if columns:
+            return answer_groups(store, view, group_keys, columns[0], numeric[0], answer)
         any_column = next(iter(self.table.schema))
         return answer_groups(store, view, group_keys, any_column, False, lambda key, opened: answer(key, RowsOf(opened)))
 
@@ -204,11 +199,6 @@ class _Answering:
             shown_key = labels[0] if len(labels) == 1 else labels
             named[shown_key] = request.reply(outcome, question, self.table.protection, self.source)
         return GroupedRelease(self.request.text, self.by, named, self.request.cost, (note,), self.source.private)
-
-
-def replace_delta(cost: PrivacyCost, delta: Fraction) -> PrivacyCost:
-    """The same cost with another delta."""
-    return PrivacyCost(cost.epsilon, delta, cost.neighbors, cost.unit)
 
 
 def _counted(question: Question, noisy_count: int) -> Answer:

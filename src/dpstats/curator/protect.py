@@ -93,7 +93,8 @@ def protect(
         check_stored(store, " Where that is no risk to you, pass may_fail=True, which the ledger records.")
     if not protection.is_by_row:
         _check_unit(protection.unit, schema)
-    public_keys = {column: _checked_keys(column, values, schema) for column, values in (keys or {}).items()}
+    scope = Scope(schema, TableView(schema))
+    public_keys = {column: checked_values(column, scope.kind_of(column), values) for column, values in (keys or {}).items()}
     called = _checked_name(name) if name is not None else _name_of(table, store)
     book = open_ledger(ledger)
     book.check()
@@ -111,7 +112,7 @@ def protect(
             source=_fingerprint(table, store),
             allow_seeded=allow_seeded is True,
         ),
-        Scope(schema, TableView(schema)),
+        scope,
     )
 
 
@@ -136,11 +137,6 @@ def _check_unit(unit: str, schema: Mapping[str, ColumnType]) -> None:
         raise UnknownNameError(f"{error} unit names the column that says whose row it is; or unit='row'.") from None
     if schema[unit] is ColumnType.OTHER:
         raise InvalidParameterError(f"column {shown(unit)} cannot be the unit: its type is nested or binary.")
-
-
-def _checked_keys(column: str, values: Any, schema: Mapping[str, ColumnType]) -> list[Any]:
-    check_column_name(column, tuple(schema))
-    return checked_values(column, schema[column], values)
 
 
 def _checked_name(name: object) -> str:

@@ -72,7 +72,8 @@ class Scope:
 
     def reads_numbers(self, question: Question, columns: Sequence[str]) -> tuple[bool, ...]:
         """Whether a question reads each of some columns as numbers, by their declared types and its own words."""
-        return question.reads_numbers([_declares_numbers(self.view.type_of(name)) for name in columns])
+        kinds = [self.view.type_of(name) for name in columns]
+        return question.reads_numbers([None if kind is ColumnType.UNDECLARED else kind.is_numeric for kind in kinds])
 
     def check(self, statistic: Statistic, columns: Sequence[str]) -> None:
         """Raise where a statistic cannot be asked of some columns, by their names or their types."""
@@ -112,11 +113,6 @@ class Scope:
             if name in wanted:
                 wanted |= {each for each, _ in expression.columns}
         return sorted(wanted & self.view.derived.keys())
-
-
-def _declares_numbers(kind: ColumnType) -> bool | None:
-    """Whether a type is one of numbers; None for a column without a type."""
-    return None if kind is ColumnType.UNDECLARED else kind.is_numeric
 
 
 def _way_on(column: str, kind: ColumnType) -> str:

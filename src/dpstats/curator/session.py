@@ -24,7 +24,6 @@ from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan import RowCounts, checked_wish, plan_questions
-from dpstats.curator.planning.widths import WantedWidth
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
 from dpstats.curator.statistic_methods import SessionMethods
@@ -32,7 +31,7 @@ from dpstats.engines.complaints import shown
 from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import MissingParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import AUTO, INTERVAL, Question, Statistic, find_statistic
+from dpstats.foundations.registry import AUTO, INTERVAL, Statistic, find_statistic
 from dpstats.foundations.results import Card, NoReply, Release, value_text
 from dpstats.foundations.words import method_taking
 from dpstats.statistics.regression.fit import RegressionFit
@@ -153,7 +152,10 @@ class Session(Asker, SessionMethods):
         question = self._table.priced(self._scope, find_statistic(statistic), columns, parameters, asked)
         as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
         found = plan_questions([question], n=n, wanted=wanted, shape=shape, repeats=repeats, rng=rng, as_row=as_row)[0]
-        return replace(found, question=self._scope.text_of(question) + self._price_of_a_row(question, as_row(question), wanted))
+        row, text = as_row(question), self._scope.text_of(question)
+        if wanted is None and row.epsilon != question.epsilon:
+            text += f" ({question.cost} for a {question.cost.unit} is {row.cost} for a row)"
+        return replace(found, question=text)
 
     @method_taking(FormulaWords)
     def regression(self, asked: FormulaWords) -> Release[RegressionFit] | NoReply:
@@ -167,12 +169,6 @@ class Session(Asker, SessionMethods):
         design = design_on(self._table, self._scope, asked.formula, asked.levels)
         common = {**asked.common(), **fixed_words(self._table)}
         return ask_formula(self._table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
-
-    def _price_of_a_row(self, question: Question, row: Question, wanted: WantedWidth | None) -> str:
-        """What a plan says of rows, where they are priced otherwise than their unit."""
-        if row.epsilon == question.epsilon:
-            return ""
-        return "" if wanted else f" ({question.cost} for a {question.cost.unit} is {row.cost} for a row)"
 
     def _ask(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]

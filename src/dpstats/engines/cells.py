@@ -94,6 +94,13 @@ def present_cells(cells: Cells) -> NDArray[np.bool_]:
     return cells.raw_present
 
 
+def both_present(one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """The rows that are present on both sides; None stands for all rows."""
+    if one is None or other is None:
+        return other if one is None else one
+    return np.asarray(one & other)
+
+
 def select_cells(cells: Cells, rows: NDArray[Any] | slice) -> Cells:
     """The cells at some rows: a mask, places in order, or a slice, which copies nothing."""
     if isinstance(cells, Labels):

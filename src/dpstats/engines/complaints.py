@@ -58,19 +58,8 @@ def one_error_along(
         yield item
 
 
-def require_polars() -> None:
-    """Raise unless polars is there, which reads files."""
-    _require("files", "polars")
-
-
-def require_parquet() -> None:
-    """Raise unless polars and pyarrow are there, which read Parquet files."""
-    _require("Parquet files", "polars", "pyarrow")
-
-
-def _require(files: str, *packages: str) -> None:
+def require(need: str, extra: str, *packages: str) -> None:
+    """Raise unless these packages are there, which come with an extra; `need` says what needs them: "tables in Spark need"."""
     if any(find_spec(package) is None for package in packages):
-        raise MissingExtraError(
-            f"reading {files} needs {' and '.join(packages)}: pip install 'dpstats[files]', or in a clone of dpstats "
-            "pip install -e '.[files]'."
-        )
+        *others, last = packages
+        raise MissingExtraError.about(f"{need} {', '.join(others)}{' and ' if others else ''}{last}", extra)

@@ -37,8 +37,6 @@ _ADVICE = {
     Kind.RECORD: "pass one field, for example x['income']",
 }
 
-_LABEL_ADVICE = {Kind.OTHER: "convert it to a column of text or numbers first"}
-
 _ELEMENT_KINDS: tuple[tuple[tuple[type, ...], Kind], ...] = (  # the first that fits: bool is an int, timedelta64 a np.integer
     ((type(None), type(np.ma.masked)), Kind.MISSING),
     ((np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta), Kind.DATE),
@@ -111,5 +109,5 @@ def no_outcome(kind: Kind, name: str) -> DataTypeError:
 
 def not_labels(kind: Kind) -> DataTypeError:
     """The complaint about a column of that kind where labels are needed."""
-    advice = _LABEL_ADVICE.get(kind) or _ADVICE[kind]
+    advice = "convert it to a column of text or numbers first" if kind is Kind.OTHER else _ADVICE[kind]
     return DataTypeError(f"this needs a column of numbers, text, dates or categories and got one of {kind.value}: {advice}.")

@@ -30,7 +30,9 @@ def moment_text(moment: Any) -> str | None:
     if isinstance(moment, (np.datetime64, np.timedelta64)):
         return None if np.isnat(moment) else moment_texts(np.asarray(moment).reshape(1))[0]
     if isinstance(moment, (datetime.datetime, datetime.timedelta)) and type(moment).__module__.startswith("pandas"):
-        return _pandas_text(moment)
+        write = zoned_texts if getattr(moment, "tzinfo", None) is not None else moment_texts
+        with_nanoseconds: Any = moment
+        return write(np.asarray(with_nanoseconds.asm8).reshape(1))[0]
     if isinstance(moment, datetime.timedelta):
         return duration_text(datetime.timedelta.__floordiv__(moment, _MICROSECOND), "us")
     if isinstance(moment, datetime.datetime):
@@ -66,7 +68,7 @@ def clock_texts(moments: NDArray[Any]) -> list[str]:
 
 
 def duration_text(count: int, unit: str) -> str:
-    """A duration of so many of numpy's time units."""
+    """A duration of `count` of numpy's time units."""
     sign, size = "-" if count < 0 else "", abs(count)
     if unit in ("Y", "M"):
         return f"{sign}P{size}{unit}"
@@ -82,12 +84,6 @@ def duration_text(count: int, unit: str) -> str:
     day = f"{days}D" * bool(days)
     time = f"T{''.join(clock)}" if any(clock) else ""
     return f"{sign}P{day}{time}" if day or time else "PT0S"
-
-
-def _pandas_text(moment: Any) -> str:
-    """The text of a pandas Timestamp or Timedelta, which have nanoseconds."""
-    write = zoned_texts if getattr(moment, "tzinfo", None) is not None else moment_texts
-    return write(np.asarray(moment.asm8).reshape(1))[0]
 
 
 def _datetime_text(moment: datetime.datetime) -> str:

@@ -21,7 +21,6 @@ from dpstats.engines.columns.arrays import array_column
 from dpstats.engines.columns.distinct import labels_of
 from dpstats.engines.columns.elements import ElementColumn
 from dpstats.engines.columns.native import NativeColumn, no_moments, no_numbers
-from dpstats.engines.columns.numerals import NumeralColumn
 from dpstats.engines.columns.texts import identity_of_text, parsed_moments, parsed_truths
 from dpstats.foundations.errors import DataTypeError
 
@@ -73,7 +72,7 @@ def read_identities(data: Any, kind: ColumnType) -> Cells:
 
 def native_column(data: Any) -> NativeColumn:
     """A container of one column behind the interface that all have; an error that says what to pass where it is none."""
-    if isinstance(data, NumeralColumn):
+    if isinstance(data, NativeColumn):
         return data
     held = held_column(data)
     if isinstance(held, np.ndarray):

@@ -6,44 +6,22 @@ or one with this row more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, present_cells, select_cells
+from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, both_present, present_cells, select_cells
+from dpstats.engines.expressions import Expression
 from dpstats.engines.stores.store import Batch
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 
-Read = Callable[[str, ColumnType], Cells]
 Mask = NDArray[np.bool_]
 
 _CELLS_OF = {ColumnType.TEXT: Labels, ColumnType.MOMENT: Moments, ColumnType.OTHER: Opaque}
-
-
-class RowFunction(Protocol):
-    """A function of one row, made of columns and constants."""
-
-    @property
-    def type(self) -> ColumnType:
-        """What it gives."""
-        ...
-
-    @property
-    def columns(self) -> tuple[tuple[str, ColumnType], ...]:
-        """The columns that it reads, each with the type that it is read as."""
-        ...
-
-    def cells(self, read: Read) -> Cells:
-        """What it gives for each row of the batch that is read."""
-        ...
-
-    def mask(self, read: Read) -> Mask:
-        """Of a condition: the rows where it is certainly true."""
-        ...
 
 
 class CountedCells(NamedTuple):
@@ -59,9 +37,9 @@ class TableView:
 
     schema: Mapping[str, ColumnType]
     """The columns of the table with their types, as declared or as re-declared by the owner."""
-    derived: Mapping[str, RowFunction] = field(default_factory=dict)
+    derived: Mapping[str, Expression] = field(default_factory=dict)
     """Further columns, in order: each may use those before it."""
-    conditions: tuple[RowFunction, ...] = ()
+    conditions: tuple[Expression, ...] = ()
     """A row belongs to the view if all of them are true; they may use every column."""
     complete: tuple[tuple[str, ColumnType], ...] = ()
     """Columns, each with the type that it is read as: a row that is missing in one of them counts as missing in every column."""
@@ -105,14 +83,6 @@ class TableView:
         """The view of one batch, which computes what it is asked for once."""
         return ViewedBatch(self, batch)
 
-    def kept(self, batch: Batch) -> Mask | None:
-        """Which rows of a batch belong to the view; None where all do."""
-        return self.on(batch).raw_kept
-
-    def cells(self, batch: Batch, name: str, kind: ColumnType) -> Cells:
-        """One column of the rows that belong to the view, read as that type; derived ones have the type that they have."""
-        return self.on(batch).cells(name, kind)
-
 
 class ViewedBatch:
     """A batch as a view shows it."""
@@ -127,7 +97,7 @@ class ViewedBatch:
         """Rows that belong to the view, missing ones included."""
 
     def cells(self, name: str, kind: ColumnType) -> Cells:
-        """One column of the rows that belong to the view."""
+        """One column of the rows that belong to the view, read as that type; derived ones have the type that they have."""
         raw_cells = self._read(name, kind)
         return raw_cells if self.raw_kept is None else select_cells(raw_cells, self.raw_kept)
 
@@ -138,26 +108,26 @@ class ViewedBatch:
         """
         if not self._view.complete:
             return self._parts(name, kind)
-        return [CountedCells(cells, _both(raw_taken, self._raw_complete)) for cells, raw_taken in self._parts(name, kind)]
+        return [CountedCells(cells, both_present(raw_taken, self._raw_complete)) for cells, raw_taken in self._parts(name, kind)]
 
     @cached_property
     def _raw_complete(self) -> Mask | None:
         """Which rows of the batch are missing in none of the columns that must be complete; None where all are."""
         raw_complete: Mask | None = None
         for name, kind in self._view.complete:
-            raw_complete = _both(raw_complete, _either([raw_taken for _, raw_taken in self._parts(name, kind)]))
+            raw_complete = both_present(raw_complete, _either([raw_taken for _, raw_taken in self._parts(name, kind)]))
         return raw_complete
 
     def _parts(self, name: str, kind: ColumnType) -> list[CountedCells]:
         """The parts of one column, whatever is missing in others."""
         if kind is not ColumnType.UNDECLARED:
             raw_cells = self._read(name, kind)
-            return [CountedCells(raw_cells, _both(self.raw_kept, _present(raw_cells)))]
+            return [CountedCells(raw_cells, both_present(self.raw_kept, _present(raw_cells)))]
         raw_numbers, raw_texts = self._read(name, ColumnType.NUMBER), self._read(name, ColumnType.TEXT)
         raw_are_numbers = present_cells(raw_numbers)
         return [
-            CountedCells(raw_numbers, _both(self.raw_kept, raw_are_numbers)),
-            CountedCells(raw_texts, _both(self.raw_kept, present_cells(raw_texts) & ~raw_are_numbers)),
+            CountedCells(raw_numbers, both_present(self.raw_kept, raw_are_numbers)),
+            CountedCells(raw_texts, both_present(self.raw_kept, present_cells(raw_texts) & ~raw_are_numbers)),
         ]
 
     def present(self, name: str, kind: ColumnType) -> list[Cells]:
@@ -175,22 +145,16 @@ class ViewedBatch:
             raise InvalidParameterError(f"column {name!r} is derived and cannot be read as {kind.value}.")
         return raw_cells
 
-    def _meets_all(self, conditions: Sequence[RowFunction]) -> Mask | None:
+    def _meets_all(self, conditions: Sequence[Expression]) -> Mask | None:
         raw_kept: Mask | None = None
         for condition in conditions:
-            raw_kept = _both(raw_kept, condition.mask(self._read))
+            raw_kept = both_present(raw_kept, condition.mask(self._read))
         return None if raw_kept is None or raw_kept.all() else raw_kept
 
 
 def _present(raw_cells: Cells) -> Mask | None:
     """Which cells are not missing; None where it costs nothing to say that none is."""
     return None if isinstance(raw_cells, Numbers) and raw_cells.raw_present is None else present_cells(raw_cells)
-
-
-def _both(one: Mask | None, other: Mask | None) -> Mask | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
 
 
 def _either(masks: Sequence[Mask | None]) -> Mask | None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpstats.foundations.accepted import ColumnNames, Columns, NeighborsName, Number, Rows, literal_of
+from dpstats.foundations.accepted import NeighborsName, Number
 from dpstats.foundations.arguments import column_words, split_parameters
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import Neighbors
@@ -20,6 +20,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, REQUIRED, Reads, Statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.summaries import MISSING_POLICY
+from dpstats.foundations.text_tables import headed_lines
 
 
 class Caller(enum.Enum):
@@ -122,22 +123,6 @@ def signature(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -
     )
 
 
-def types_of(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -> dict[str, Any]:
-    """The type of what each parameter takes, by name."""
-    types = {word.name: word.takes for word in (*more, *common_words(caller))}
-    types["method"] = literal_of((AUTO, *statistic.methods))
-    for each in statistic.parameters:
-        by_name = caller is Caller.METHOD and each.takes_by_name is not None
-        types[each.name] = each.takes_by_name if by_name else each.takes
-    several = Columns if caller is Caller.FUNCTION else ColumnNames
-    single = Rows if caller is Caller.FUNCTION else str
-    for word, reads in zip(_columns(statistic, caller), statistic.reads, strict=True):
-        types[word] = several if reads is Reads.FEATURES else single | None if statistic.only_counts else single
-    if statistic.only_counts and caller is Caller.FUNCTION:
-        types[Caller.FUNCTION.value] = single
-    return {**types, MORE: several}
-
-
 def documentation(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -> str:
     """The docstring: what the statistic is, what it takes, what its methods claim, what comes back."""
     first, others = ({each.name: each.help for each in part} for part in split_parameters(statistic))
@@ -153,10 +138,10 @@ def documentation(statistic: Statistic, caller: Caller, more: Sequence[Word] = (
         f"{statistic.summary.rstrip('.')}.",
         "",
         "Parameters",
-        *_indented(rows),
+        *headed_lines(rows),
         "",
         "Methods and what they claim",
-        *_indented({method.name: method.claim for method in statistic.methods.values()}),
+        *headed_lines({method.name: method.claim for method in statistic.methods.values()}),
         "",
         f"Returns {returns}a Release{' (of groups, one for each)' if of_method else ''}, or a NoReply at the same cost.",
         DEBITED if of_method else NOT_COUNTED,
@@ -203,8 +188,3 @@ def _column_names_help(statistic: Statistic) -> dict[str, str]:
         )
         return dict(zip(words, helps, strict=True))
     return dict.fromkeys(words, f"a column by name{'; left out: all rows of the table' if statistic.only_counts else ''}")
-
-
-def _indented(rows: dict[str, str]) -> list[str]:
-    width = max((len(heading) for heading in rows), default=0)
-    return [f"  {heading:<{width}}  {text}" for heading, text in rows.items()]

@@ -34,6 +34,11 @@ class DataFileError(DpstatsError, OSError):
 class MissingExtraError(DpstatsError, ImportError):
     """An optional dependency is needed and not installed."""
 
+    @classmethod
+    def about(cls, need: str, extra: str) -> MissingExtraError:
+        """The error where something needs an extra; `need` says so: "pictures need matplotlib"."""
+        return cls(f"{need}: pip install 'dpstats[{extra}]', or in a clone of dpstats pip install -e '.[{extra}]'.")
+
 
 class SpentError(DpstatsError, RuntimeError):
     """A further question to an `AboveThreshold` that has already said "above"."""

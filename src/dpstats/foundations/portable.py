@@ -48,7 +48,7 @@ def rounded_values(values: ArrayLike, errors: ArrayLike | None) -> tuple[float, 
     numbers = _listed(values)
     sizes = [math.nan] * len(numbers) if errors is None else _listed(errors)
     pairs = zip(numbers, sizes, strict=True)
-    return tuple(rounded(value, error, ERROR_DIGITS if _is_size(error) else OWN_DIGITS) for value, error in pairs)
+    return tuple(rounded(value, error, ERROR_DIGITS if 0 < error < math.inf else OWN_DIGITS) for value, error in pairs)
 
 
 def rounded_ends(low: float, high: float) -> tuple[float, float]:
@@ -74,7 +74,3 @@ def rounded_covariance(covariance: ArrayLike) -> tuple[tuple[float, ...], ...]:
 
 def _listed(values: ArrayLike) -> list[Any]:
     return list(np.array(values, dtype=np.float64).tolist())
-
-
-def _is_size(error: float) -> bool:
-    return math.isfinite(error) and error > 0

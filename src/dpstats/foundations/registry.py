@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,6 +38,7 @@ JsonType = Mapping[str, Any]
 AUTO = "auto"
 INTERVAL = 0.95
 """The confidence level of intervals where the asker names none."""
+_USUAL_LEVEL = Fraction(95, 100)
 PURE_LOSS = Fraction(1, 2)
 """rho / epsilon**2 of an epsilon-DP method of which nothing more is known."""
 
@@ -149,18 +151,6 @@ class Method:
     spent or read. None where it can answer all."""
 
 
-def _as_it_is(plain: Any) -> Any:
-    return plain
-
-
-def _as_asked(question: Question, numeric: bool) -> Question:
-    return question
-
-
-def _by_declared_type(arguments: Mapping[str, Any], declared: bool | None) -> bool | None:
-    return declared
-
-
 @dataclass(frozen=True)
 class Statistic:
     """A named statistic: what it is, what it takes, and the methods that compute it, the preferred one first."""
@@ -179,14 +169,14 @@ class Statistic:
     """The type of the value of a release, or a `ValueBy`, for type checkers and editors."""
     why_preferred: str = ""
     """Why "auto" takes the first method, for the card."""
-    revive: Callable[[Any], Any] = _as_it_is
+    revive: Callable[[Any], Any] = lambda plain: plain
     """Makes the value of a release again from the plain form in which it was archived; lists have become tuples already."""
     prefer: Callable[[Mapping[str, Any], Fraction], str] | None = None
     """Which method "auto" takes, by the checked arguments and the delta that may be spent; None for the first one, always."""
-    told: Callable[[Mapping[str, Any], bool | None], bool | None] = _by_declared_type
+    told: Callable[[Mapping[str, Any], bool | None], bool | None] = lambda arguments, declared: declared
     """For a column that is read as numbers or labels: whether it holds numbers, by the checked arguments and by its declared type
     (True for numbers, None for no type); None where neither says it."""
-    settle: Callable[[Question, bool], Question] = _as_asked
+    settle: Callable[[Question, bool], Question] = lambda question, numeric: question
     """For a column that is read as numbers or labels: the question as it stands when that is known (True: numbers). The
     method may become another one, and the cost less, never more; raises `DataTypeError` where the question does not fit."""
     usual_delta: Fraction | None = None
@@ -200,11 +190,6 @@ class Statistic:
     simulate: Callable[[Question, int, np.random.Generator], Simulated] | None = None
     """For plans, where tables of public shapes are of no use: a random table of that many rows, such as rows of the law that a
     question fits. None: tables of shapes will do."""
-
-    @property
-    def numeric(self) -> bool:
-        """Whether its first column must hold numbers."""
-        return self.reads[0] in (Reads.NUMBERS, Reads.FEATURES)
 
     @property
     def takes_features(self) -> bool:
@@ -251,7 +236,7 @@ class Question:
     """The names of its columns; of an array without a name the empty text."""
     why: str = ""
     """Why this method was taken, where the asker left the choice to us."""
-    interval: Fraction | None = Fraction(95, 100)
+    interval: Fraction | None = _USUAL_LEVEL
     """The confidence level of intervals; None where none is wanted, and none is paid for."""
 
     @property
@@ -327,7 +312,7 @@ class Question:
             elif parameter.default is REQUIRED or value != parameter.check(parameter.default):
                 by_name = self.statistic.takes_only_columns or parameter.by_name
                 shown.append(f"{f'{parameter.name}=' if by_name else ''}{_argument_text(value)}")
-        if self.interval != _default_level():
+        if self.interval != _USUAL_LEVEL:
             shown.append(f"interval={'None' if self.interval is None else _argument_text(self.interval)}")
         if self.method is not next(iter(self.statistic.methods.values())):
             shown.append(f"method={self.method.name}")
@@ -509,18 +494,10 @@ def ask(
     return Question(statistic, chosen, arguments, cost, (), why, checked_level(interval)).on(columns)
 
 
-def may_spend_delta(name: str, positional: Sequence[object], keywords: Mapping[str, Any]) -> bool:
-    """Whether a question would spend delta if it had some to spend, as far as its parameters tell."""
-    return _spends_delta(name, positional, keywords, Fraction(1, 10**9))
-
-
-def must_spend_delta(name: str, positional: Sequence[object], keywords: Mapping[str, Any]) -> bool:
-    """Whether a question cannot be asked without delta, as far as its parameters tell."""
-    return _spends_delta(name, positional, keywords, Fraction(0))
-
-
-def _spends_delta(name: str, positional: Sequence[object], keywords: Mapping[str, Any], delta: Fraction) -> bool:
-    """Whether the method that is taken where so much delta may be spent needs it."""
+def may_spend_delta(
+    name: str, positional: Sequence[object], keywords: Mapping[str, Any], delta: Fraction = Fraction(1, 10**9)
+) -> bool:
+    """Whether a question needs delta by the method that is taken where `delta` may be spent, as far as its parameters tell."""
     statistic = find_statistic(name)
     own = {word: value for word, value in keywords.items() if word not in ("epsilon", "delta", "method", "interval")}
     method = keywords.get("method", AUTO)
@@ -528,6 +505,10 @@ def _spends_delta(name: str, positional: Sequence[object], keywords: Mapping[str
         return statistic.method_for(method).needs_delta
     arguments = _checked_arguments(statistic, _named_arguments(statistic, tuple(positional), own))
     return statistic.method_for(method, arguments, delta).needs_delta
+
+
+must_spend_delta = partial(may_spend_delta, delta=Fraction(0))
+"""Whether a question cannot be asked without delta."""
 
 
 def checked_level(value: object) -> Fraction | None:
@@ -538,10 +519,6 @@ def checked_level(value: object) -> Fraction | None:
     if not Fraction(1, 2) <= level <= Fraction(999, 1000):
         raise InvalidParameterError(f"interval must be a level from 0.5 to 0.999, such as 0.95, or None for none; got {value}.")
     return level
-
-
-def _default_level() -> Fraction:
-    return exact_rational(INTERVAL, "interval")
 
 
 def refuse_surplus(statistic: Statistic, positional: Sequence[object], after: str) -> None:

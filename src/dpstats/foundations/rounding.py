@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
@@ -139,11 +140,7 @@ def nearest_float(value: Fraction | float) -> float:
 
 def cumulative(values: Sequence[int]) -> list[int]:
     """Running totals, exact for integers of any size."""
-    total, totals = 0, []
-    for value in values:
-        total += value
-        totals.append(total)
-    return totals
+    return list(accumulate(values))
 
 
 def _plain(value: object) -> object:

@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
 
@@ -68,18 +68,7 @@ def taking(
     A class attribute `refused` of it has words that belong elsewhere, and what is said about them.
     """
 
-    def decorate(answer: Callable[[Words], Reply]) -> Callable[Parameters, Reply]:
-        signature = inspect.signature(words)
-
-        @functools.wraps(answer)
-        def called(*given: Parameters.args, **keywords: Parameters.kwargs) -> Reply:
-            check_words(answer.__name__, keywords, tuple(signature.parameters), getattr(words, "refused", {}))
-            return answer(words(*given, **keywords))
-
-        called.__signature__ = signature.replace(return_annotation=_returned(answer))  # type: ignore[attr-defined]
-        return called
-
-    return decorate
+    return lambda answer: _taking(words, answer, ())
 
 
 def method_taking(
@@ -87,22 +76,7 @@ def method_taking(
 ) -> Callable[[Callable[[Asker, Words], Reply]], Callable[Concatenate[Asker, Parameters], Reply]]:
     """Decorator: as `taking`, of a method."""
 
-    def decorate(answer: Callable[[Asker, Words], Reply]) -> Callable[Concatenate[Asker, Parameters], Reply]:
-        signature = inspect.signature(words)
-        asker = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-
-        @functools.wraps(answer)
-        def called(self: Asker, /, *given: Parameters.args, **keywords: Parameters.kwargs) -> Reply:
-            check_words(answer.__name__, keywords, tuple(signature.parameters), getattr(words, "refused", {}))
-            return answer(self, words(*given, **keywords))
-
-        parameters = [asker, *signature.parameters.values()]
-        called.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=parameters, return_annotation=_returned(answer)
-        )
-        return called
-
-    return decorate
+    return lambda answer: _taking(words, answer, [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)])
 
 
 def check_words(
@@ -126,5 +100,16 @@ def check_words(
             raise MissingParameterError(f"{function} needs {word}, {what}.")
 
 
-def _returned(function: Callable[..., object]) -> object:
-    return inspect.signature(function).return_annotation
+def _taking(words: Callable[..., Any], answer: Callable[..., Any], first: Sequence[inspect.Parameter]) -> Any:
+    """`answer` as a function of what comes `first`, and then of what makes its words."""
+    taken = inspect.signature(words)
+
+    @functools.wraps(answer)
+    def called(*given: Any, **keywords: Any) -> Any:
+        check_words(answer.__name__, keywords, tuple(taken.parameters), getattr(words, "refused", {}))
+        return answer(*given[: len(first)], words(*given[len(first) :], **keywords))
+
+    returned = inspect.signature(answer).return_annotation
+    parameters = [*first, *taken.parameters.values()]
+    called.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]
+    return called

@@ -5,8 +5,9 @@ The same content gives the same bytes, in SVG with its texts as texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,14 @@ _SETTINGS = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+
+
+@dataclass(frozen=True)
+class Panel:
+    """How high a panel should be, in inches, and what draws it on given axes."""
+
+    height: float
+    draw: Callable[[Any], None]
 
 
 @contextmanager
@@ -72,7 +81,5 @@ def _matplotlib() -> tuple[Any, Any]:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError(
-            "pictures need matplotlib: pip install 'dpstats[plots]', or in a clone of dpstats pip install -e '.[plots]'."
-        ) from None
+        raise MissingExtraError.about("pictures need matplotlib", "plots") from None
     return matplotlib, Figure

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,21 +17,13 @@ from typing import Any
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
-from dpstats.pictures.looks import COLORS, as_written
+from dpstats.pictures.looks import COLORS, Panel, as_written
 from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel
 
 _ROW = 0.22
 _LEAST, _LOW = 2.2, 1.1
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _SAME = 1e-6
-
-
-@dataclass(frozen=True)
-class Panel:
-    """How high a panel should be, in inches, and what draws it on given axes."""
-
-    height: float
-    draw: Callable[[Any], None]
 
 
 @dataclass(frozen=True)
@@ -49,11 +41,11 @@ def panel_of(answer: Release | NoReply) -> Panel:
         return _words("no reply")
     value = answer.value
     if hasattr(value, "family") and hasattr(value, "distribution"):  # first, for its parameters may have any names
-        return Panel(*likelihood_panel(value, answer.intervals))
+        return likelihood_panel(value, answer.intervals)
     if hasattr(value, "noisy") and hasattr(value, "names"):
         return _histogram_panel(value)
     if hasattr(value, "coefficients") and hasattr(value, "intercept"):
-        return Panel(*coefficient_panel(value, answer.intervals))
+        return coefficient_panel(value, answer.intervals)
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
     dots = _dots_of(answer)

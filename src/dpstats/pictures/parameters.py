@@ -15,7 +15,7 @@ from typing import Any
 
 from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import shortened
-from dpstats.pictures.looks import COLORS, as_written
+from dpstats.pictures.looks import COLORS, Panel, as_written
 
 MOST_NAMED = 40
 """Dots or bars that have room for a name each."""
@@ -48,11 +48,8 @@ class _ParameterLine:
         return f"{self.value:.4g}{f' ({self.ends[0]:.4g} to {self.ends[1]:.4g})' if self.ends else ''}"
 
 
-def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> tuple[float, Callable[[Any], None]]:
-    """How high the panel of a regression should be, in inches, and what draws it on given axes.
-
-    The intercept is written below, because it may lie far from all else. A coefficient that is not identified has no dot.
-    """
+def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
+    """The panel of a regression: its intercept, which may lie far away, is written below; what is not identified has no dot."""
     is_scaled, (intercept, *lines) = _coefficient_lines(fit, intervals)
     unit = "coefficients in units of their errors" if is_scaled else "coefficients"
     words = f"{unit}; intercept {intercept.words}" if fit.has_intercept else f"{unit}; no intercept"
@@ -69,11 +66,11 @@ def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> tuple[float, C
             _draw_whisker(axes, place, [end / line.scale for end in line.ends or ()])
 
     height = 1.1 + _ROW * (len(lines) + words.count("\n"))
-    return height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=len(lines))
+    return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=len(lines)))
 
 
-def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> tuple[float, Callable[[Any], None]]:
-    """How high the panel of a fitted family should be, in inches, and what draws it on given axes."""
+def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
+    """The panel of a fitted family of laws."""
     level = intervals[0].level if len(intervals) == len(fit.values) else _LEVEL
     reach = NormalDist().inv_cdf((1 + level) / 2)
     lines = [_likelihood_line(fit, place, intervals, reach) for place in range(len(fit.values))]
@@ -91,7 +88,8 @@ def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> tuple[float, Ca
             noise = line.noise / line.scale
             _draw_whisker(axes, place, [-noise, noise], linewidth=4, alpha=0.5, zorder=3)
 
-    return 1.1 + _ROW * min(len(lines), MOST_NAMED), lambda axes: _draw(axes, lines, words, draw_dot, most_written=MOST_NAMED)
+    height = 1.1 + _ROW * min(len(lines), MOST_NAMED)
+    return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=MOST_NAMED))
 
 
 def _coefficient_lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[_ParameterLine]]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
-from dpstats.pictures.looks import as_written, figure_for
-from dpstats.pictures.panels import Panel, panel_of, panel_of_groups
+from dpstats.pictures.looks import Panel, as_written, figure_for
+from dpstats.pictures.panels import panel_of, panel_of_groups
 
 WIDTH = 6.4
 MOST_PANELS = 48

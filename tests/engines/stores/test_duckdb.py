@@ -11,9 +11,9 @@ import duckdb
 import numpy as np
 import pytest
 
+from dpstats.engines import complaints
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.reading import read_identities
-from dpstats.engines.stores import duckdb as home
 from dpstats.engines.stores.duckdb import DuckDBStore
 from dpstats.engines.stores.opening import open_store
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingExtraError, UnknownNameError
@@ -230,7 +230,7 @@ def test_relations_are_opened_by_what_they_are(connection: Any) -> None:
 
 
 def test_without_the_libraries_the_error_says_what_to_install(connection: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "find_spec", lambda name: None if name == "pyarrow" else name)
+    monkeypatch.setattr(complaints, "find_spec", lambda name: None if name == "pyarrow" else name)
     with pytest.raises(MissingExtraError, match=r"dpstats\[duckdb\]"):
         DuckDBStore(connection.table("people"))
 

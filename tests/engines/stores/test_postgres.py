@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from psycopg import errors
 
+from dpstats.engines import complaints
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.reading import read_identities
 from dpstats.engines.stores import postgres as home
-from dpstats.engines.stores import postgres_server
 from dpstats.engines.stores.bounding import bounded
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.postgres import PostgresStore
@@ -363,6 +363,6 @@ def test_nothing_can_be_written_and_a_closed_store_is_read_no_more(people: Datab
 
 
 def test_without_the_libraries_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_server, "find_spec", lambda name: None)
+    monkeypatch.setattr(complaints, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"dpstats\[postgres\]"):
         PostgresStore("postgresql://host/db", "people")

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dpstats.engines import complaints
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.stores import spark as home
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.spark import SparkStore
 from dpstats.engines.stores.store import Batch
@@ -207,6 +207,6 @@ def test_a_bounded_table_is_kept_after_the_first_pass_and_not_before(spark: Any)
 
 
 def test_without_the_libraries_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "find_spec", lambda name: None if name == "pandas" else name)
+    monkeypatch.setattr(complaints, "find_spec", lambda name: None if name == "pandas" else name)
     with pytest.raises(MissingExtraError, match=r"dpstats\[spark\]"):
         SparkStore(None)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ import pytest
 import dpstats as dp
 import dpstats.statistics
 from dpstats.engines.tables.given import as_column
-from dpstats.foundations.registry import Question, ask, find_statistic
+from dpstats.foundations.registry import Question, Reads, ask, find_statistic
 from dpstats.foundations.summaries import Clip, Column, LabelCounts, NumberRuns, OrderWindow, WindowRequest
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.ladder import Ladder
@@ -190,7 +190,7 @@ def question_of(name: str, method: str, neighbors: str) -> Question:
 
 
 def reading(question: Question, data: np.ndarray) -> RecordingColumn:
-    column = RecordingColumn(as_column(data, numeric=question.statistic.numeric))
+    column = RecordingColumn(as_column(data, numeric=question.statistic.reads[0] is Reads.NUMBERS))
     question.answer(column, seeded(9))
     return column
 

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from dpstats.curator.asker import Asker, columns_among, refuse_code
-from dpstats.curator.documents.document import LINEAR, PRICE_WORDS, REGRESSION, SCOPE_WORDS, VERSION, QuestionDocument
+from dpstats.curator.documents.document import (
+    LINEAR,
+    PRICE_WORDS,
+    REGRESSION,
+    SCOPE_WORDS,
+    VERSION,
+    QuestionDocument,
+    column_words,
+)
 from dpstats.curator.documents.reading import checked_document
 from dpstats.curator.documents.values import named, plain_copy, refuse_unknown
 from dpstats.curator.formulas import statistic_of
@@ -96,8 +104,7 @@ def _column_words(scope: Scope, name: str, given: Sequence[object], words: dict[
     for twice in parameters.keys() & words.keys():
         raise InvalidParameterError(f"{name} got {twice} twice.")
     scope.check(statistic, columns)
-    named_columns = {"features": [*columns[:-1]], "outcome": columns[-1]} if statistic.has_outcome else {"columns": [*columns]}
-    return {**named_columns, "parameters": {**parameters, **words}}
+    return {**column_words(statistic, columns), "parameters": {**parameters, **words}}
 
 
 def _formula_words(given: Sequence[object], words: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.documents.values import exact_number
-from dpstats.foundations.registry import AUTO, INTERVAL, find_statistic
+from dpstats.foundations.registry import AUTO, INTERVAL, Statistic, find_statistic
 
 VERSION = 1
 """Of the form of documents; it goes up when a document of this version would come to mean something else."""
@@ -30,6 +30,13 @@ PRICE_WORDS = ("epsilon", "delta", "method", "interval")
 COLUMN_WORDS = ("columns", "features", "outcome")
 WORDS = ("version", "statistic", *COLUMN_WORDS, *FORMULA_WORDS, "parameters", *PRICE_WORDS, *SCOPE_WORDS)
 """All names of a document, in the order in which they are written."""
+
+
+def column_words(statistic: Statistic, columns: Sequence[str]) -> dict[str, Any]:
+    """The columns of a statistic by the words that a document has for them."""
+    if statistic.has_outcome:
+        return {"features": [*columns[:-1]], "outcome": columns[-1]}
+    return {"columns": [*columns]}
 
 
 @dataclass(frozen=True)
@@ -58,11 +65,7 @@ class QuestionDocument:
 
     def column_words(self) -> dict[str, Any]:
         """The columns by the words that the document has for them."""
-        if not self.columns:
-            return {}
-        if find_statistic(self.statistic).has_outcome:
-            return {"features": [*self.columns[:-1]], "outcome": self.columns[-1]}
-        return {"columns": [*self.columns]}
+        return column_words(find_statistic(self.statistic), self.columns) if self.columns else {}
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical document: what has its default is left out."""

@@ -32,7 +32,6 @@ from dpstats.foundations.registry import (
     INTERVAL,
     OTHER_NAMES,
     Parameter,
-    Statistic,
     checked_level,
     find_statistic,
     statistic_names,
@@ -57,7 +56,8 @@ def checked_document(plain: Mapping[str, Any]) -> QuestionDocument:
     for name in plain:
         if name not in WORDS:
             refuse_unknown("a question", name, WORDS)
-    _check_version(plain.get("version"))
+    if type(plain.get("version")) is not int or plain["version"] != VERSION:
+        raise InvalidParameterError(f'version must be {VERSION}, which is the form of documents that is read here: "version": 1.')
     statistic = _statistic_name(plain.get("statistic"))
     formula, model = _formula(statistic, plain)
     method = plain.get("method", AUTO)
@@ -85,7 +85,7 @@ def checked_document(plain: Mapping[str, Any]) -> QuestionDocument:
         interval,
         formula,
         model,
-        _levels(_object(plain, "levels")),
+        _labels_by_name(_object(plain, "levels"), "levels"),
         _derived(_list(plain, "with_columns")),
         _texts(plain, "where"),
         _texts(plain, "select"),
@@ -99,11 +99,6 @@ def own_parameters(statistic: str, model: str) -> tuple[Parameter, ...]:
     if statistic != REGRESSION:
         return find_statistic(statistic).parameters
     return tuple(each for each in statistic_of(model).parameters if each.name != "intercept")
-
-
-def _check_version(version: object) -> None:
-    if type(version) is not int or version != VERSION:
-        raise InvalidParameterError(f'version must be {VERSION}, which is the form of documents that is read here: "version": 1.')
 
 
 def _statistic_name(name: object) -> str:
@@ -143,23 +138,20 @@ def _columns(statistic: str, plain: Mapping[str, Any]) -> tuple[str, ...]:
         if name in plain and name not in wanted:
             raise InvalidParameterError(f"{name}: {statistic} takes {' and '.join(wanted)}: leave it out.")
     if not found.has_outcome:
-        return _checked_columns(found, _texts(plain, "columns"))
+        names = _texts(plain, "columns")
+        if found.takes_only_columns:
+            with named("columns"):
+                check_columns(found, names)
+        elif len(names) != len(found.reads) and (names or not found.only_counts):
+            example = '["income"]' if len(found.reads) == 1 else '["income", "age"]'
+            raise InvalidParameterError(f"columns must be a list of {len(found.reads)} for {found.name}, such as {example}.")
+        return names
     outcome = plain.get("outcome")
     if type(outcome) is not str or not outcome:
         raise MissingParameterError(f'outcome must name a column: {statistic} takes features and "outcome": "income".')
     names = (*_texts(plain, "features", required=True), outcome)
     with named("features"):
         check_columns(found, names)
-    return names
-
-
-def _checked_columns(statistic: Statistic, names: tuple[str, ...]) -> tuple[str, ...]:
-    if statistic.takes_only_columns:
-        with named("columns"):
-            check_columns(statistic, names)
-    elif len(names) != len(statistic.reads) and (names or not statistic.only_counts):
-        example = '["income"]' if len(statistic.reads) == 1 else '["income", "age"]'
-        raise InvalidParameterError(f"columns must be a list of {len(statistic.reads)} for {statistic.name}, such as {example}.")
     return names
 
 
@@ -208,10 +200,10 @@ def _derived(listed: Sequence[Any]) -> tuple[tuple[str, str], ...]:
     return tuple((each["name"], each["expression"]) for each in listed)
 
 
-def _levels(levels: Mapping[str, Any]) -> dict[str, list[Any]]:
-    for name, labels in levels.items():
-        _check_labels(labels, f"levels.{shown(name)}")
-    return {name: [*labels] for name, labels in levels.items()}
+def _labels_by_name(labelled: Mapping[str, Any], place: str) -> dict[str, list[Any]]:
+    for name, labels in labelled.items():
+        _check_labels(labels, f"{place}.{shown(name)}")
+    return {name: [*labels] for name, labels in labelled.items()}
 
 
 def _keys(keys: Any) -> Any:
@@ -219,18 +211,12 @@ def _keys(keys: Any) -> Any:
     if keys is None:
         return None
     if isinstance(keys, dict):
-        return _levels_of_keys(keys)
+        return _labels_by_name(keys, "group_by.keys")
     if isinstance(keys, list) and keys and all(isinstance(key, list) for key in keys):
         for place, key in enumerate(keys):
             _check_labels(key, f"group_by.keys[{place}]")
         return keys
     _check_labels(keys, "group_by.keys")
-    return keys
-
-
-def _levels_of_keys(keys: Mapping[str, Any]) -> Mapping[str, Any]:
-    for name, labels in keys.items():
-        _check_labels(labels, f"group_by.keys.{shown(name)}")
     return keys
 
 

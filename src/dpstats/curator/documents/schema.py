@@ -104,7 +104,8 @@ def _statistic_type(statistic: Statistic) -> dict[str, Any]:
     """What documents of one statistic hold."""
     columns = _column_types(statistic)
     left_out = [name for name in (*COLUMN_WORDS, *FORMULA_WORDS) if name not in columns]
-    optional = statistic.only_counts
+    needed = ["parameters"] if any(each.default is REQUIRED for each in statistic.parameters) else []
+    needed += ["delta"] if all(method.needs_delta for method in statistic.methods.values()) else []
     return {
         "description": statistic.summary,
         "properties": {
@@ -112,8 +113,8 @@ def _statistic_type(statistic: Statistic) -> dict[str, Any]:
             **dict.fromkeys(left_out, False),
             **_own_types(statistic.name, statistic.parameters, statistic.methods),
         },
-        **_required([*(() if optional else columns), *_needs_parameters(statistic.parameters), *_needs_delta(statistic)]),
-        **_all_of(_delta_rules(statistic)),
+        **_required([*(() if statistic.only_counts else columns), *needed]),
+        **_delta_rules(statistic),
     }
 
 
@@ -125,7 +126,7 @@ def _formula_type() -> dict[str, Any]:
         models[model] = {
             "description": statistic.summary,
             "properties": _own_types(model, parameters, statistic.methods),
-            **_all_of(_delta_rules(statistic)),
+            **_delta_rules(statistic),
         }
     return {
         "description": "A regression by a formula",
@@ -170,22 +171,15 @@ def _parameter_type(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def _needs_parameters(parameters: Iterable[Parameter]) -> list[str]:
-    return ["parameters"] if any(each.default is REQUIRED for each in parameters) else []
-
-
-def _needs_delta(statistic: Statistic) -> list[str]:
-    return ["delta"] if all(method.needs_delta for method in statistic.methods.values()) else []
-
-
-def _delta_rules(statistic: Statistic) -> list[dict[str, Any]]:
+def _delta_rules(statistic: Statistic) -> dict[str, Any]:
     """Where delta is needed by some methods: by name, and where "auto" takes one of them whatever the parameters are."""
     methods = statistic.methods.values()
     needing = [method.name for method in methods if method.needs_delta]
     if not needing or len(needing) == len(methods):
-        return []
+        return {}
     by_auto = statistic.prefer is None and next(iter(methods)).needs_delta
-    return [_when("method", [*needing, *([AUTO] if by_auto else [])], {"required": ["delta"]}, or_missing=by_auto)]
+    rule = _when("method", [*needing, *([AUTO] if by_auto else [])], {"required": ["delta"]}, or_missing=by_auto)
+    return {"allOf": [rule]}
 
 
 def _when(name: str, values: list[str], then: Mapping[str, Any], *, or_missing: bool = False) -> dict[str, Any]:
@@ -197,7 +191,3 @@ def _when(name: str, values: list[str], then: Mapping[str, Any], *, or_missing: 
 def _required(names: Iterable[str]) -> dict[str, Any]:
     listed = [*names]
     return {"required": listed} if listed else {}
-
-
-def _all_of(rules: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"allOf": rules} if rules else {}

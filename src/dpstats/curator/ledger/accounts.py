@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from dpstats.accounting.accountants import Accountant, Total, checked_factor, read_exact
@@ -237,12 +238,7 @@ def all_entries(writer: Writer) -> list[Entry]:
     """Every entry of a ledger, in order."""
     entries: list[Entry] = []
     while True:
-        after = entries[-1].sequence if entries else None
-
-        def look(table: EntryTable, after: int | None = after) -> list[Entry]:
-            return table.page(after)
-
-        found = writer.read(look)
+        found = writer.read(partial(EntryTable.page, after=entries[-1].sequence if entries else None))
         entries += found
         if len(found) < PAGE:
             return entries

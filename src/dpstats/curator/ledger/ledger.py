@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
 
 from dpstats.curator.ledger.accounts import Account, Receipt, all_entries
 from dpstats.curator.ledger.entries import OPEN, Entry
@@ -42,7 +41,10 @@ class Ledger:
 
     def account(self, dataset: str, terms: Terms) -> Account:
         """The account of a data set: opened if there is none yet, and otherwise only if its terms are the same."""
-        _checked_name(dataset)
+        if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable() or len(dataset) > LONGEST_NAME:
+            raise InvalidParameterError(
+                f"a data set's name must be one line of printable text, of {LONGEST_NAME} letters at most."
+            )
 
         def open_once(page: Page) -> Terms:
             entry = page.latest(dataset, OPEN)
@@ -92,7 +94,7 @@ class Ledger:
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *how: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -112,9 +114,3 @@ def open_ledger(address: str | os.PathLike[str], *, read_only: bool = False) -> 
     if "://" in text:
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
     return Ledger(SqliteEntryStore(text, read_only=read_only))
-
-
-def _checked_name(dataset: object) -> str:
-    if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable() or len(dataset) > LONGEST_NAME:
-        raise InvalidParameterError(f"a data set's name must be one line of printable text, of {LONGEST_NAME} letters at most.")
-    return dataset

@@ -237,8 +237,5 @@ def _driver() -> Any:
     try:
         import psycopg
     except ImportError:
-        raise MissingExtraError(
-            "a ledger in Postgres needs psycopg: pip install 'dpstats[postgres]', or in a clone of dpstats "
-            "pip install -e '.[postgres]'."
-        ) from None
+        raise MissingExtraError.about("a ledger in Postgres needs psycopg", "postgres") from None
     return psycopg

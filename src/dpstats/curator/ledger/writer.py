@@ -1,9 +1,8 @@
 """The writer: brings what the threads of a process want to write into few transactions.
 
-A thread queues its request. Whoever finds that no other has the turn takes it and writes everything that is queued in one
-transaction; who comes meanwhile waits to be called: either the request was written, or it is up to this thread to write. Nobody
-is told that a request was written before its transaction is durable. So many threads share one wait for the disk, and a single
-one waits for nobody.
+A thread queues its request. Whoever finds that no other has the turn takes it and writes all that is queued in one transaction,
+so that threads share one wait for the disk; who comes meanwhile waits to be called: the request was written, or it is up to this
+thread to write. Nobody is told that a request was written before its transaction is durable.
 """
 
 from __future__ import annotations
@@ -125,8 +124,10 @@ class Writer:
                     request.wait()
                 else:
                     self._see_to(request)
-        except BaseException:
-            self._forget(request)
+        except BaseException:  # an interrupted thread no longer waits; what was not yet begun is not written
+            with suppress(ValueError):
+                self._queue.remove(request)
+            self._call_first()
             raise
         if request.error is not None:
             raise request.error
@@ -158,12 +159,6 @@ class Writer:
                 self._write_all()
             if not request.finished:  # somebody took it from the queue, and was stopped before saying what became of it
                 request.finish()
-
-    def _forget(self, request: _WriteRequest[Any]) -> None:
-        """An interrupted thread no longer waits; what was not yet begun is not written."""
-        with suppress(ValueError):
-            self._queue.remove(request)
-        self._call_first()
 
     def _call_first(self) -> None:
         with suppress(IndexError):

@@ -55,7 +55,9 @@ def priced(asked: Sequence[Asked], epsilon: object, delta: object, features: obj
         epsilons = [Fraction(1)] * len(asked)
     else:
         epsilons = _shares(asked, "epsilon", spendable_epsilon(epsilon), [True] * len(asked))
-    deltas = _shares(asked, "delta", total_delta, [_wants_delta(each, total_delta) for each in asked])
+    spends_delta = may_spend_delta if total_delta else must_spend_delta  # without a total, who cannot do without
+    wanting = [spends_delta(each.statistic, each.positional, each.keywords) for each in asked]
+    deltas = _shares(asked, "delta", total_delta, wanting)
     return [
         ask(
             each.statistic,
@@ -112,12 +114,6 @@ def _taken_apart(question: object) -> Asked:
     refuse_words_of_ask(statistic, keywords)
     refuse_data(statistic, others)
     return Asked(statistic, tuple(others), keywords, features)
-
-
-def _wants_delta(asked: Asked, total: Fraction) -> bool:
-    """Whether a question shares a total delta; where there is none, whether it cannot do without."""
-    spends = may_spend_delta if total else must_spend_delta
-    return spends(asked.statistic, asked.positional, asked.keywords)
 
 
 def _shares(asked: Sequence[Asked], name: str, total: Fraction, wanted: Sequence[bool]) -> list[Fraction]:

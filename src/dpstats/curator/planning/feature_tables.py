@@ -1,10 +1,9 @@
 """A synthetic table of columns of a public shape: features and an outcome, or columns without one.
 
 Each feature has the shape, and they go together as in a Gaussian copula of correlation 0.5. An outcome of any numbers is the
-shape's middle, plus how far each feature lies from there, plus noise: another value of the shape, as far from the middle, and
-spread so that it varies as much as the features do together. So every coefficient is 1, whatever the shape. Of outcomes of 0 or 1
-the log odds are linear, and of counts the log of the mean; there all coefficients are the same too, and such that these change by
-about 3 from the middle to the ends of the shape. All rows are drawn, and a table of more than MOST_DRAWN rows is refused.
+shape's median, plus each feature's distance from it, plus noise of the shape that varies as much as these together: every
+coefficient is 1. Of outcomes of 0 or 1 the log odds are linear, and of counts the log of the mean; there all coefficients are
+equal, and such that these change by about 3 from the middle to the ends of the shape. More than MOST_DRAWN rows are refused.
 """
 
 from __future__ import annotations
@@ -40,8 +39,10 @@ def drawn_features(
     if outcomes is Outcomes.NUMBERS:
         noise = _values(shape, generator.standard_normal(rows)) - middle
         outcome = middle + predictor + _spread(features) * noise
+    elif outcomes is Outcomes.COUNTS:
+        outcome = generator.poisson(COUNT * np.exp(np.minimum(predictor, _STEEPEST))).astype(np.float64)
     else:
-        outcome = _drawn_outcome(predictor, outcomes, generator)
+        outcome = (generator.logistic(size=rows) < predictor).astype(np.float64)
     return as_table([*columns, outcome])
 
 
@@ -64,13 +65,6 @@ def _together(shape: Shape, columns: int, rows: int, generator: np.random.Genera
     """Columns of the shape that go together."""
     shared = math.sqrt(CORRELATION) * generator.standard_normal(rows)
     return [_values(shape, shared + math.sqrt(1 - CORRELATION) * generator.standard_normal(rows)) for _ in range(columns)]
-
-
-def _drawn_outcome(predictor: Floats, outcomes: Outcomes, generator: np.random.Generator) -> Floats:
-    """Outcomes of 0 or 1, or counts."""
-    if outcomes is Outcomes.COUNTS:
-        return generator.poisson(COUNT * np.exp(np.minimum(predictor, _STEEPEST))).astype(np.float64)
-    return (generator.logistic(size=predictor.size) < predictor).astype(np.float64)
 
 
 def _spread(features: int) -> float:

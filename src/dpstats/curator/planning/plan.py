@@ -1,8 +1,7 @@
 """Predict before spending: what to expect of a question, from simulated tables of public shapes.
 
-`plan` reads no data and spends nothing, so nothing here has to be private, and floats and numpy's generator do. It checks and
-prices a question exactly as the statistic's own function does, draws tables of a shape, answers the question on each of them
-by the method that would answer it, and counts replies, errors and the widths of intervals. It knows no statistic by name.
+`plan` reads no data, so nothing here has to be private, and floats and numpy's generator do. It prices a question as the
+statistic's own function does, answers it on random tables of a shape, and counts replies, errors and the widths of intervals.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from dpstats.curator.planning.joint import JointPlan
 from dpstats.curator.planning.plan_rows import Found
 from dpstats.curator.planning.samples import first_simulated
 from dpstats.curator.planning.searches import AsRow, EpsilonSearch, repriced
-from dpstats.curator.planning.shapes import Shape, checked_shapes, stand_in
+from dpstats.curator.planning.shapes import Shape, checked_shapes, told_apart
 from dpstats.curator.planning.simulations import SimulatedLine, row_of
 from dpstats.curator.planning.widths import WantedWidth, checked_width
 from dpstats.curator.planning.yardsticks import is_distribution, measured, scale_of
@@ -175,29 +174,21 @@ def plan_questions(
         usual = REGRESSION_REPEATS
     tables = usual if repeats is None else _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
     seed = random_bits(source_or_system(rng), 128)
-    progress = Progress(sum(map(len, shapes)) * len(sizes) * tables if wanted is None else None)
-    try:
+    with Progress(sum(map(len, shapes)) * len(sizes) * tables if wanted is None else None) as progress:
         return [
             _planned(question, sizes, own, tables, seed, wanted, as_row, progress)
             for question, own in zip(questions, shapes, strict=True)
         ]
-    finally:
-        progress.close()
 
 
 def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shape, ...]]:
     """The shapes on which each question is tried; where a statistic simulates rows of its own, what stands for them."""
     usual = checked_shapes(shape)
-    shapes, simulated = [], 0
-    for question in questions:
-        if question.statistic.simulate is None:
-            shapes.append(usual)
-            continue
-        if shape is not None:
-            raise InvalidParameterError(f"{question.statistic.name} is planned on rows that it simulates: leave shape out.")
-        simulated += 1
-        shapes.append((stand_in(first_simulated(question).words, simulated),))
-    return shapes
+    simulating = [question for question in questions if question.statistic.simulate is not None]
+    if simulating and shape is not None:
+        raise InvalidParameterError(f"{simulating[0].statistic.name} is planned on rows that it simulates: leave shape out.")
+    own = iter(told_apart(Shape("simulated", first_simulated(each).words, np.zeros_like) for each in simulating))
+    return [usual if question.statistic.simulate is None else (next(own),) for question in questions]
 
 
 def _planned(

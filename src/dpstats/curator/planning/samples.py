@@ -36,7 +36,7 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
     if question.statistic.takes_only_columns:
         return drawn_columns(shape, len(question.columns), rows, generator)
     if question.statistic.takes_features:
-        return drawn_features(shape, feature_count(question), rows, generator, question.statistic.outcomes)
+        return drawn_features(shape, len(question.columns) - 1, rows, generator, question.statistic.outcomes)
     if len(question.statistic.reads) == 1:
         return ShapeColumn(shape, DrawnUniforms(rows, generator))
     return PairTable(shape, drawn_places(rows, generator), question.statistic.reads, labels_of(question))
@@ -61,11 +61,6 @@ def simulated_by(question: Question, rows: int, generator: np.random.Generator) 
 def first_simulated(question: Question) -> Simulated:
     """A few of these rows, always the same, which tell what they are and what an answer should be."""
     return simulated_by(question, FIRST_ROWS, np.random.default_rng(FIRST_ROWS))
-
-
-def feature_count(question: Question) -> int:
-    """How many features a question names."""
-    return len(question.columns) - 1
 
 
 def labels_of(question: Question) -> tuple[Any, ...]:

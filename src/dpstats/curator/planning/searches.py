@@ -1,10 +1,9 @@
 """The search for the smallest epsilon that reaches a wanted half-width, on simulated tables.
 
 Candidates are the numbers of two digits from 1e-6 to 10. An interval gets no narrower with less epsilon but for chance, so the
-search goes down in steps of half a power of ten and then halves what is left. A candidate far from the answer is judged by a
-few tables, one near it by all of them: more are drawn until what has been seen is two standard errors from undecided. The
-same streams are used for every candidate, so that candidates differ by epsilon and little else. Small epsilons have the most
-rows read and take longest, which is why the search comes from above.
+search goes down in steps of half a power of ten and then halves what is left; from above, because small epsilons take longest. A
+candidate is judged by a few tables, and by more until it is two standard errors from undecided. All candidates use the same
+random streams, so that they differ by epsilon and little else.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from fractions import Fraction
 from dpstats.curator.planning.plan_rows import LEVEL, Found, wilson_bounds
 from dpstats.curator.planning.simulations import SimulatedLine, Trial, typical_width
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.registry import Question
 from dpstats.foundations.rounding import decimal_text
@@ -38,8 +36,7 @@ AsRow = Callable[[Question], Question]
 
 def repriced(question: Question, epsilon: Fraction) -> Question:
     """The same question at another epsilon."""
-    cost = question.cost
-    return replace(question, cost=PrivacyCost(epsilon, cost.delta, cost.neighbors, cost.unit))
+    return replace(question, cost=replace(question.cost, epsilon=epsilon))
 
 
 @dataclass

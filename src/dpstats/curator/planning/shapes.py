@@ -8,6 +8,7 @@ would look better on it than they are.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -115,32 +116,30 @@ def _standard_normal(q: NDArray[np.float64]) -> Any:
     return ndtri(q)
 
 
-def _lognormal(q: NDArray[np.float64]) -> Any:
-    return np.exp(10 + 0.75 * _standard_normal(q))
-
-
-def _heavy_tailed(q: NDArray[np.float64]) -> Any:
-    return math.e + (2 * q - 1) / np.sqrt(2 * q * (1 - q))
-
-
-def _delays(q: NDArray[np.float64]) -> Any:
-    return np.rint(np.maximum(0, -20 * np.log1p(-q) - 5))
-
-
-def _ratings(q: NDArray[np.float64]) -> Any:
-    return np.searchsorted([0.05, 0.15, 0.35, 0.75], q) + 1.0
-
-
 SHAPES = {
     shape.name: shape
     for shape in (
         Shape("normal", "bell-shaped, mean pi, standard deviation 1", lambda q: math.pi + _standard_normal(q)),
         Shape(
-            "lognormal", "skewed like incomes: the exponential of a normal with mean 10 and standard deviation 0.75", _lognormal
+            "lognormal",
+            "skewed like incomes: the exponential of a normal with mean 10 and standard deviation 0.75",
+            lambda q: np.exp(10 + 0.75 * _standard_normal(q)),
         ),
-        Shape("heavy_tailed", "Student's t with 2 degrees of freedom around e: no variance", _heavy_tailed),
-        Shape("delays", "whole minutes with many ties: exponential with mean 20, less 5, a quarter of the rows at 0", _delays),
-        Shape("ratings", "five values, 1 to 5, with 5, 10, 20, 40 and 25% of the rows", _ratings),
+        Shape(
+            "heavy_tailed",
+            "Student's t with 2 degrees of freedom around e: no variance",
+            lambda q: math.e + (2 * q - 1) / np.sqrt(2 * q * (1 - q)),
+        ),
+        Shape(
+            "delays",
+            "whole minutes with many ties: exponential with mean 20, less 5, a quarter of the rows at 0",
+            lambda q: np.rint(np.maximum(0, -20 * np.log1p(-q) - 5)),
+        ),
+        Shape(
+            "ratings",
+            "five values, 1 to 5, with 5, 10, 20, 40 and 25% of the rows",
+            lambda q: np.searchsorted([0.05, 0.15, 0.35, 0.75], q) + 1.0,
+        ),
         Shape("uniform", "evenly spread from 0 to pi", lambda q: math.pi * q),
         Shape("constant", "the same value, 7.25, in every row", lambda q: np.full_like(q, 7.25)),
     )
@@ -156,12 +155,7 @@ def checked_shapes(given: object) -> tuple[Shape, ...]:
     shapes = [_checked_shape(item) for item in several]
     if not shapes:
         raise InvalidParameterError(f"shape must name at least one shape, such as 'normal'; there are {_names()}.")
-    return tuple(_told_apart(shapes))
-
-
-def stand_in(summary: str, number: int) -> Shape:
-    """What stands for a shape where a statistic simulates rows of its own, the so-manieth of a plan; it has no values."""
-    return Shape("simulated" if number == 1 else f"simulated {number}", summary, np.zeros_like)
+    return told_apart(shapes)
 
 
 def _checked_shape(given: object) -> Shape:
@@ -184,14 +178,14 @@ def _checked_shape(given: object) -> Shape:
     )
 
 
-def _told_apart(shapes: list[Shape]) -> list[Shape]:
+def told_apart(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """The shapes, with numbers after names that come more than once."""
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     result = []
     for shape in shapes:
-        seen[shape.name] = number = seen.get(shape.name, 0) + 1
-        result.append(shape if number == 1 else replace(shape, name=f"{shape.name} {number}"))
-    return result
+        seen[shape.name] += 1
+        result.append(shape if seen[shape.name] == 1 else replace(shape, name=f"{shape.name} {seen[shape.name]}"))
+    return tuple(result)
 
 
 def _names() -> str:

@@ -30,15 +30,12 @@ _TRIED_AT_ONCE = 256
 class ShapeColumn:
     """A column whose rows are a shape's quantiles at a sorted sample of the unit interval; none is missing."""
 
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+
     def __init__(self, shape: Shape, uniforms: Uniforms) -> None:
         self._shape = shape
         self._uniforms = uniforms
         self._all: ArrayColumn | None = None
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The number type of the column."""
-        return np.dtype(np.float64)
 
     @property
     def is_drawn(self) -> bool:
@@ -49,9 +46,7 @@ class ShapeColumn:
         """Rows that are not missing."""
         return self._uniforms.rows
 
-    def stored(self) -> int:
-        """Rows of the table; none is missing."""
-        return self._uniforms.rows
+    stored = count
 
     def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
         """One window for each request, in the order of the requests."""

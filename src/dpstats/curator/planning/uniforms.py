@@ -1,11 +1,9 @@
 """Uniform order statistics, drawn only where they are asked for.
 
-A table of a billion rows is never drawn. What is known of it is kept as knots on the unit line: a knot is a drawn row, or a
-place at which the rows below have been counted. Between two knots the number of rows is known; they are independent and
-uniform, and nothing else is known of them. So the next question is answered from the law of what is known: a rank between two
-knots is a Beta variable, a run of ranks is its two ends and sorted uniforms between them, a count below a place is binomial.
-Whatever is asked, in whatever order, the answers agree with each other and have jointly the law of a sorted sample, up to the
-rounding of floats.
+What is known of a table is kept as knots on the unit line: a knot is a drawn row, or a place at which the rows below have been
+counted. Between two knots the number of rows is known; they are independent and uniform. So a rank between two knots is a Beta
+variable, a run of ranks is its two ends and sorted uniforms between them, and a count below a place is binomial. In whatever
+order, the answers have jointly the law of a sorted sample, up to the rounding of floats.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The yardstick of a shape: the value that a statistic has on it, and how far an answer is from that value.
 
-No statistic is asked for its population value, so that one which is registered tomorrow can be measured too. Instead the
-question itself is put to the most regular table of the shape, with next to no noise (epsilon = 100), by the statistic's
-preferred method, or by the first method that replies. That value is right to about six digits where a statistic reads windows
-of order statistics, and to about four where it reads every row, of which fewer are drawn. A statistic whose value grows in step
-with the table, as a count does, is told by asking tables of three sizes, and its value is scaled to the planned size. Only the
-coefficients of features, and the parameters of rows that a statistic simulates for itself, are known without asking.
+No statistic is asked for its population value. The question is put to the most regular table of the shape instead, with next to
+no noise, by the preferred method or the first one that replies. The value is right to about six digits where a statistic reads
+windows of order statistics, and to about four where it reads every row, of which fewer are drawn. A value that grows in step with
+the table, as a count does, is told by asking tables of three sizes, and is scaled to the planned one. Only the coefficients of
+features, and the parameters of rows that a statistic simulates for itself, are known without asking.
 """
 
 from __future__ import annotations
@@ -22,11 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.curator.planning.feature_tables import coefficient_of
-from dpstats.curator.planning.samples import Sample, even_sample, feature_count, first_simulated
+from dpstats.curator.planning.samples import Sample, even_sample, first_simulated
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
 from dpstats.foundations.errors import DpstatsError
-from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Release
@@ -87,7 +85,7 @@ def measured(question: Question, shape: Shape) -> Yardstick:
     if question.statistic.simulate is not None:
         return Yardstick(first_simulated(question).truth, grows=False, rows=0, is_exact=True)
     if question.statistic.has_outcome:
-        features = feature_count(question)
+        features = len(question.columns) - 1
         coefficient = coefficient_of(shape, features, question.statistic.outcomes)
         return Yardstick((coefficient,) * features, grows=False, rows=0, is_exact=True)
     rows = min(EVEN_ROWS, FULL_ROWS) if reads_every_row(question, shape) else EVEN_ROWS
@@ -127,7 +125,7 @@ def nearly_exact(question: Question, sample: Sample, source: RandomSource) -> Re
     """The answer with next to no noise, by the statistic's preferred method or the first one that replies; None if none does."""
     for method in question.statistic.methods.values():
         delta = (question.cost.delta or _USUAL_DELTA) if method.needs_delta else 0
-        cost = PrivacyCost(NEXT_TO_NO_NOISE, delta, question.neighbors, question.cost.unit)
+        cost = replace(question.cost, epsilon=NEXT_TO_NO_NOISE, delta=Fraction(delta))
         try:
             asked = settled_on(sample, replace(question, method=method, cost=cost).on(question.columns))
             outcome = asked.answer(sample, source)

@@ -39,7 +39,7 @@ def array_column(array: NDArray[Any], zoned: bool = False) -> NativeColumn:
     return ElementColumn(rows, ColumnType.UNDECLARED if array.dtype.kind == "O" else ColumnType.TEXT)
 
 
-class NumpyColumn:
+class NumpyColumn(NativeColumn):
     """A numpy array whose type says what it holds, and which of its rows are missing."""
 
     def __init__(self, array: NDArray[Any], raw_missing: NDArray[np.bool_] | None = None, zoned: bool = False) -> None:

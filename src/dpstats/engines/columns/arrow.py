@@ -6,11 +6,13 @@ import uuid
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers, present_cells
 from dpstats.engines.columns.distinct import joined_labels, labels_of, moment_labels, number_labels, texts_at, tick_labels
-from dpstats.engines.columns.native import NOT_A_TIME, no_labels, no_moments, no_numbers, numbers_of, times_where
+from dpstats.engines.columns.native import NOT_A_TIME, NativeColumn, no_labels, no_numbers, numbers_of, times_where
 from dpstats.engines.columns.texts import PLAIN_NUMBER, PLAIN_WHOLE, completed, exact_label, identity_of_text, parsed_labels
 from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.kinds import Kind
@@ -20,12 +22,10 @@ _MILLISECONDS_OF_DAY = 86_400_000
 _UUID, _TRUTH = "arrow.uuid", "arrow.bool8"
 
 
-class ArrowColumn:
+class ArrowColumn(NativeColumn):
     """A pyarrow Array or ChunkedArray."""
 
     def __init__(self, data: Any) -> None:
-        import pyarrow as pa
-
         chunks = data.chunks if isinstance(data, pa.ChunkedArray) else [data]
         self._extension = getattr(data.type, "extension_name", "")
         self._raw_chunks = [_stored(chunk) for chunk in chunks] or [_stored(pa.array([], type=_stored_type(data.type)))]
@@ -38,19 +38,14 @@ class ArrowColumn:
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not missing."""
-        import pyarrow as pa
-
         if self.type.is_numeric:
-            raw_present = self.numbers().raw_present
-            return np.ones(len(self), dtype=np.bool_) if raw_present is None else raw_present
+            return super().present()
         if pa.types.is_dictionary(self._stored):
             return np.concatenate([_present_categories(chunk) for chunk in self._raw_chunks])
         return np.concatenate([_valid(chunk) for chunk in self._raw_chunks])
 
     def numbers(self) -> Numbers:
         """The rows in their own number type."""
-        import pyarrow as pa
-
         if pa.types.is_null(self._stored):
             return no_numbers(len(self), np.float64)
         if pa.types.is_decimal(self._stored):
@@ -59,10 +54,8 @@ class ArrowColumn:
 
     def moments(self) -> Moments:
         """The dates and times."""
-        import pyarrow as pa
-
         if self.type is not ColumnType.MOMENT:
-            return no_moments(len(self))
+            return super().moments()
         if pa.types.is_timestamp(self._stored):
             return Moments(self._ticks(f"M8[{self._stored.unit}]"), self._stored.tz is not None)
         raw_days = self._ticks("M8[D]")
@@ -73,8 +66,6 @@ class ArrowColumn:
 
     def labels(self, exact: bool = False) -> Labels:
         """The rows by their text."""
-        import pyarrow as pa
-
         if self.type.is_numeric:
             return self._exact_labels() if exact and not self.is_exact else number_labels(self.numbers(), exact)
         if self.type is ColumnType.MOMENT:
@@ -97,8 +88,6 @@ class ArrowColumn:
         return parsed_labels(self.labels(exact=whole), whole)
 
     def _declared(self) -> ColumnType:
-        import pyarrow as pa
-
         if pa.types.is_boolean(self._stored) or self._extension == _TRUTH:
             return ColumnType.BOOLEAN
         if pa.types.is_integer(self._stored):
@@ -115,8 +104,6 @@ class ArrowColumn:
     @property
     def holds(self) -> Kind:
         """What the array's type says that it holds."""
-        import pyarrow as pa
-
         if self.type is ColumnType.MOMENT or pa.types.is_time(self._stored) or pa.types.is_duration(self._stored):
             return Kind.DATE
         if pa.types.is_dictionary(self._stored):
@@ -128,8 +115,6 @@ class ArrowColumn:
         return Kind.NESTED if pa.types.is_nested(self._stored) else Kind.NUMBER if self.type.is_numeric else Kind.OTHER
 
     def _chunk_numbers(self, chunk: Any) -> Numbers:
-        import pyarrow as pa
-
         if self._extension == _TRUTH:
             chunk = chunk.cast(pa.bool_())
         raw_filled = chunk.cast(pa.uint8()) if pa.types.is_boolean(chunk.type) else chunk
@@ -140,16 +125,12 @@ class ArrowColumn:
 
     def _ticks(self, dtype: str) -> NDArray[Any]:
         """The whole numbers behind dates, times or durations, as numpy's."""
-        import pyarrow as pa
-
         whole = pa.int32() if self._stored.bit_width == 32 else pa.int64()
         raw_wholes = [chunk.view(whole).cast(pa.int64()).fill_null(NOT_A_TIME).to_numpy() for chunk in self._raw_chunks]
         return np.concatenate(raw_wholes).view(dtype)
 
     def _written_labels(self, chunk: Any, exact: bool = False) -> Labels:
         """Texts or bytes, by a dictionary of their bytes: no text is decoded more than once."""
-        import pyarrow as pa
-
         encoded = chunk.cast(pa.large_binary()).dictionary_encode()
         raw_distinct = encoded.dictionary.to_pylist()
         if self._extension == _UUID:
@@ -158,40 +139,29 @@ class ArrowColumn:
         return labels_of(_places(encoded.indices), [read(octets) for octets in raw_distinct])
 
     def _exact_labels(self) -> Labels:
-        import pyarrow as pa
-
         cells = joined_labels([self._written_labels(chunk.cast(pa.string())) for chunk in self._raw_chunks])
         return labels_of(cells.raw_codes, [identity_of_text(text) for text in cells.raw_labels])
 
 
 def _stored_type(declared: Any) -> Any:
     """The type that arrow stores for one that others have put on top of it."""
-    import pyarrow as pa
-
     if isinstance(declared, pa.BaseExtensionType):
         return _stored_type(declared.storage_type)
     return _stored_type(declared.value_type) if pa.types.is_run_end_encoded(declared) else declared
 
 
 def _stored(chunk: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(chunk.type, pa.BaseExtensionType):
         return _stored(chunk.storage)
     return _stored(pc.run_end_decode(chunk)) if pa.types.is_run_end_encoded(chunk.type) else chunk
 
 
 def _is_text(stored: Any) -> bool:
-    import pyarrow as pa
-
     return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored))
 
 
 def _is_written(stored: Any) -> bool:
     """Whether a type holds texts or bytes."""
-    import pyarrow as pa
-
     views = pa.types.is_binary_view(stored) or pa.types.is_fixed_size_binary(stored)
     return bool(_is_text(stored) or views or pa.types.is_binary(stored) or pa.types.is_large_binary(stored))
 
@@ -201,8 +171,6 @@ def _valid(chunk: Any) -> NDArray[np.bool_]:
 
 
 def _places(indices: Any) -> NDArray[np.int64]:
-    import pyarrow as pa
-
     return np.asarray(indices.cast(pa.int64()).fill_null(-1).to_numpy(), dtype=np.int64)
 
 
@@ -228,19 +196,12 @@ def _joined(parts: list[Numbers]) -> Numbers:
         return parts[0]
     raw_present = None
     if any(part.raw_present is not None for part in parts):
-        raw_present = np.concatenate([_present(part) for part in parts])
+        raw_present = np.concatenate([present_cells(part) for part in parts])
     return Numbers(np.concatenate([part.raw_values for part in parts]), raw_present)
-
-
-def _present(part: Numbers) -> NDArray[np.bool_]:
-    return np.ones(len(part), dtype=np.bool_) if part.raw_present is None else part.raw_present
 
 
 def _parsed_texts(chunk: Any, whole: bool) -> Numbers:
     """Texts as numbers: plain ones by arrow, all at once, and the others one by one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     octets = chunk.cast(pa.large_binary())
     raw_is_plain = pc.match_substring_regex(octets, PLAIN_WHOLE if whole else PLAIN_NUMBER).fill_null(False)
     raw_texts = pc.if_else(raw_is_plain, octets, pa.scalar(None, pa.large_binary())).cast(pa.large_string())

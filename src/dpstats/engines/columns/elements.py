@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.cells import ColumnType, Labels, Numbers
 from dpstats.engines.columns.digits import exact_text
 from dpstats.engines.columns.distinct import labels_of
 from dpstats.engines.columns.instants import have_seconds
-from dpstats.engines.columns.native import no_moments, no_numbers, numbers_of
+from dpstats.engines.columns.native import NativeColumn, numbers_of
 from dpstats.engines.columns.texts import exact_label, number_of_text, whole_of_number, whole_of_text
 from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.kinds import Kind, kind_of_element
@@ -34,7 +34,7 @@ _PLAIN_NUMBERS = {int, float, bool, type(None)}
 _MIDNIGHT = "T00:00:00"
 
 
-class ElementColumn:
+class ElementColumn(NativeColumn):
     """A sequence of Python objects."""
 
     is_exact = False
@@ -55,14 +55,6 @@ class ElementColumn:
     def present(self) -> NDArray[np.bool_]:
         """Which elements are not missing, whatever they are."""
         return np.fromiter(map(_is_present, self._raw_rows), dtype=np.bool_, count=len(self))
-
-    def numbers(self) -> Numbers:
-        """Nothing: no element declares a number type."""
-        return no_numbers(len(self), np.float64)
-
-    def moments(self) -> Moments:
-        """Nothing: no element declares a type of dates."""
-        return no_moments(len(self))
 
     def labels(self, exact: bool = False) -> Labels:
         """Numbers, texts and dates by their text; others are missing."""

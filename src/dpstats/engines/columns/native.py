@@ -2,58 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers, present_cells
 from dpstats.engines.kinds import Kind
 
 NOT_A_TIME = np.iinfo(np.int64).min
 """What numpy's NaT is among whole numbers."""
 
 
-@runtime_checkable
-class NativeColumn(Protocol):
+class NativeColumn:
     """A column as some library holds it. Every answer is aligned with its rows, and no value makes one raise."""
 
-    @property
-    def type(self) -> ColumnType:
-        """The declared type, from the container alone and never from its values."""
-        ...
+    type: ColumnType
+    """The declared type, from the container alone and never from its values."""
+    is_exact: bool
+    """Whether `numbers` tells all different numbers of this type apart; decimals and 128-bit whole numbers it rounds."""
 
     @property
     def holds(self) -> Kind:
         """What the declared type says that it holds, in words for complaints."""
-        ...
+        raise NotImplementedError
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether `numbers` tells all different numbers of this type apart; decimals and 128-bit whole numbers it rounds."""
-        ...
-
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        raise NotImplementedError
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not missing, whatever they hold."""
-        ...
+        return present_cells(self.numbers())
 
     def numbers(self) -> Numbers:
-        """The rows of a number type, in that type."""
-        ...
+        """The rows of a number type, in that type; missing where the column has another type."""
+        return no_numbers(len(self), np.float64)
 
     def moments(self) -> Moments:
-        """The rows of a column of dates."""
-        ...
+        """The rows of a column of dates; missing where the column has another type."""
+        return no_moments(len(self))
 
     def labels(self, exact: bool = False) -> Labels:
         """The rows by their text; with `exact` different numbers have different texts."""
-        ...
+        raise NotImplementedError
 
     def parsed(self, whole: bool) -> Numbers:
         """The rows of a column of texts, or of no type, as numbers: int64 if `whole`, else float64, whatever they hold."""
-        ...
+        raise NotImplementedError
 
 
 def number_array(array: NDArray[Any]) -> NDArray[Any]:

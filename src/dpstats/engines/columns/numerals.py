@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers, present_cells
-from dpstats.engines.columns.arrow import ArrowColumn
+from dpstats.engines.cells import ColumnType, Labels, Numbers
 from dpstats.engines.columns.distinct import labels_of, number_labels
-from dpstats.engines.columns.native import no_moments, numbers_of
+from dpstats.engines.columns.native import NativeColumn, numbers_of
 from dpstats.engines.columns.texts import identity_of_text
 from dpstats.engines.exact.wholes import floats_of_wholes
 from dpstats.engines.kinds import Kind
@@ -19,22 +17,20 @@ from dpstats.foundations.units import float_of_whole
 _MOST_DIGITS = 400  # whole numbers of more digits lie beyond the largest float, and Python reads no more than 4300
 
 
-class NumeralColumn:
+class NumeralColumn(NativeColumn):
     """Numbers as a database writes them: `type` is INTEGER where all are whole, else NUMBER. Other texts are missing."""
 
     holds = Kind.NUMBER
     is_exact = False
 
     def __init__(self, raw_texts: Any, type: ColumnType) -> None:
+        from dpstats.engines.columns.arrow import ArrowColumn  # which loads pyarrow
+
         self._raw_texts = ArrowColumn(raw_texts)
         self.type = type
 
     def __len__(self) -> int:
         return len(self._raw_texts)
-
-    def present(self) -> NDArray[np.bool_]:
-        """Which rows are numbers."""
-        return present_cells(self.numbers())
 
     def numbers(self) -> Numbers:
         """The rows as float64."""
@@ -49,10 +45,6 @@ class NumeralColumn:
         raw_beyond = ~cells.raw_present
         raw_values[raw_beyond] = raw_floats[raw_texts.raw_codes[raw_beyond]]
         return numbers_of(raw_values)
-
-    def moments(self) -> Moments:
-        """Nothing: these are numbers."""
-        return no_moments(len(self))
 
     def labels(self, exact: bool = False) -> Labels:
         """The rows by their text."""

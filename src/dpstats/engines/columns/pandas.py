@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
+from dpstats.engines.cells import ColumnType, Labels, Numbers
 from dpstats.engines.columns.arrays import NumpyColumn, array_column
-from dpstats.engines.columns.arrow import ArrowColumn
 from dpstats.engines.columns.distinct import labels_of, texts_at
 from dpstats.engines.columns.elements import ElementColumn
-from dpstats.engines.columns.native import NativeColumn, no_moments, no_numbers
+from dpstats.engines.columns.native import NativeColumn
 from dpstats.engines.columns.texts import parsed_labels
 from dpstats.engines.kinds import Kind
 
@@ -25,6 +24,8 @@ def pandas_column(series: Any) -> NativeColumn:
     if isinstance(dtype, np.dtype):
         return array_column(series.to_numpy())
     if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage != "python"):
+        from dpstats.engines.columns.arrow import ArrowColumn  # which loads pyarrow
+
         return ArrowColumn(series.array.__arrow_array__())
     if isinstance(dtype, pd.StringDtype):
         return ElementColumn(series.tolist(), ColumnType.TEXT)
@@ -43,7 +44,7 @@ def pandas_column(series: Any) -> NativeColumn:
     return NumpyColumn(np.zeros(len(series), dtype="V1"), series.isna().to_numpy())  # intervals, periods: no values for us
 
 
-class LabelledColumn:
+class LabelledColumn(NativeColumn):
     """A column of categories."""
 
     type = ColumnType.TEXT
@@ -62,14 +63,6 @@ class LabelledColumn:
     def present(self) -> NDArray[np.bool_]:
         """Which rows have a category."""
         return self._raw_present
-
-    def numbers(self) -> Numbers:
-        """Nothing: categories are texts."""
-        return no_numbers(len(self), np.float64)
-
-    def moments(self) -> Moments:
-        """Nothing: categories are texts."""
-        return no_moments(len(self))
 
     def labels(self, exact: bool = False) -> Labels:
         """The categories by their text."""

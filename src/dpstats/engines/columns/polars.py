@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType, Labels, Moments, Numbers
@@ -17,9 +18,6 @@ from dpstats.engines.exact.wholes import floats_of_wholes
 from dpstats.engines.kinds import Kind, kind_of_type
 from dpstats.engines.moments import clock_texts, moment_texts
 
-if TYPE_CHECKING:
-    import polars
-
 _WIDE = ("Int128", "UInt128")
 _TYPES = {
     **dict.fromkeys(("Float16", "Float32", "Float64", "Decimal", "Null"), ColumnType.NUMBER),
@@ -30,15 +28,15 @@ _TYPES = {
 }
 
 
-def polars_column(series: polars.Series) -> NativeColumn:
+def polars_column(series: pl.Series) -> NativeColumn:
     """A polars Series as a column; one of Python objects as those objects."""
     return ElementColumn(series.to_list()) if _name_of(series) == "Object" else PolarsColumn(series)
 
 
-class PolarsColumn:
+class PolarsColumn(NativeColumn):
     """A polars Series of a declared type."""
 
-    def __init__(self, series: polars.Series) -> None:
+    def __init__(self, series: pl.Series) -> None:
         self._raw_series = series
         self._name = _name_of(series)
         self.type = _TYPES.get(self._name, ColumnType.OTHER)
@@ -54,15 +52,10 @@ class PolarsColumn:
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not missing."""
-        if self.type.is_numeric:
-            raw_present = self.numbers().raw_present
-            return np.ones(len(self), dtype=np.bool_) if raw_present is None else raw_present
-        return self._raw_series.is_not_null().to_numpy()
+        return super().present() if self.type.is_numeric else self._raw_series.is_not_null().to_numpy()
 
     def numbers(self) -> Numbers:
         """The rows in their own number type."""
-        import polars as pl
-
         if self._name == "Null":
             return no_numbers(len(self), np.float64)
         if self._name == "Decimal":
@@ -82,8 +75,6 @@ class PolarsColumn:
 
     def labels(self, exact: bool = False) -> Labels:
         """The rows by their text."""
-        import polars as pl
-
         if self.type.is_numeric:
             return self._exact_labels() if exact and not self.is_exact else number_labels(self.numbers(), exact)
         if self.type is ColumnType.MOMENT:
@@ -102,14 +93,10 @@ class PolarsColumn:
 
     def _ticks(self, dtype: str) -> NDArray[Any]:
         """The whole numbers behind dates, times or durations, as numpy's."""
-        import polars as pl
-
         return self._raw_series.to_physical().cast(pl.Int64).fill_null(NOT_A_TIME).to_numpy().view(dtype)
 
     def _wide_numbers(self) -> Numbers:
         """Whole numbers of 128 bits as floats."""
-        import polars as pl
-
         raw_narrow = self._raw_series.cast(pl.Int64, strict=False)
         raw_values = floats_of_wholes(raw_narrow.fill_null(0).to_numpy())
         raw_present = self._raw_series.is_not_null()
@@ -119,23 +106,19 @@ class PolarsColumn:
         return numbers_of(raw_values, raw_present.to_numpy())
 
     def _exact_labels(self) -> Labels:
-        import polars as pl
-
         cells = _labels(self._raw_series.cast(pl.String), pl.String)
         return labels_of(cells.raw_codes, [identity_of_text(text) for text in cells.raw_labels])
 
 
-def _name_of(series: polars.Series) -> str:
+def _name_of(series: pl.Series) -> str:
     return series.dtype.base_type().__name__
 
 
-def _labels(series: polars.Series, written: Any, exact: bool = False) -> Labels:
+def _labels(series: pl.Series, written: Any, exact: bool = False) -> Labels:
     """Texts, bytes or categories by the first row that holds each of them.
 
     They come as bytes, because polars panics, and prints that it does, where a text from elsewhere is no good UTF-8.
     """
-    import polars as pl
-
     first = pl.col("row").min().over("cell")
     raw_first = pl.DataFrame({"cell": series}).with_row_index("row").select(first).to_series().to_numpy()
     raw_is_first = raw_first == np.arange(raw_first.size)
@@ -145,10 +128,8 @@ def _labels(series: polars.Series, written: Any, exact: bool = False) -> Labels:
     return labels_of(raw_codes, [read(cell) for cell in raw_distinct.to_list()])
 
 
-def _parsed_texts(series: polars.Series, whole: bool) -> Numbers:
+def _parsed_texts(series: pl.Series, whole: bool) -> Numbers:
     """Texts as numbers: plain ones by polars, all at once, and the others one by one."""
-    import polars as pl
-
     raw_is_plain = series.str.contains(PLAIN_WHOLE if whole else PLAIN_NUMBER).fill_null(False)
     raw_plain = series.set(~raw_is_plain, None).cast(pl.Int64 if whole else pl.Float64, strict=False)
     raw_read = raw_plain.is_not_null()

@@ -67,11 +67,6 @@ def whole_of_number(number: int | float) -> int | None:
     return int(number) if abs(number) < _LARGEST_EXACT and number == math.floor(number) else None
 
 
-def truth_of_text(text: str) -> int | None:
-    """1 or 0 where a text says so."""
-    return _TRUTHS.get(text.strip(_SPACES).lower())
-
-
 def microseconds_of_text(text: str) -> int | None:
     """The date or time that a text is, in microseconds since 1970 (in UTC where it has an offset); None where it is none."""
     found = _MOMENT.fullmatch(text.strip(_SPACES))
@@ -123,7 +118,7 @@ def parsed_labels(cells: Labels, whole: bool) -> Numbers:
 
 def parsed_truths(cells: Labels) -> Numbers:
     """Texts as truths, 1 and 0."""
-    return _gathered(cells, truth_of_text, np.uint8)
+    return _gathered(cells, lambda text: _TRUTHS.get(text.strip(_SPACES).lower()), np.uint8)
 
 
 def parsed_moments(cells: Labels, exact: bool = False) -> Moments:

@@ -11,7 +11,7 @@ from dpstats.engines.expressions import language
 from dpstats.engines.expressions.agreement import agree, read_as
 from dpstats.engines.expressions.functions import Constant, constant_value, find_function, plain_arguments, split_arguments
 from dpstats.engines.expressions.numbers import HIGHEST_POWER
-from dpstats.engines.expressions.parsing import is_none, is_whole_text, quoted, source_of
+from dpstats.engines.expressions.parsing import is_none, quoted, source_of
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 
 MOST_ITEMS = 1_000
@@ -67,7 +67,7 @@ class Builder:
         if isinstance(value, bool):
             return language.Literal(value, ColumnType.BOOLEAN)
         if isinstance(value, str):
-            if not is_whole_text(value):
+            if any("\ud800" <= character <= "\udfff" for character in value):  # a surrogate that stands alone
                 raise InvalidParameterError(f"the text {quoted(value)} holds half of a character: no text in a table does.")
             return language.Literal(value, ColumnType.TEXT)
         if isinstance(value, (int, float)):

@@ -124,6 +124,6 @@ def civil(moments: Moments) -> tuple[Wholes, Wholes, Wholes]:
 
 
 def _dropped_beyond(raw_counts: Wholes, factor: int) -> Wholes:
-    """Counts, missing where so many times as much would overflow."""
+    """Counts, missing where `factor` times as much would overflow."""
     limit = _LARGEST // factor
     return np.where((raw_counts > limit) | (raw_counts < -limit), _NOT_A_TIME, raw_counts)

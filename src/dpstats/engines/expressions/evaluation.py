@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque
+from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, both_present
 from dpstats.engines.exact.wholes import floats_of_wholes
 from dpstats.engines.expressions import comparisons, language, texts
 from dpstats.engines.expressions.dates import NANOSECONDS, in_unit, moment_of, settled, unit_of
 from dpstats.engines.expressions.functions import ARITHMETIC, FUNCTIONS
 from dpstats.engines.expressions.numbers import floats
-from dpstats.engines.expressions.truths import Rows, Truth, both_present, truth_of_cells, truth_where
+from dpstats.engines.expressions.truths import Rows, Truth, truth_where
 from dpstats.foundations.units import float_of_whole
 
 Read = Callable[[str, ColumnType], Cells]
@@ -77,7 +77,8 @@ def truth_of(node: language.Node, read: Read) -> Truth:
             shape = cells.raw_values.shape if isinstance(cells, Numbers) else ()
             return truth_where(np.zeros(shape, dtype=np.bool_) if raw_present is None else ~raw_present, None)
         case _:
-            return truth_of_cells(_numbers(node, read))
+            truths = _numbers(node, read)
+            return truth_where(truths.raw_values != 0, truths.raw_present)
 
 
 def _literal(node: language.Literal) -> Cells:

@@ -40,7 +40,7 @@ def power(base: Floats, exponent: int) -> Floats:
 
 
 def rounded(values: Floats, digits: int = 0) -> Floats:
-    """The nearest number with so many decimals, half to even; as it is where it is too large to have finer digits."""
+    """The nearest number with `digits` decimals, half to even; as it is where it is too large to have finer digits."""
     scale = 10.0 ** abs(digits)
     scaled = values * scale if digits >= 0 else values / scale
     whole = np.rint(scaled)

@@ -59,11 +59,6 @@ def shortened(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def is_whole_text(text: str) -> bool:
-    """Whether a text can be encoded: no surrogate in it stands alone."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def is_none(tree: ast.expr) -> bool:
     """Whether None is written there."""
     return isinstance(tree, ast.Constant) and tree.value is None

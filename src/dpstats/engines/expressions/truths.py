@@ -40,15 +40,3 @@ def truth_where(raw_holds: NDArray[Any], raw_present: Rows | None) -> Truth:
     if raw_present is None:
         return Truth(raw_holds, ~raw_holds)
     return Truth(raw_holds & raw_present, ~raw_holds & raw_present)
-
-
-def truth_of_cells(cells: Numbers) -> Truth:
-    """Boolean cells as a condition."""
-    return truth_where(cells.raw_values != 0, cells.raw_present)
-
-
-def both_present(one: Rows | None, other: Rows | None) -> Rows | None:
-    """The rows that are present on both sides; None stands for all rows."""
-    if one is None or other is None:
-        return other if one is None else one
-    return np.asarray(one & other)

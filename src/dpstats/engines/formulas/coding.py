@@ -30,18 +30,14 @@ def coded_terms(terms: Sequence[Sequence[FactorPart]], *, intercept: bool) -> li
     for term in sorted(terms, key=len):
         before = said.setdefault(frozenset(part.name for part in term if not part.is_category), set())
         categories = [part.name for part in term if part.is_category]
-        new = [each for each in _subsets(categories) if each not in before]
+        subsets = (frozenset(each) for size in range(len(categories) + 1) for each in combinations(categories, size))
+        new = [each for each in subsets if each not in before]
         before.update(new)
         for coding in _joined(new, categories):
             full = dict(coding)
             kept = [part for part in term if not part.is_category or part.name in full]
             coded.append(tuple(part._replace(full=full.get(part.name, False)) for part in kept))
     return coded
-
-
-def _subsets(names: Sequence[str]) -> list[frozenset[str]]:
-    """All subsets, the small ones first."""
-    return [frozenset(each) for size in range(len(names) + 1) for each in combinations(names, size)]
 
 
 def _joined(subsets: Sequence[frozenset[str]], names: Sequence[str]) -> list[Coding]:

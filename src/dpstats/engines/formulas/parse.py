@@ -57,9 +57,7 @@ def parse_formula(text: object, others: Sequence[str]) -> Formula:
     try:
         from formulaic.parser import DefaultFormulaParser
     except ImportError:
-        raise MissingExtraError(
-            "formulas need formulaic: pip install 'dpstats[formulas]', or in a clone of dpstats pip install -e '.[formulas]'."
-        ) from None
+        raise MissingExtraError.about("formulas need formulaic", "formulas") from None
     context = {"__formulaic_variables_available__": list(others)}
     parser = DefaultFormulaParser(feature_flags={"twosided"})
     try:

@@ -25,7 +25,7 @@ Label = int | float | str
 Codes = NDArray[np.int64]
 
 LONGEST_TABLE = 1 << 20
-"""Whole numbers that are spread over at most so many are looked up in a table rather than searched."""
+"""Whole numbers that span at most this many are looked up in a table rather than searched."""
 
 _MOMENT = re.compile(r"-?\d{4,}(-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d{1,18})?)?)?)?", re.ASCII)
 _UTC_OFFSET = "+00:00"

@@ -6,6 +6,7 @@ does not depend on how small the batches are.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque, select_cells
+from dpstats.engines.columns.distinct import joined_labels
 from dpstats.engines.groups.lookups import Codes
 from dpstats.engines.views import CountedCells
 
-_DIGIT = 16  # bits; numpy sorts whole numbers of so many by counting
+_DIGIT = 16  # bits; numpy sorts whole numbers of 16 bits by counting
 
 
 class GroupRows(NamedTuple):
@@ -42,42 +44,37 @@ class Split:
         """Let all rows go."""
         self.rows = 0
         self._raw_stored = np.zeros(self.groups, dtype=np.int64)
-        self._raw_codes: list[list[NDArray[np.uint32]]] = []
-        self._raw_cells: list[list[Cells]] = []
+        self._raw_codes: defaultdict[int, list[NDArray[np.uint32]]] = defaultdict(list)
+        self._raw_cells: defaultdict[int, list[Cells]] = defaultdict(list)
 
     def add(self, codes: Codes, parts: Sequence[CountedCells]) -> None:
         """Hold rows of a batch; those with the code -1 belong to no group."""
         self._raw_stored += np.bincount(codes[codes >= 0], minlength=self.groups)
         for index, (cells, raw_taken) in enumerate(parts):
             raw_here = codes >= 0 if raw_taken is None else (codes >= 0) & raw_taken
-            if index == len(self._raw_codes):
-                self._raw_codes.append([])
-                self._raw_cells.append([])
             raw_codes = codes[raw_here].astype(np.uint32)
             self.rows += raw_codes.size
             self._raw_codes[index].append(raw_codes)
-            self._raw_cells[index].append(_without_mask(select_cells(cells, raw_here)))
+            taken = select_cells(cells, raw_here)
+            self._raw_cells[index].append(Numbers(taken.raw_values) if isinstance(taken, Numbers) else taken)
 
     def absorb(self, other: Split) -> None:
         """Hold another split's rows, too."""
         self.rows += other.rows
         self._raw_stored += other._raw_stored
-        for index, (codes, cells) in enumerate(zip(other._raw_codes, other._raw_cells, strict=True)):
-            if index == len(self._raw_codes):
-                self._raw_codes.append([])
-                self._raw_cells.append([])
+        for index, codes in other._raw_codes.items():
             self._raw_codes[index] += codes
-            self._raw_cells[index] += cells
+            self._raw_cells[index] += other._raw_cells[index]
 
     def empty(self) -> list[Cells]:
         """Cells of every part without rows, which tell their types."""
-        return [select_cells(cells[0], slice(0, 0)) for cells in self._raw_cells if cells]
+        return [select_cells(cells[0], slice(0, 0)) for cells in self._raw_cells.values() if cells]
 
     def by_group(self, *, all_groups: bool = False) -> Iterator[GroupRows]:
         """The rows of every group that has some, or of all groups; the split is used up by it."""
         raw_stored = self._raw_stored
         sorted_parts = []
-        for codes, cells in zip(self._raw_codes, self._raw_cells, strict=True):
+        for codes, cells in zip(self._raw_codes.values(), self._raw_cells.values(), strict=True):
             raw_codes = np.concatenate(codes)
             raw_ends = np.cumsum(np.bincount(raw_codes, minlength=self.groups)).tolist()
             sorted_parts.append((_sorted_cells(_joined(cells), raw_codes, self.groups), raw_ends))
@@ -85,10 +82,6 @@ class Split:
         for group in range(self.groups) if all_groups else np.flatnonzero(raw_stored).tolist():
             slices = [(cells, slice(ends[group - 1] if group else 0, ends[group])) for cells, ends in sorted_parts]
             yield GroupRows(group, [select_cells(*rows) for rows in slices], int(raw_stored[group]))
-
-
-def _without_mask(cells: Cells) -> Cells:
-    return Numbers(cells.raw_values) if isinstance(cells, Numbers) else cells
 
 
 def _sorted_cells(cells: Cells, raw_codes: NDArray[np.uint32], groups: int) -> Cells:
@@ -105,7 +98,7 @@ def _joined(pieces: list[Cells]) -> Cells:
         return pieces.pop()
     first = pieces[0]
     if isinstance(first, Labels):
-        joined: Cells = _joined_labels([piece for piece in pieces if isinstance(piece, Labels)])
+        joined: Cells = joined_labels([piece for piece in pieces if isinstance(piece, Labels)])
     elif isinstance(first, Moments):
         joined = Moments(np.concatenate([piece.raw_values for piece in pieces if isinstance(piece, Moments)]), first.zoned)
     elif isinstance(first, Opaque):
@@ -114,13 +107,3 @@ def _joined(pieces: list[Cells]) -> Cells:
         joined = Numbers(np.concatenate([piece.raw_values for piece in pieces if isinstance(piece, Numbers)]))
     pieces.clear()
     return joined
-
-
-def _joined_labels(pieces: Sequence[Labels]) -> Labels:
-    """Labels of several batches, each of which has a list of its own."""
-    places: dict[str, int] = {}
-    codes = []
-    for piece in pieces:
-        own = [places.setdefault(label, len(places)) for label in piece.raw_labels]
-        codes.append(np.array([*own, -1], dtype=np.int64)[piece.raw_codes])
-    return Labels(np.concatenate(codes), list(places))

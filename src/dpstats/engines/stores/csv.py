@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType
-from dpstats.engines.complaints import one_error_along, one_error_for, require_polars, shown
+from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import read_identities
 from dpstats.engines.stores.lines import BLOCK_BYTES, SEPARATORS, broken_lines, count_lines, read_blocks, read_header, split_block
 from dpstats.engines.stores.store import Batch, LocalStore
@@ -32,7 +32,7 @@ class CsvStore(LocalStore):
     """
 
     def __init__(self, files: Sequence[Path], block_bytes: int = BLOCK_BYTES) -> None:
-        require_polars()
+        require("reading files needs", "files", "polars")
         self._block_bytes = block_bytes
         self._versions = [FileVersion.of(file) for file in files]
         self._names = _names_in(files[0])

@@ -1,9 +1,8 @@
 """Tables in DuckDB: a relation of DuckDB's, read where it is.
 
-A table is read on a connection of the store's own, so that the caller's is left alone, and inside one transaction that begins
-with the first read: all passes see the same rows, whatever is written meanwhile. What the caller has not committed by then is
-not seen. Rows come in ranges of DuckDB's row numbers, in their order; each range is fetched whole, so that no result stays open
-and any number of passes may run at once. Ranges are halved where a column of one has more bytes of text than Arrow takes at once.
+A table is read on a connection of the store's own, in one transaction that begins with the first read: all passes see the same
+rows, and nothing that was not committed by then. Rows come in ranges of DuckDB's row numbers, in their order; each is fetched
+whole, so that any number of passes may run at once, and halved where a column has more bytes of text than Arrow takes at once.
 
 Anything else (a query, a view, a temporary table) is run once, at the first read and on the caller's connection, which must
 have no unfinished result then. Its rows are kept in a temporary table of DuckDB's, so that a query is one table for all passes.
@@ -16,21 +15,21 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
 from dpstats.engines.stores.duckdb_columns import DuckDBColumn
 from dpstats.engines.stores.store import Batch, LocalStore
-from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingExtraError
+from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow
 
+_NEEDED = ("tables in DuckDB need", "duckdb", "duckdb", "pyarrow")
 _ROWS = 983_040  # eight of DuckDB's row groups
 _BYTES = 1 << 31  # of texts in one column, which Arrow does not take at once
 _DOUBT = (
@@ -52,7 +51,7 @@ class DuckDBStore(LocalStore):
 
     def __init__(self, relation: Any, batch_rows: int = _ROWS) -> None:
         """Reads the names and types of the relation, and no row."""
-        _require()
+        require(*_NEEDED)
         self._batch_rows = batch_rows
         with one_error_for(
             "the DuckDB relation",
@@ -74,7 +73,7 @@ class DuckDBStore(LocalStore):
     @classmethod
     def from_file(cls, path: str | PathLike[str], table: str) -> DuckDBStore:
         """A table in a DuckDB file, which is opened for reading only."""
-        _require()
+        require(*_NEEDED)
         import duckdb
 
         file = Path(fspath(path))
@@ -95,7 +94,8 @@ class DuckDBStore(LocalStore):
         for low in range(0, raw_top, self._batch_rows):
             for raw_rows in self._fetch(wanted, low, low + self._batch_rows):
                 if raw_rows.num_rows:
-                    yield _batch(wanted, raw_rows)
+                    assembled = {column.name: column.assemble(raw_rows.column(column.alias)) for column in wanted}
+                    yield Batch(assembled, raw_rows.num_rows)
 
     def close(self) -> None:
         """Ends the transaction and drops what was kept; the store can be read no more."""
@@ -193,10 +193,6 @@ class DuckDBStore(LocalStore):
         return raw_rows if in_order else raw_rows.take(np.argsort(raw_numbers))
 
 
-def _batch(columns: Sequence[DuckDBColumn], raw_rows: pyarrow.Table) -> Batch:
-    return Batch({column.name: column.assemble(raw_rows.column(column.alias)) for column in columns}, raw_rows.num_rows)
-
-
 def _own_connection(relation: Any) -> Any:
     """A connection to the relation's database; where DuckDB does not say which that is, one to a database of our own."""
     import duckdb
@@ -222,11 +218,3 @@ def _check_names(names: Sequence[str]) -> None:
                 f"the DuckDB relation has more than one column named {shown(name)}: give each its own name, with AS. "
                 "Capitals make no difference there."
             )
-
-
-def _require() -> None:
-    if find_spec("duckdb") is None or find_spec("pyarrow") is None:
-        raise MissingExtraError(
-            "tables in DuckDB need duckdb and pyarrow: pip install 'dpstats[duckdb]', or in a clone of dpstats "
-            "pip install -e '.[duckdb]'."
-        )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
+from polars.selectors import by_name
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for
@@ -12,9 +15,6 @@ from dpstats.engines.reading import type_of
 from dpstats.engines.stores.memory import MemoryStore
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.foundations.errors import DataTypeError
-
-if TYPE_CHECKING:
-    import polars
 
 BATCH_ROWS = 1 << 18
 """Rows in a batch: enough that batches cost nothing, few enough that a wide table stays small."""
@@ -27,13 +27,14 @@ class LazyStore(LocalStore):
 
     doubt = "a LazyFrame is a query: collect() it first, or sink_parquet() it and pass the path of that file"
 
-    def __init__(self, query: polars.LazyFrame, batch_rows: int = BATCH_ROWS) -> None:
+    def __init__(self, query: pl.LazyFrame, batch_rows: int = BATCH_ROWS) -> None:
         """Asks the query for its schema, which reads no rows."""
         self._query = query
         self._batch_rows = batch_rows
         with one_error_for(_QUERY, "has no schema: collect_schema() on it shows why", DataTypeError):
             self._schema = dict(query.collect_schema())
-        self.columns: Mapping[str, ColumnType] = _types_of_schema(self._schema)
+        types = {name: type_of(pl.Series(dtype=declared)) for name, declared in self._schema.items()}
+        self.columns: Mapping[str, ColumnType] = types
         self._collected = _CollectedStore(self)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
@@ -71,18 +72,8 @@ class _CollectedStore(LocalStore):
         return self._raw_rows.batches(columns)
 
 
-def _types_of_schema(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
-    """The column types behind a schema of polars."""
-    import polars as pl
-
-    return {name: type_of(pl.Series(dtype=declared)) for name, declared in schema.items()}
-
-
-def _stream_frames(query: polars.LazyFrame, columns: Sequence[str], batch_rows: int) -> Iterator[polars.DataFrame]:
+def _stream_frames(query: pl.LazyFrame, columns: Sequence[str], batch_rows: int) -> Iterator[pl.DataFrame]:
     """The result of a query piece by piece; of no columns, one frame that holds nothing but the number of rows."""
-    import polars as pl
-    from polars.selectors import by_name
-
     if not columns:
         yield query.select(pl.len()).collect(engine="streaming")
         return
@@ -90,10 +81,8 @@ def _stream_frames(query: polars.LazyFrame, columns: Sequence[str], batch_rows: 
     yield from named.collect_batches(chunk_size=batch_rows, maintain_order=False, lazy=True, engine="streaming")
 
 
-def _frame_batches(frames: Iterator[polars.DataFrame], schema: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Batch]:
+def _frame_batches(frames: Iterator[pl.DataFrame], schema: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Batch]:
     """Frames of polars as batches: at least one, so that the types are seen even where there are no rows."""
-    import polars as pl
-
     is_empty = True
     for frame in frames:
         is_empty = False

@@ -97,7 +97,8 @@ def _declared(name: str, stored: ColumnType, wanted: object) -> ColumnType:
 
 
 def _find_store(table: Any) -> Store:
-    if _is_store(table):
+    kind = type(table)  # not the table itself, because data frames show their columns as attributes
+    if callable(getattr(kind, "run", None)) and hasattr(kind, "in_memory"):
         return table  # type: ignore[no-any-return]
     if isinstance(table, str) and table.startswith(("postgresql://", "postgres://")):
         from dpstats.engines.stores.postgres import PostgresStore
@@ -110,11 +111,6 @@ def _find_store(table: Any) -> Store:
             raise DataTypeError("a list of rows is no table: pass columns by name, such as {'income': [...], 'age': [...]}.")
         return _file_store(table)
     return _foreign_store(table)
-
-
-def _is_store(table: Any) -> bool:
-    """Whether something is a store already; asked of its class, because data frames show their columns as attributes."""
-    return callable(getattr(type(table), "run", None)) and hasattr(type(table), "in_memory")
 
 
 def _file_store(paths: Any) -> Store:

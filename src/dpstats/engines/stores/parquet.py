@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.complaints import one_error_along, one_error_for, require_parquet, shown
+from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import type_of
 from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.stores.versions import FileVersion
@@ -37,7 +37,7 @@ class ParquetStore(LocalStore):
     """
 
     def __init__(self, files: Sequence[Path], batch_rows: int = BATCH_ROWS) -> None:
-        require_parquet()
+        require("reading Parquet files needs", "files", "polars", "pyarrow")
         self._batch_rows = batch_rows
         self._files = tuple(files)
         self._versions = [FileVersion.of(file) for file in files]
@@ -55,7 +55,7 @@ class ParquetStore(LocalStore):
         return "\n".join(map(str, self._versions))
 
     def bounded(self, bound: Bound) -> Store:
-        """The same table with at most so many rows of each unit; an error where different ids might be read as one."""
+        """The same table with at most `bound.rows` rows of each unit; an error where different ids might be read as one."""
         if bound.unit in self._cut_off:
             raise DataTypeError(
                 f"column {shown(bound.unit)} cannot be the unit: it has times of 96 bits, which are cut off. Save them as text."

@@ -18,9 +18,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
 from dpstats.engines.stores.postgres_columns import PostgresColumn
-from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, quoted, require_driver
+from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, quoted
 from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.units.contributions import Bound, BoundedStore
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
@@ -52,7 +52,7 @@ class PostgresStore(LocalStore):
 
         `table` is a name such as `visits` or `clinic.visits`; capitals and odd characters need double quotes, as in SQL.
         """
-        require_driver()
+        require("tables in Postgres need", "postgres", "psycopg", "pyarrow")
         self._url = url
         self._batch_pages = batch_pages
         self._connection: psycopg.Connection[Any] | None = None
@@ -92,7 +92,7 @@ class PostgresStore(LocalStore):
         return self
 
     def bounded(self, bound: Bound) -> Store:
-        """The same table with at most so many rows of each unit; a view is refused at once."""
+        """The same table with at most `bound.rows` rows of each unit; a view is refused at once."""
         return BoundedStore(self.repeatable(), bound)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

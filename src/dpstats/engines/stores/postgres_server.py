@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.complaints import shown
 from dpstats.engines.stores.postgres_columns import PostgresColumn
-from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError, MissingExtraError
+from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 if TYPE_CHECKING:
     import psycopg
@@ -112,12 +111,3 @@ def connect(url: str) -> psycopg.Connection[Any]:
     raise DataFileError(
         f"no connection to Postgres at {address}: check that the server runs there, and the user and the password."
     )
-
-
-def require_driver() -> None:
-    """Raise unless the libraries are there."""
-    if find_spec("psycopg") is None or find_spec("pyarrow") is None:
-        raise MissingExtraError(
-            "tables in Postgres need psycopg and pyarrow: pip install 'dpstats[postgres]', or in a clone of dpstats "
-            "pip install -e '.[postgres]'."
-        )

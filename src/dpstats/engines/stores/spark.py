@@ -17,15 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpstats.engines.cells import ColumnType
-from dpstats.engines.complaints import check_column_name, one_error_for, shown
+from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
 from dpstats.engines.stores.spark_plans import only_reads
 from dpstats.engines.stores.spark_quiet import map_quietly, silenced
 from dpstats.engines.stores.store import Batch, Job
-from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
+from dpstats.foundations.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -64,7 +63,7 @@ class SparkStore:
 
     def __init__(self, frame: DataFrame) -> None:
         """Reads the names and types of the frame, and no row."""
-        _require()
+        require("tables in Spark need", "spark", "pyspark", "pandas", "pyarrow")
         with one_error_for("the Spark DataFrame", "could not be opened: check that its session runs and its tables are there"):
             fields = frame.schema.fields
             names = [field.name for field in fields]
@@ -100,7 +99,7 @@ class SparkStore:
         return job.merge([pickle.loads(part) for part in raw_parts] or [job.scan(())])
 
     def bounded(self, bound: Bound) -> SparkStore:
-        """The same table with at most so many rows of each unit, kept in Spark's storage from the first pass on."""
+        """The same table with at most `bound.rows` rows of each unit, kept in Spark's storage from the first pass on."""
         from dpstats.engines.stores.spark_bounds import keep_bounded
 
         bounded = copy(self)
@@ -130,12 +129,10 @@ class Scan:
         raw_part = None
         with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they would be printed, and may carry values
-            raw_part = pickle.dumps(self._job.scan(self._batches(raw_batches)))
+            raw_tables = _gathered(raw_batches)
+            batches = (Batch(dict(zip(self._names, table.columns, strict=False)), table.num_rows) for table in raw_tables)
+            raw_part = pickle.dumps(self._job.scan(batches))
         yield pyarrow.RecordBatch.from_arrays([pyarrow.array([raw_part], pyarrow.binary())], names=["part"])
-
-    def _batches(self, raw_batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Batch]:
-        for raw_table in _gathered(raw_batches):
-            yield Batch(dict(zip(self._names, raw_table.columns, strict=False)), raw_table.num_rows)
 
 
 def _free(frame: DataFrame) -> None:
@@ -176,11 +173,3 @@ def _check_names(names: Sequence[str]) -> None:
     for name, times in Counter(names).items():
         if times > 1:
             raise InvalidParameterError(f"the Spark DataFrame has more than one column named {shown(name)}: rename one of them.")
-
-
-def _require() -> None:
-    if any(find_spec(package) is None for package in ("pyspark", "pandas", "pyarrow")):
-        raise MissingExtraError(
-            "tables in Spark need pyspark, pandas and pyarrow: pip install 'dpstats[spark]', or in a clone of dpstats "
-            "pip install -e '.[spark]'."
-        )

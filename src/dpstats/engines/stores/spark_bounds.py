@@ -30,7 +30,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 def keep_bounded(frame: DataFrame, places: Mapping[str, str], bound: Bound) -> DataFrame:
-    """At most so many rows of each unit; `places` has the frame's name for each column. Nothing runs yet."""
+    """At most `bound.rows` rows of each unit; `places` has the frame's name for each column. Nothing runs yet."""
     from pyspark.sql import Window
     from pyspark.sql import functions as sql
     from pyspark.sql.types import BooleanType, LongType, StructField, StructType

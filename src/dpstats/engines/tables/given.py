@@ -26,9 +26,7 @@ class GivenStore(MemoryStore):
 
     def __init__(self, containers: Sequence[object]) -> None:
         """Complains where one is no column, or where they differ in their number of rows."""
-        held = [held_column(each) for each in containers]
-        super().__init__({str(place): each for place, each in enumerate(held)})
-        self._held = held
+        super().__init__({str(place): held_column(each) for place, each in enumerate(containers)})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -37,7 +35,7 @@ class GivenStore(MemoryStore):
 
     def holds(self, place: int) -> Kind:
         """What a column holds by its declared type, in words."""
-        return native_column(self._held[place]).holds
+        return native_column(self._raw_columns[str(place)]).holds
 
     def check(self, numeric: Sequence[bool], called: Sequence[str] = (), *, has_outcome: bool = False) -> None:
         """Raise where a column that is to be read as numbers has none by its declared type, or where it has no labels.

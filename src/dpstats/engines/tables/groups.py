@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,8 @@ from dpstats.engines.cells import Cells, ColumnType, select_cells
 from dpstats.engines.groups.answers import SPLIT_ROWS
 from dpstats.engines.groups.keys import GroupKeys, Key
 from dpstats.engines.passes.columns import is_remote, read_as
-from dpstats.engines.stores.store import Batch, Job, LocalStore, Store, Summary
-from dpstats.engines.tables.table import StoreTable
-from dpstats.engines.units.contributions import BoundedBatch
+from dpstats.engines.stores.store import Batch, LocalStore, Store
+from dpstats.engines.tables.table import KeyedStore, StoreTable
 from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Table
 
@@ -106,7 +105,7 @@ class SheetJob:
         raw_cells = {
             (place, reading): select_cells(viewed.cells(name, reading), order)
             for place, (name, kind) in enumerate(self.columns)
-            for reading in _readings(kind)
+            for reading in ((ColumnType.NUMBER, ColumnType.TEXT) if kind is ColumnType.UNDECLARED else (kind,))
         }
         return Sheet(raw_cells, np.cumsum(np.bincount(codes[order], minlength=len(self.keys.keys))))
 
@@ -144,57 +143,3 @@ class CellBatch(Batch):
     def cells(self, name: str, kind: ColumnType) -> Cells:
         """One column, as it was read."""
         return select_cells(self._sheet.raw_cells[int(name), kind], self._slice)
-
-
-@dataclass(frozen=True)
-class KeyedStore:
-    """The rows of a store that have one of some keys, wherever they lie."""
-
-    store: Store
-    view: TableView
-    keys: GroupKeys
-    number: int
-
-    in_memory = False
-
-    @property
-    def columns(self) -> Mapping[str, ColumnType]:
-        """The columns of the store."""
-        return self.store.columns
-
-    @property
-    def remote(self) -> bool:
-        """Whether rows must stay where they are."""
-        return is_remote(self.store)
-
-    def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
-        """Run a job over the rows with the key."""
-        wanted = {*columns, *self.view.needs(self.keys.columns)}
-        names = [name for name in self.store.columns if name in wanted]
-        return self.store.run(KeyedJob(job, self.view, self.keys, self.number), names)
-
-
-@dataclass(frozen=True)
-class KeyedJob(Generic[Summary]):
-    """A job that is shown only the rows that have a key."""
-
-    job: Job[Summary]
-    view: TableView
-    keys: GroupKeys
-    number: int
-
-    def scan(self, batches: Iterable[Batch]) -> Summary:
-        """Show it those rows."""
-        return self.job.scan(self._own(batch) for batch in batches)
-
-    def merge(self, parts: Sequence[Summary]) -> Summary:
-        """As the job itself does."""
-        return self.job.merge(parts)
-
-    def _own(self, batch: Batch) -> Batch:
-        return BoundedBatch(batch, self.keys.codes(self.view.on(batch)) == self.number)
-
-
-def _readings(kind: ColumnType) -> tuple[ColumnType, ...]:
-    """The types that a column's cells are read as for its parts."""
-    return (ColumnType.NUMBER, ColumnType.TEXT) if kind is ColumnType.UNDECLARED else (kind,)

@@ -6,9 +6,9 @@ A row in which one of the columns is missing counts as missing in each. Whatever
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.exact.tallies import label_text
 from dpstats.engines.exact.thinned import IN_MEMORY
-from dpstats.engines.groups.answers import SPLIT_ROWS, GroupScan, RowsRun, SplitJob
+from dpstats.engines.groups.answers import SPLIT_ROWS, RowsRun, SplitJob
 from dpstats.engines.groups.keys import GroupKeys, count_keys
 from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
 from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
 from dpstats.engines.passes.rows import CompleteRows, R, RowList, RowScan, RowTotals
-from dpstats.engines.passes.scans import C, ColumnRun
-from dpstats.engines.stores.store import Store
+from dpstats.engines.passes.scans import ColumnRun
+from dpstats.engines.stores.store import Batch, Job, Store, Summary
+from dpstats.engines.units.contributions import BoundedBatch
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.summaries import Clip, Column, RowSum, Table
@@ -75,15 +76,9 @@ class StoreTable:
         if split is not None:
             runs = [RowsRun(rows) for rows in split.by_group(all_groups=True)]
             return [column_by(runs[numbers[key]], kind, IN_MEMORY, numeric=self._numeric[place]) for key in wanted]
-        return [
-            column_by(
-                GroupRun(self._store, self._view, keys, name, kind, numbers[key]),
-                kind,
-                room_for(self._store),
-                numeric=self._numeric[place],
-            )
-            for key in wanted
-        ]
+        stores = [KeyedStore(self._store, self._view, keys, numbers[key]) for key in wanted]
+        passes = [ColumnRun(store, self._view, name, kind) for store in stores]
+        return [column_by(each, kind, room_for(self._store), numeric=self._numeric[place]) for each in passes]
 
     def product_sums(self, clips: tuple[Clip, Clip], degree: int) -> tuple[tuple[int, ...], ...]:
         """The exact sums of products of powers of where two numbers lie in their clips, by one pass."""
@@ -134,22 +129,49 @@ class StoreTable:
 
 
 @dataclass(frozen=True)
-class GroupRun:
-    """Passes over the rows of one group of a store."""
+class KeyedStore:
+    """The rows of a store that have one of some keys, wherever they lie."""
 
     store: Store
     view: TableView
     keys: GroupKeys
-    name: str
-    kind: ColumnType
     number: int
-    """The place of the group's key in the list."""
 
-    def __call__(self, collector: C, /) -> C:
-        """Make one pass."""
-        job = GroupScan(self.view, self.keys, self.name, self.kind, {self.number: collector})
-        filled: C = self.store.run(job, self.view.needs([self.name, *self.keys.columns])).collectors[self.number]
-        return filled
+    in_memory = False
+
+    @property
+    def columns(self) -> Mapping[str, ColumnType]:
+        """The columns of the store."""
+        return self.store.columns
+
+    @property
+    def remote(self) -> bool:
+        """Whether rows must stay where they are."""
+        return is_remote(self.store)
+
+    def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
+        """Run a job over the rows with the key."""
+        wanted = {*columns, *self.view.needs(self.keys.columns)}
+        names = [name for name in self.store.columns if name in wanted]
+        return self.store.run(KeyedJob(job, self.view, self.keys, self.number), names)
+
+
+@dataclass(frozen=True)
+class KeyedJob(Generic[Summary]):
+    """A job that is shown only the rows that have a key."""
+
+    job: Job[Summary]
+    view: TableView
+    keys: GroupKeys
+    number: int
+
+    def scan(self, batches: Iterable[Batch]) -> Summary:
+        """Show it those rows."""
+        return self.job.scan(BoundedBatch(batch, self.keys.codes(self.view.on(batch)) == self.number) for batch in batches)
+
+    def merge(self, parts: Sequence[Summary]) -> Summary:
+        """As the job itself does."""
+        return self.job.merge(parts)
 
 
 def _label(label: Any) -> Any:
