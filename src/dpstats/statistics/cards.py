@@ -1,9 +1,21 @@
-"""Lines that the cards of many statistics share."""
+"""What the questions and the cards of many statistics share."""
 
 from __future__ import annotations
 
+from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.registry import Question
+from dpstats.foundations.registry import Parameter, Question
+
+
+def switch_parameter(name: str, help: str, default: bool) -> Parameter:
+    """A parameter that is True or False."""
+
+    def check(value: object) -> bool:
+        if not isinstance(value, bool):
+            raise InvalidParameterError(f"{name} must be True or False, got {value!r}.")
+        return value
+
+    return Parameter(name, help, check, default, takes=bool)
 
 
 def public_line(question: Question) -> tuple[str, str]:

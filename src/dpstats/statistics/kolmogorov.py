@@ -11,13 +11,14 @@ Source     testing/gaps.proof.md; Kolmogorov 1933; Smirnov 1939
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Elements, Number, literal_of
+from dpstats.foundations.accepted import Number, literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, one_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.discrete_laplace import add_laplace
@@ -25,9 +26,9 @@ from dpstats.mechanisms.grid import grid_for
 from dpstats.statistics.sign_tests import count_notes
 from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_gap_to, raw_places
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
-from dpstats.statistics.testing.labels import TWO_LABELS, checked_pair, show_labels
+from dpstats.statistics.testing.labels import TWO_GROUPS, show_labels
 from dpstats.statistics.testing.numbers import checked_number, checked_scale
-from dpstats.statistics.testing.results import TestResult, estimate_note, revived_result
+from dpstats.statistics.testing.results import TestResult, estimate_note, register_test
 from dpstats.statistics.testing.tables import release_counts
 
 GAP_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise"
@@ -45,64 +46,43 @@ def checked_distribution(value: object) -> str:
     return value
 
 
-def checked_location(value: object) -> Fraction:
-    """The location of a distribution."""
-    return checked_number(value, "loc")
-
-
-KS_TEST = register(
-    Statistic(
-        "ks_test",
-        "Whether the rows follow a given distribution (Kolmogorov's test)",
-        (
-            Parameter(
-                "distribution",
-                f"its name: {', '.join(DISTRIBUTIONS)}",
-                checked_distribution,
-                "normal",
-                one_of(DISTRIBUTIONS),
-                takes=literal_of(DISTRIBUTIONS),
-            ),
-            Parameter(
-                "loc",
-                "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
-                checked_location,
-                0,
-                NUMBER,
-                takes=Number,
-            ),
-            Parameter(
-                "scale",
-                "its scale, as scipy.stats has it: a normal one's standard deviation",
-                checked_scale,
-                1,
-                NUMBER,
-                takes=Number,
-            ),
+KS_TEST = register_test(
+    "ks_test",
+    "Whether the rows follow a given distribution (Kolmogorov's test)",
+    (
+        Parameter(
+            "distribution",
+            f"its name: {', '.join(DISTRIBUTIONS)}",
+            checked_distribution,
+            "normal",
+            one_of(DISTRIBUTIONS),
+            takes=literal_of(DISTRIBUTIONS),
         ),
-        returns=D_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+        Parameter(
+            "loc",
+            "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
+            partial(checked_number, name="loc"),
+            0,
+            NUMBER,
+            takes=Number,
+        ),
+        Parameter(
+            "scale",
+            "its scale, as scipy.stats has it: a normal one's standard deviation",
+            checked_scale,
+            1,
+            NUMBER,
+            takes=Number,
+        ),
+    ),
+    returns=D_RETURNS,
 )
-TWO_SAMPLE_KS_TEST = register(
-    Statistic(
-        "two_sample_ks_test",
-        "Whether two groups of rows follow the same distribution (Smirnov's test)",
-        (
-            Parameter(
-                "groups",
-                "the two labels whose rows are compared, such as ['a', 'b']",
-                checked_pair,
-                json_type=TWO_LABELS,
-                takes=Elements,
-            ),
-        ),
-        reads=(Reads.NUMBERS, Reads.LABELS),
-        returns=D_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+TWO_SAMPLE_KS_TEST = register_test(
+    "two_sample_ks_test",
+    "Whether two groups of rows follow the same distribution (Smirnov's test)",
+    (TWO_GROUPS,),
+    reads=(Reads.NUMBERS, Reads.LABELS),
+    returns=D_RETURNS,
 )
 
 

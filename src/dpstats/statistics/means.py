@@ -138,13 +138,10 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     spread = spread_of(clipped.cells)
     below, above = spread.reach(float(level))
     half = frame.radius * (below + above) / 2
-    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in _lost(clipped.cut))
+    losses = (clipped.cut.lost_below(), clipped.cut.lost_above())
+    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in losses)
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
     return value, Interval(_held(low), _held(high), float(level), WHOLE_ERROR)
-
-
-def _lost(cut: Cut) -> tuple[float, float]:
-    return cut.lost_below(), cut.lost_above()
 
 
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:

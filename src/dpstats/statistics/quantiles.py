@@ -107,7 +107,8 @@ def median_universal(column: Column, question: Question, rng: RandomSource) -> A
 def single_quantile(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> Answer:
     """One universal quantile that spends the whole of the question, on itself and on its interval."""
     bounded = _single(column, question, quantile, rng)
-    interval = interval_of(bounded, question.interval) if question.interval and not _is_open(bounded) else None
+    has_end = math.isfinite(bounded.low) or math.isfinite(bounded.high)
+    interval = interval_of(bounded, question.interval) if question.interval and has_end else None
     return Answer(bounded.value, interval, universal_notes(question, quantile))
 
 
@@ -139,11 +140,6 @@ def _single(column: Column, question: Question, quantile: Fraction, rng: RandomS
         return draw_bounded(column, quantile, question.epsilon, question.neighbors, float(question.interval), rng)
     draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
     return Bounded.around(draw(column, quantile, question.epsilon, question.neighbors, rng), None, None)
-
-
-def _is_open(bounded: Bounded) -> bool:
-    """Whether neither end of an interval could be had."""
-    return math.isinf(bounded.low) and math.isinf(bounded.high)
 
 
 def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:

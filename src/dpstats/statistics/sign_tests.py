@@ -16,19 +16,17 @@ from fractions import Fraction
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Number
-from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.portable import OWN_DIGITS, inner_product, rounded
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
-from dpstats.statistics.testing.numbers import checked_number
-from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, estimate_note, revived_result
+from dpstats.statistics.testing.numbers import null_parameter
+from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, estimate_note, register_test
+from dpstats.statistics.testing.tables import release_counts
 
 COUNTS_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts"
 SHARE_COVERS = "sampling error and noise"
@@ -36,20 +34,11 @@ _WINDOW = 9.0
 """Standard deviations of a binomial variable beyond which nothing counts."""
 
 
-def checked_median(value: object) -> Fraction:
-    """The median under the null hypothesis."""
-    return checked_number(value, "median")
-
-
-SIGN_TEST = register(
-    Statistic(
-        "sign_test",
-        "Whether the median of the rows is a given number, from how many rows lie above and below it",
-        (Parameter("median", "the median under the null hypothesis", checked_median, 0, NUMBER, takes=Number), ALTERNATIVE),
-        returns="a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy)",
-        value=TestResult,
-        revive=revived_result,
-    )
+SIGN_TEST = register_test(
+    "sign_test",
+    "Whether the median of the rows is a given number, from how many rows lie above and below it",
+    (null_parameter("median"), ALTERNATIVE),
+    returns="a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy)",
 )
 
 
@@ -57,9 +46,7 @@ SIGN_TEST = register(
 def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Noisy counts above and below a number."""
     epsilon, alternative = row_epsilon(question.epsilon, question.neighbors), question.arguments["alternative"]
-    raw_below, raw_above = raw_sides(column, question.arguments["median"])
-    noise = sample_discrete_laplace(1 / epsilon, 2, rng).tolist()
-    below, above = raw_below + noise[0], raw_above + noise[1]
+    below, above = release_counts(list(raw_sides(column, question.arguments["median"])), epsilon, rng)
     rows = max(above + below, 0)
     p_value = sign_p_value(above - below, rows, float(epsilon), alternative)
     result = TestResult(

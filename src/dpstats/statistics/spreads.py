@@ -82,7 +82,8 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     reach = critical_value(float(level), kurtosis, rows) * math.sqrt(total) / value
     cut = clipped.cut
     lost = (_lost(cut.below, cut.middle - cut.low, radius) + _lost(cut.above, cut.high - cut.middle, radius)) / rows
-    return Variance(value, value * math.exp(-reach), value * _stretched(reach) + min(lost, value))
+    stretch = min(math.exp(min(reach, 700.0)), 1 + 3 * reach)  # a variance is about lognormal while its error is small
+    return Variance(value, value * math.exp(-reach), value * stretch + min(lost, value))
 
 
 def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
@@ -90,8 +91,3 @@ def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
     if tail is None:
         return 0.0
     return replace(tail, reach=tail.reach / radius).lost(float(distance / Fraction(radius)), 2)
-
-
-def _stretched(reach: float) -> float:
-    """exp(reach), but not beyond 1 + 3 * reach: a variance is about lognormal while its error is small."""
-    return min(math.exp(min(reach, 700.0)), 1 + 3 * reach)

@@ -13,55 +13,31 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Elements, Number
-from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.registry import Answer, Question, Reads, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes
 from dpstats.statistics.testing.contrasts import SEEN_NATS, WIDE_ROOM, Contrast, difference_of, mean_of
-from dpstats.statistics.testing.labels import TWO_LABELS, checked_pair, show_labels
-from dpstats.statistics.testing.numbers import checked_number
-from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, estimate_note, revived_result
+from dpstats.statistics.testing.labels import TWO_GROUPS, show_labels
+from dpstats.statistics.testing.numbers import null_parameter
+from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, estimate_note, register_test
 
 T_RETURNS = "a result with statistic, p_value, estimate, df and rows (noisy)"
 
 
-def checked_mean(value: object) -> Fraction:
-    """The mean under the null hypothesis."""
-    return checked_number(value, "mean")
-
-
-T_TEST = register(
-    Statistic(
-        "t_test",
-        "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
-        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0, NUMBER, takes=Number), ALTERNATIVE),
-        returns=T_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+T_TEST = register_test(
+    "t_test",
+    "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
+    (null_parameter("mean"), ALTERNATIVE),
+    returns=T_RETURNS,
 )
-TWO_SAMPLE_T_TEST = register(
-    Statistic(
-        "two_sample_t_test",
-        "Whether two groups of rows have the same mean (Welch's t test)",
-        (
-            Parameter(
-                "groups",
-                "the two labels whose rows are compared, such as ['a', 'b']",
-                checked_pair,
-                json_type=TWO_LABELS,
-                takes=Elements,
-            ),
-            ALTERNATIVE,
-        ),
-        reads=(Reads.NUMBERS, Reads.LABELS),
-        returns=T_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+TWO_SAMPLE_T_TEST = register_test(
+    "two_sample_t_test",
+    "Whether two groups of rows have the same mean (Welch's t test)",
+    (TWO_GROUPS, ALTERNATIVE),
+    reads=(Reads.NUMBERS, Reads.LABELS),
+    returns=T_RETURNS,
 )
 
 

@@ -174,22 +174,18 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
         level = float(question.interval)
         reach = winsorized.reach(level, trimmed=trimmed)
         interval = Interval(value - reach, value + reach, level, SAMPLED_ERROR)
-    wider = () if winsorized.trim == question.arguments["trim"] else (("trim", _wider(winsorized.trim)),)
+    wider = f"{float(winsorized.trim):.3g} at either end: less cannot be hidden with about so many rows at this epsilon"
     return Answer(
         value,
         interval,
         (
             ("quantiles", f"{winsorized.low:.6g} and {winsorized.high:.6g}"),
-            *wider,
+            *((("trim", wider),) if winsorized.trim != question.arguments["trim"] else ()),
             ("missing values", MISSING_POLICY),
             public_line(question),
             ("numerics", "exact whole numbers up to quantiles and noise; then floats"),
         ),
     )
-
-
-def _wider(trim: Fraction) -> str:
-    return f"{float(trim):.3g} at either end: less cannot be hidden with about so many rows at this epsilon"
 
 
 @method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=2)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import LABEL, list_of
 from dpstats.foundations.keys import are_distinct, plain_key
+from dpstats.foundations.registry import Parameter
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 MOST_LABELS = 100
-LABELS, TWO_LABELS = list_of(LABEL, 2, MOST_LABELS), list_of(LABEL, 2, 2)
+LABELS = list_of(LABEL, 2, MOST_LABELS)
 
 
-def checked_list(value: object, name: str, least: int = 2, most: int = MOST_LABELS) -> tuple[Any, ...]:
-    """A list of different labels: texts, numbers, bools or dates."""
+def checked_list(value: object, name: str, most: int = MOST_LABELS) -> tuple[Any, ...]:
+    """Two to `most` different labels: texts, numbers, bools or dates."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise InvalidParameterError(f"{name} must be a list of labels such as ['a', 'b'].")
     labels = tuple(plain_label(item, name) for item in value)
-    if not least <= len(labels) <= most:
-        wanted = f"{least}" if least == most else f"{least} to {most}"
+    if not 2 <= len(labels) <= most:
+        wanted = "2" if most == 2 else f"2 to {most}"
         raise InvalidParameterError(f"{name} must hold {wanted} labels, got {len(labels)}.")
     if not are_distinct(labels):
         raise InvalidParameterError(f"{name} must hold different labels.")
@@ -43,14 +46,13 @@ def plain_label(item: object, name: str) -> Any:
     return label
 
 
-def checked_pair(value: object) -> tuple[Any, ...]:
-    """Two groups."""
-    return checked_list(value, "groups", 2, 2)
+def labels_parameter(name: str, help: str, most: int = MOST_LABELS) -> Parameter:
+    """A parameter that takes from two to `most` different labels."""
+    check = functools.partial(checked_list, name=name, most=most)
+    return Parameter(name, help, check, json_type=list_of(LABEL, 2, most), takes=Elements)
 
 
-def checked_groups(value: object) -> tuple[Any, ...]:
-    """Two groups or more."""
-    return checked_list(value, "groups")
+TWO_GROUPS = labels_parameter("groups", "the two labels whose rows are compared, such as ['a', 'b']", most=2)
 
 
 def show_labels(labels: Sequence[Any]) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from functools import partial
 
+from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.json_types import NUMBER
+from dpstats.foundations.registry import Parameter
 from dpstats.foundations.rounding import exact_rational
 
 _LARGEST, _SMALLEST = Fraction(sys.float_info.max), Fraction(sys.float_info.min)
@@ -17,6 +21,11 @@ def checked_number(value: object, name: str) -> Fraction:
     if abs(number) > _LARGEST:
         raise InvalidParameterError(f"{name} must be a number of ordinary size, at most about 1.8e308.")
     return number
+
+
+def null_parameter(name: str) -> Parameter:
+    """The number that a parameter of the law is under the null hypothesis."""
+    return Parameter(name, f"the {name} under the null hypothesis", partial(checked_number, name=name), 0, NUMBER, takes=Number)
 
 
 def checked_scale(value: object) -> Fraction:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from dpstats.foundations.accepted import literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import one_of
-from dpstats.foundations.registry import Parameter
+from dpstats.foundations.registry import Parameter, Reads, Statistic, register
 
 TWO_SIDED, LESS, GREATER = ALTERNATIVES = ("two-sided", "less", "greater")
 _SMALLEST_SHOWN = 1e-4
@@ -59,14 +58,18 @@ class CountsResult(TestResult):
     """The counts that the null hypothesis makes of the noisy margins."""
 
 
-def revived_result(plain: Mapping[str, Any]) -> TestResult:
-    """The result that an archived one was."""
-    return TestResult(**plain)
-
-
-def revived_counts(plain: Mapping[str, Any]) -> CountsResult:
-    """The result on a table that an archived one was."""
-    return CountsResult(**plain)
+def register_test(
+    name: str,
+    summary: str,
+    parameters: tuple[Parameter, ...] = (),
+    *,
+    returns: str,
+    reads: tuple[Reads, ...] = (Reads.NUMBERS,),
+    value: type[TestResult] = TestResult,
+) -> Statistic:
+    """Register a test that releases a `value`."""
+    statistic = Statistic(name, summary, parameters, reads, returns=returns, value=value, revive=lambda plain: value(**plain))
+    return register(statistic)
 
 
 def estimate_note(result: TestResult) -> tuple[str, str]:
