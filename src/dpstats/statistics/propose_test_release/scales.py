@@ -161,11 +161,9 @@ def fitting_grid(setting: Setting, bins_apart: int, test_share: Fraction) -> Log
 def _released(
     cell: int | None, raw_distance: int, sensitivity: int, grid: LogGrid, test: BestTest, setting: Setting
 ) -> float | Refused:
-    def value() -> object:
-        return Exact(0.0) if cell is None else cell
-
+    value = Exact(0.0) if cell is None else cell
     release_epsilon = setting.epsilon * (1 - TEST_SHARE)
     released: float | Refused = release_if_stable(
-        value, raw_distance, Fraction(sensitivity), test, release_epsilon, setting.rng, grid.number
+        lambda: value, raw_distance, Fraction(sensitivity), test, release_epsilon, setting.rng, grid.number
     )
     return released
