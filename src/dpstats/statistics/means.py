@@ -104,7 +104,7 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer
     if question.interval is not None:
         level = float(question.interval)
         half = size * critical_value(level, laplace_kurtosis(weights)) * math.sqrt(cells.noise_variance(weights))
-        low, high = value - half - clipped.cut.lost_below(), value + half + clipped.cut.lost_above()
+        low, high = value - half - clipped.cut.lost[0], value + half + clipped.cut.lost[1]
         interval = Interval(_held(low), _held(high), level, SUM_ERROR)
     return Answer(value, interval, clipped_notes(question, clipped))
 
@@ -138,8 +138,7 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     spread = spread_of(clipped.cells)
     below, above = spread.reach(float(level))
     half = frame.radius * (below + above) / 2
-    losses = (clipped.cut.lost_below(), clipped.cut.lost_above())
-    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in losses)
+    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in clipped.cut.lost)
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
     return value, Interval(_held(low), _held(high), float(level), WHOLE_ERROR)
 

@@ -29,8 +29,8 @@ from dpstats.statistics.aggregation.choices import choose_option, choose_stable,
 from dpstats.statistics.aggregation.plans import POPULARITY_SHARE
 from dpstats.statistics.cards import switch_parameter
 from dpstats.statistics.selection.block_counts import BLOCKS, blocks_for_options, blocks_for_share, blocks_for_stable
-from dpstats.statistics.selection.laws import LAWS, best_law, checked_laws
-from dpstats.statistics.selection.models import MODELS, best_model, check_scikit_learn, checked_models, estimators_of
+from dpstats.statistics.selection.laws import LAWS, best_law, checked_laws, checked_names
+from dpstats.statistics.selection.models import MODELS, best_model, check_scikit_learn, estimators_of
 from dpstats.statistics.selection.simulations import simulated_law, simulated_model
 from dpstats.statistics.selection.values import PopularOption, revive_option
 from dpstats.statistics.selection.votes import blocks_of, notes_on_votes, votes_of
@@ -50,7 +50,7 @@ SELECT_MODEL = register(
             Parameter(
                 "models",
                 f"two or more of {', '.join(MODELS)}",
-                checked_models,
+                partial(checked_names, word="models", known=MODELS),
                 ["linear", "quadratic", "forest"],
                 list_of(one_of(MODELS), 2),
                 takes=several_of(MODELS),

@@ -63,8 +63,7 @@ class Beta(ExponentialLaw):
         """Fisher's information of one row."""
         from scipy.special import polygamma
 
-        fisher: Floats = np.diag(polygamma(1, theta)) - polygamma(1, theta.sum())
-        return fisher
+        return np.asarray(np.diag(polygamma(1, theta)) - polygamma(1, theta.sum()))
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""
@@ -74,8 +73,7 @@ class Beta(ExponentialLaw):
         """The share of rows at or below each point."""
         from scipy.special import betainc
 
-        shares: Floats = betainc(theta[0], theta[1], np.clip(points, 0.0, 1.0))
-        return shares
+        return np.asarray(betainc(theta[0], theta[1], np.clip(points, 0.0, 1.0)))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """Where on a grid, which is refined around its best point, the shares below the quartiles are nearest to their own."""
@@ -92,8 +90,7 @@ class Beta(ExponentialLaw):
             misses = (betainc(np.exp(alphas)[:, None], np.exp(betas)[None, :], points) - shares) ** 2
             best = np.unravel_index(int(np.argmin(misses.sum(axis=0))), (_GRID, _GRID))
             centre, reach = np.array([alphas[best[0]], betas[best[1]]]), reach / 10
-        guess: Floats = np.exp(centre)
-        return guess
+        return np.asarray(np.exp(centre))
 
     def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
         """log(x) and log(1-x)."""

@@ -128,8 +128,7 @@ class Binomial(CountLaw):
 
 def whole_numbers(raw_numbers: Floats) -> Truths:
     """Which of these are whole numbers from 0 on."""
-    raw_good: Truths = (raw_numbers >= 0) & (raw_numbers <= LARGEST_COUNT) & (np.floor(raw_numbers) == raw_numbers)
-    return raw_good
+    return np.asarray((raw_numbers >= 0) & (raw_numbers <= LARGEST_COUNT) & (np.floor(raw_numbers) == raw_numbers))
 
 
 def at_counts(points: Floats, share: Callable[[Floats], Floats]) -> Floats:
@@ -154,5 +153,4 @@ def best_of(distribution: Callable[[Floats, Floats], Floats], candidates: Floats
     for share, count in zip(QUARTILES, np.rint(count_quartiles(quantiles)), strict=True):
         at, below = (distribution(np.full(len(candidates), point), candidates.T) for point in (count, count - 1))
         off += np.maximum(share - at, 0) + np.maximum(below - share, 0)
-    best: Floats = np.exp(np.log(candidates[off <= off.min() + 1e-9]).mean(axis=0))
-    return best
+    return np.asarray(np.exp(np.log(candidates[off <= off.min() + 1e-9]).mean(axis=0)))

@@ -45,20 +45,14 @@ def frozen_law(family: str, parameters: Mapping[str, float], shapes: Mapping[str
         fixed = {name.removeprefix("f"): value for name, value in options.items()}
         return getattr(stats, stem.removeprefix(SCIPY))(**parameters, **fixed)
     if stem == "multivariate_normal":
-        return _many_normal(shapes["mean"], shapes["cov"])
+        try:
+            return stats.multivariate_normal(np.array(shapes["mean"]), np.array(shapes["cov"]), allow_singular=True)
+        except ValueError:
+            raise InvalidParameterError("the released matrix is no covariance, for all its noise: more epsilon helps.") from None
     if stem not in _ON_THE_LINE:
         raise InvalidParameterError(f"scipy.stats has no distribution for the family {stem}: take its parameters one by one.")
     theirs, arguments = _ON_THE_LINE[stem]
     return getattr(stats, theirs)(**arguments({**options, **shapes, **parameters}))
-
-
-def _many_normal(mean: Any, cov: Any) -> Any:
-    from scipy import stats
-
-    try:
-        return stats.multivariate_normal(np.array(mean), np.array(cov), allow_singular=True)
-    except ValueError:
-        raise InvalidParameterError("the released matrix is no covariance, for all its noise: more epsilon helps.") from None
 
 
 def taken_apart(family: str) -> tuple[str, dict[str, float]]:

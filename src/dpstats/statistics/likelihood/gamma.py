@@ -77,8 +77,7 @@ class Gamma(ExponentialLaw):
         """The share of rows at or below each point."""
         from scipy.special import gammainc
 
-        shares: Floats = gammainc(theta[0], np.maximum(points, 0.0) / theta[1])
-        return shares
+        return np.asarray(gammainc(theta[0], np.maximum(points, 0.0) / theta[1]))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The shape from how many times the lower quartile the upper one is, and the scale from the median."""
@@ -135,8 +134,7 @@ class Exponential(ExponentialLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
-        shares: Floats = -np.expm1(-np.maximum(points, 0.0) / theta[0])
-        return shares
+        return np.asarray(-np.expm1(-np.maximum(points, 0.0) / theta[0]))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """From the median."""
@@ -174,5 +172,4 @@ def _slope(raw_shapes: Floats, raw_counts: Floats | None) -> Floats:
     from scipy.special import polygamma
 
     raw_by_mean = 1.0 / raw_shapes if raw_counts is None else raw_counts * polygamma(1, raw_counts * raw_shapes)
-    raw_slopes: Floats = raw_by_mean - polygamma(1, raw_shapes)
-    return raw_slopes
+    return np.asarray(raw_by_mean - polygamma(1, raw_shapes))

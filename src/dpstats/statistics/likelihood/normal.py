@@ -60,8 +60,7 @@ class Normal(ExponentialLaw):
         """The share of rows at or below each point."""
         from scipy.special import ndtr
 
-        shares: Floats = ndtr((points - theta[0]) / theta[1])
-        return shares
+        return np.asarray(ndtr((points - theta[0]) / theta[1]))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The median, and the distance of the quartiles in units of a normal law's; a part of the median where it is 0."""

@@ -89,8 +89,7 @@ class SmoothScipyFamily(ScipyFamily):
         """The mean of products of scores over quantiles of the law."""
         points, weights = self._quantiles(theta)
         scores = self.scores(points[:, None], theta)
-        information: Floats = (scores * weights[:, None]).T @ scores / weights.sum()
-        return information
+        return np.asarray((scores * weights[:, None]).T @ scores / weights.sum())
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""

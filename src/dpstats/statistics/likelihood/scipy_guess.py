@@ -33,7 +33,10 @@ def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     units = np.where(bounded, 1.0, unit)
 
     def misfit(free: Floats) -> float:
-        shares = _middle_shares(law, points, coordinates.held(free))
+        theta = coordinates.held(free)
+        shares = law.reached(points, theta)
+        if law.is_discrete:  # with half of the point itself
+            shares = (shares + law.reached(np.ceil(points) - 1, theta)) / 2
         away = np.where(bounded & (np.array(law.parameters) != "scale"), free, 0.0)
         return float(np.square(shares - QUARTILES).sum() + _AWAY * np.square(np.minimum(np.abs(away), 1e3)).sum() / 100)
 
@@ -57,12 +60,6 @@ def _sane(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     inner_low = low + (least if math.isfinite(low) and not law.is_discrete else 0.0)
     inner_high = high - (least if math.isfinite(high) and not law.is_discrete else 0.0)
     return np.asarray(np.clip(spread, inner_low, inner_high) if inner_low < inner_high else spread)
-
-
-def _middle_shares(law: ScipyLaw, points: Floats, theta: Floats) -> Floats:
-    """The share of the law below each point; of a discrete one with half of the point itself."""
-    shares = law.reached(points, theta)
-    return (shares + law.reached(np.ceil(points) - 1, theta)) / 2 if law.is_discrete else shares
 
 
 def _starts(law: ScipyLaw, points: Floats) -> list[Floats]:

@@ -91,12 +91,8 @@ class ScipyLaw:
     @cached_property
     def whole_shapes(self) -> tuple[str, ...]:
         """The free shapes that only whole numbers are allowed for."""
-        tried = list(zip(*self.tried_shapes, strict=True))
-        return tuple(
-            name
-            for place, name in enumerate(self.shapes)
-            if name in self.parameters and all(value.is_integer() for value in tried[place])
-        )
+        tried = zip(self.shapes, zip(*self.tried_shapes, strict=True), strict=True)
+        return tuple(name for name, values in tried if name in self.parameters and all(value.is_integer() for value in values))
 
     @cached_property
     def space(self) -> tuple[tuple[float, float], ...]:
@@ -117,11 +113,6 @@ class ScipyLaw:
             return all(name in self.shapes for name in self.parameters)
         return all(self._vanishes(shapes) for shapes in self._valid(_SMALL) or self.tried_shapes)
 
-    @cached_property
-    def is_endless(self) -> bool:
-        """Whether scipy adds up probabilities of very many numbers, or of numbers without end."""
-        return any(np.ptp(self.law.support(*shapes)) > self.most_numbers for shapes in self.tried_shapes)
-
     @property
     def most_numbers(self) -> float:
         """The length that its support may have; infinite where scipy has a formula for the distribution function."""
@@ -138,8 +129,7 @@ class ScipyLaw:
             raw_good = (raw_rows >= low) & (raw_rows <= high) & (raw_rows == np.rint(raw_rows))
         else:
             raw_good = (raw_rows > low) & (raw_rows < high)
-        raw_possible: Floats = raw_rows[np.isfinite(raw_rows) & raw_good]
-        return raw_possible
+        return np.asarray(raw_rows[np.isfinite(raw_rows) & raw_good])
 
     def _valid(self, ways: tuple[float, ...]) -> list[tuple[float, ...]]:
         """Every way to give the free shapes one of these numbers that makes a law."""
@@ -205,7 +195,7 @@ def scipy_law(law: Any, fixed: Mapping[str, float] | None = None) -> ScipyLaw:
         raise InvalidParameterError(f"{found.name} has too many shapes for maximum likelihood here; {_MANY_SHAPES} at most.")
     if not known.tried_shapes:
         raise InvalidParameterError(f"no law of {found.name} was found with these parameters fixed: check their values.")
-    if known.is_endless:
+    if any(np.ptp(found.support(*shapes)) > known.most_numbers for shapes in known.tried_shapes):
         raise InvalidParameterError(
             f"scipy adds up {found.name} number by number, which takes too long here: take a law with a formula for its"
             f" distribution function, or fix its range to at most {known.most_numbers} numbers."

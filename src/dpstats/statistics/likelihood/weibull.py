@@ -77,8 +77,7 @@ class Weibull(SmoothLaw):
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""
-        rows: Floats = theta[1] * generator.weibull(theta[0], (count, 1))
-        return rows
+        return np.asarray(theta[1] * generator.weibull(theta[0], (count, 1)))
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""

@@ -44,10 +44,8 @@ class Association:
         inside, outside = self.value, limit
         for _ in range(_HALVINGS):
             middle = (inside + outside) / 2
-            if abs(middle - self.value) <= self._reach(middle, level, beyond):
-                inside = middle
-            else:
-                outside = middle
+            reached = abs(middle - self.value) <= self._reach(middle, level, beyond)
+            inside, outside = (middle, outside) if reached else (inside, middle)
         return inside
 
     def _reach(self, truth: float, level: float, beyond: float) -> float:

@@ -44,7 +44,10 @@ class Law:
         outside = self.above >= raw_values.min() or self.below <= raw_values.max()
         if outside or (self.discrete and (raw_values != np.floor(raw_values)).any()):
             return math.inf
-        score = 2 * self.parameters - 2 * float(self._log_density(raw_values).sum())
+        try:
+            score = 2 * self.parameters - 2 * float(self._log_density(raw_values).sum())
+        except (ArithmeticError, ValueError, RuntimeError):  # a fit that did not end is no fit
+            return math.inf
         return score if math.isfinite(score) else math.inf
 
     def _log_density(self, raw_values: Floats) -> Floats:
@@ -170,13 +173,6 @@ def best_law(raw_values: Floats, names: Sequence[str]) -> str | None:
     """The name of the law that fits best, or None where the numbers are too few or fit none."""
     if len(raw_values) < LEAST_ROWS or not np.isfinite(raw_values).all():
         return None
-    criteria = [_criterion_of(LAWS[name], raw_values) for name in names]
+    criteria = [LAWS[name].criterion(raw_values) for name in names]
     best = min(criteria)
     return None if best == math.inf else names[next(place for place, each in enumerate(criteria) if each <= best + _EQUAL)]
-
-
-def _criterion_of(law: Law, raw_values: Floats) -> float:
-    try:
-        return law.criterion(raw_values)
-    except (ArithmeticError, ValueError, RuntimeError):  # a fit that did not end is no fit
-        return math.inf

@@ -47,10 +47,7 @@ class NoisyGap:
         low, high = 0.0, 10 * (math.sqrt(likely) + 1 / self.gap_epsilon)
         for _ in range(50):
             middle = (low + high) / 2
-            if gap_tail(middle, likely, sizes) > 1 - level:
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if gap_tail(middle, likely, sizes) > 1 - level else (low, middle)
         reach = 2 / self.rows_epsilon
         most, least = (_effective(tuple(each + sign * reach for each in self.rows)) for sign in (1, -1))
         return min(max((self.gap - high) / most, 0.0), 1.0), min(max((self.gap + high) / least, 0.0), 1.0)
