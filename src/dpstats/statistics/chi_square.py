@@ -25,14 +25,13 @@ from dpstats.foundations.json_types import LABEL, NUMBER, either, list_of, objec
 from dpstats.foundations.keys import counts_of, label_text
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, method
-from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
-from dpstats.statistics.sign_tests import COUNTS_CLAIM, count_notes
+from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes
 from dpstats.statistics.testing.labels import LABELS, MOST_LABELS, checked_list, labels_parameter
 from dpstats.statistics.testing.noise import Floats, simulator
-from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, estimate_note, register_test
+from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge, proportional, release_counts
 
 FIND_SHARE = Fraction(1, 6)
@@ -183,12 +182,13 @@ def counts_answer(
     name, scale, largest = ("Cramer's V", most**-0.5, 1.0) if down else ("Cohen's w", 1.0, math.inf)
     result = counts_result(noisy, judged, min(judged.effect * scale, largest), name, df, (float(noisy.sum()),), labels)
     left_out = ("other labels", "rows that have one are left out")
-    notes = (estimate_note(result), *simulation_notes(judged), left_out, *count_notes(question))
-    if question.interval is None:
-        return Answer(result, None, notes)
-    level = float(question.interval)
-    low, high = (min(end * scale, largest) for end in judged.effect_interval(level, df))
-    return Answer(result, Interval(low, high, level, "sampling error and noise"), notes)
+    notes = (*simulation_notes(judged), left_out, *count_notes(question))
+
+    def ends(level: float) -> tuple[float, float]:
+        low, high = judged.effect_interval(level, df)
+        return min(low * scale, largest), min(high * scale, largest)
+
+    return answer_of_test(result, question, notes, ends, SHARE_COVERS)
 
 
 def counts_result(

@@ -14,12 +14,10 @@ from fractions import Fraction
 from functools import partial
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Number, literal_of
-from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.json_types import NUMBER, one_of
+from dpstats.foundations.accepted import Number
+from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, method
-from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.discrete_laplace import add_laplace
 from dpstats.mechanisms.grid import grid_for
@@ -28,7 +26,7 @@ from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
 from dpstats.statistics.testing.labels import TWO_GROUPS, show_labels
 from dpstats.statistics.testing.numbers import checked_number, checked_scale
-from dpstats.statistics.testing.results import TestResult, estimate_note, register_test
+from dpstats.statistics.testing.results import TestResult, answer_of_test, choice_parameter, register_test
 from dpstats.statistics.testing.tables import release_counts
 
 GAP_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise"
@@ -39,25 +37,11 @@ GAP_SENSITIVITY = Fraction(1)
 D_RETURNS = "a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy)"
 
 
-def checked_distribution(value: object) -> str:
-    """The name of a distribution."""
-    if not isinstance(value, str) or value not in DISTRIBUTIONS:
-        raise InvalidParameterError(f"distribution must be one of {', '.join(map(repr, DISTRIBUTIONS))}.")
-    return value
-
-
 KS_TEST = register_test(
     "ks_test",
     "Whether the rows follow a given distribution (Kolmogorov's test)",
     (
-        Parameter(
-            "distribution",
-            f"its name: {', '.join(DISTRIBUTIONS)}",
-            checked_distribution,
-            "normal",
-            one_of(DISTRIBUTIONS),
-            takes=literal_of(DISTRIBUTIONS),
-        ),
+        choice_parameter("distribution", f"its name: {', '.join(DISTRIBUTIONS)}", DISTRIBUTIONS, "normal"),
         Parameter(
             "loc",
             "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
@@ -120,12 +104,8 @@ def gap_answer(gap: NoisyGap, question: Question, estimates: str) -> Answer:
     share = gap.share
     result = TestResult("D", share, gap.p_value(), share, estimates, None, gap.rows)
     notes = (
-        estimate_note(result),
         ("p-value", "from Kolmogorov's law and the law of the noise together"),
         ("memory", "the different values of the column are held in memory"),
         *count_notes(question),
     )
-    if question.interval is None:
-        return Answer(result, None, notes)
-    level = float(question.interval)
-    return Answer(result, Interval(*gap.interval(level), level, "sampling error and noise, with room to spare"), notes)
+    return answer_of_test(result, question, notes, gap.interval, "sampling error and noise, with room to spare")

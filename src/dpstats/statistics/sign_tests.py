@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -19,13 +20,12 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.portable import OWN_DIGITS, inner_product, rounded
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, method
-from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
 from dpstats.statistics.testing.numbers import null_parameter
-from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, estimate_note, register_test
+from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import release_counts
 
 COUNTS_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts"
@@ -60,16 +60,12 @@ def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> 
         alternative,
     )
     notes = (
-        estimate_note(result),
         ("p-value", "from the binomial law and the law of the noise together, at the noisy number of rows"),
         ("rows at the median", "are left out"),
         *count_notes(question),
     )
-    if question.interval is None:
-        return Answer(result, None, notes)
-    level = float(question.interval)
-    low, high = share_interval(above, rows, level, float(epsilon))
-    return Answer(result, Interval(low, high, level, SHARE_COVERS), notes)
+    ends = partial(share_interval, above, rows, epsilon=float(epsilon))
+    return answer_of_test(result, question, notes, ends, SHARE_COVERS)
 
 
 def raw_sides(column: Column, middle: Fraction) -> tuple[int, int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from dpstats.foundations.accepted import literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import one_of
-from dpstats.foundations.registry import Parameter, Reads, Statistic, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, register
+from dpstats.foundations.results import Interval
 
 TWO_SIDED, LESS, GREATER = ALTERNATIVES = ("two-sided", "less", "greater")
 _SMALLEST_SHOWN = 1e-4
@@ -72,9 +74,19 @@ def register_test(
     return register(statistic)
 
 
-def estimate_note(result: TestResult) -> tuple[str, str]:
-    """The card's line on the estimate, which is what the interval is for."""
-    return "estimate", f"{result.estimate:.6g}, {result.estimates}; an interval is for this"
+def answer_of_test(
+    result: TestResult,
+    question: Question,
+    notes: tuple[tuple[str, str], ...],
+    ends: Callable[[float], tuple[float, float]],
+    covers: str,
+) -> Answer:
+    """A result, with the interval of its estimate from the `ends` at a level where the question wants one."""
+    notes = (("estimate", f"{result.estimate:.6g}, {result.estimates}; an interval is for this"), *notes)
+    if question.interval is None:
+        return Answer(result, None, notes)
+    level = float(question.interval)
+    return Answer(result, Interval(*ends(level), level, covers), notes)
 
 
 def p_text(p_value: float) -> str:
@@ -82,18 +94,17 @@ def p_text(p_value: float) -> str:
     return f"p < {_SMALLEST_SHOWN:.4f}" if p_value < _SMALLEST_SHOWN else f"p = {p_value:.2g}"
 
 
-def checked_alternative(value: object) -> str:
-    """The alternative hypothesis by name."""
-    if not isinstance(value, str) or value not in ALTERNATIVES:
-        raise InvalidParameterError(f"alternative must be one of {', '.join(map(repr, ALTERNATIVES))}.")
-    return value
+def choice_parameter(name: str, help: str, choices: Collection[str], default: str) -> Parameter:
+    """A parameter that is one of some names."""
+
+    def check(value: object) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}.")
+        return value
+
+    return Parameter(name, help, check, default, one_of(choices), takes=literal_of(choices))
 
 
-ALTERNATIVE = Parameter(
-    "alternative",
-    "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'",
-    checked_alternative,
-    TWO_SIDED,
-    one_of(ALTERNATIVES),
-    takes=literal_of(ALTERNATIVES),
+ALTERNATIVE = choice_parameter(
+    "alternative", "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'", ALTERNATIVES, TWO_SIDED
 )
