@@ -23,6 +23,7 @@ from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
 from dpstats.statistics.testing.numbers import null_parameter
 from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, answer_of_test, register_test
@@ -92,12 +93,11 @@ def sign_p_value(lead: int, rows: int, epsilon: float, alternative: str) -> floa
 
 def _lead_tail(lead: int, rows: int, epsilon: float) -> float:
     """P(rows above less rows below, with noise on both, >= lead), by a sum over the binomial law."""
-    from scipy.special import gammaln
-
     spread = math.ceil(_WINDOW * math.sqrt(rows)) / 2 + 1
     first, last = max(0, math.floor(rows / 2 - spread)), min(rows, math.ceil(rows / 2 + spread))
     raised = np.arange(first, last + 1, dtype=np.float64)
-    chances = np.exp(gammaln(rows + 1) - gammaln(raised + 1) - gammaln(rows - raised + 1) - rows * math.log(2))
+    ways = special.gammaln(rows + 1) - special.gammaln(raised + 1) - special.gammaln(rows - raised + 1)
+    chances = np.exp(ways - rows * math.log(2))
     total = inner_product(chances, difference_tail(lead - (2 * raised - rows), epsilon))
     return min(1.0, rounded(total, total, OWN_DIGITS))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.statistics.lazy_scipy import stats
 
 SCIPY = "scipy."
 """How the name of a family begins that scipy.stats has: "scipy.weibull_min(floc=0)"."""
@@ -38,8 +39,6 @@ _ON_THE_LINE: dict[str, tuple[str, Callable[[_Arguments], dict[str, float]]]] = 
 
 def frozen_law(family: str, parameters: Mapping[str, float], shapes: Mapping[str, Any]) -> Any:
     """The law of a family, with its options in its name, at these parameters; `shapes` are vectors and matrices of them."""
-    from scipy import stats
-
     stem, options = taken_apart(family)
     if stem.startswith(SCIPY):
         fixed = {name.removeprefix("f"): value for name, value in options.items()}

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_groups import finite_rows, fit_in_groups
 
 FIRST_ROUNDS = 20
@@ -96,10 +97,8 @@ class NormalMixture:
 
     def information(self, theta: Floats) -> Floats:
         """The mean of the products of scores over public rows: evenly spaced quantiles of every component."""
-        from scipy.special import ndtri
-
         weights, means, stds = self._parts(theta)
-        quantiles = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+        quantiles = special.ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
         information = np.zeros((len(self.parameters), len(self.parameters)))
         for weight, mean, std in zip(weights, means, stds, strict=True):
             scores = self.scores((mean + std * quantiles)[:, None], theta)

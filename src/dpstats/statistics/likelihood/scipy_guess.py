@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.lazy_scipy import optimize
 from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.quartiles import QUARTILES
 from dpstats.statistics.likelihood.scipy_law import ScipyLaw
@@ -24,8 +25,6 @@ _AWAY = 1e-4
 
 def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     """Parameters inside the space, from quantiles at 0.25, 0.5 and 0.75, whatever they are."""
-    from scipy.optimize import minimize
-
     points = _sane(law, quantiles)
     coordinates = Coordinates(law.space)
     bounded = np.array([name != "loc" for name in law.parameters])
@@ -45,7 +44,7 @@ def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     for start in starts:
         simplex = start + 0.4 * units * np.vstack([np.zeros(len(start)), np.eye(len(start))])
         options = {"initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-7, "maxiter": 60 * len(start)}
-        found.append(minimize(misfit, start, method="Nelder-Mead", options=options))
+        found.append(optimize.minimize(misfit, start, method="Nelder-Mead", options=options))
     best = min(found, key=lambda each: float(each.fun)).x
     return coordinates.held(np.nan_to_num(best, nan=0.0))
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.lazy_scipy import stats
 from dpstats.statistics.likelihood.frozen_laws import SCIPY
 
 _LIMITS = (-math.inf, -1.0, 0.0, 1.0, 2.0, math.inf)
@@ -116,8 +117,6 @@ class ScipyLaw:
     @property
     def most_numbers(self) -> float:
         """The length that its support may have; infinite where scipy has a formula for the distribution function."""
-        from scipy import stats
-
         if self.is_discrete and type(self.law)._cdf is stats.rv_discrete._cdf:
             return _FEWER_NUMBERS.get(self.law.name, _MANY_NUMBERS)
         return _FEWER_NUMBERS.get(self.law.name, math.inf)
@@ -209,8 +208,6 @@ def scipy_law(law: Any, fixed: Mapping[str, float] | None = None) -> ScipyLaw:
 
 
 def _found(law: Any) -> Any:
-    from scipy import stats
-
     name = law.removeprefix(SCIPY) if isinstance(law, str) else None
     found = getattr(stats, name, None) if name else law
     if isinstance(found, (stats.rv_continuous, stats.rv_discrete)):

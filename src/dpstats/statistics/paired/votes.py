@@ -140,8 +140,18 @@ def _twice_from_middle(codes: NDArray[np.int64], ties: NDArray[np.int64]) -> NDA
     return np.asarray((2 * up_to - ties - len(codes))[codes], dtype=np.int64)
 
 
+def pair_size(rows: int) -> int:
+    """What votes of pairs are divided by."""
+    return rows
+
+
+def triple_size(rows: int) -> int:
+    """What votes of pairs and triples are divided by."""
+    return rows * (rows + 1)
+
+
 KENDALL_SENSITIVITY = {Neighbors.ADD_REMOVE: Fraction(3, 2), Neighbors.CHANGE_ONE: Fraction(2)}
 SPEARMAN_SENSITIVITY = {Neighbors.ADD_REMOVE: Fraction(5, 12), Neighbors.CHANGE_ONE: Fraction(1, 2)}
 
-KENDALL = Count(pairs_among, lambda rows: rows, net_pairs, KENDALL_SENSITIVITY, 2)
-SPEARMAN = Count(pairs_and_triples_among, lambda rows: rows * (rows + 1), net_triples, SPEARMAN_SENSITIVITY, 12)
+KENDALL = Count(pairs_among, pair_size, net_pairs, KENDALL_SENSITIVITY, 2)
+SPEARMAN = Count(pairs_and_triples_among, triple_size, net_triples, SPEARMAN_SENSITIVITY, 12)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.testing.noise import Floats, laplace_points
 
 _GAP_POINTS = 400
@@ -55,9 +56,7 @@ class NoisyGap:
 
 def gap_tail(gap: float, rows: float, noise: Floats) -> float:
     """P(null gap + noise >= gap), a mean over values of the noise."""
-    from scipy.special import kolmogorov
-
-    return float(np.mean(kolmogorov(np.maximum(gap - noise, 0.0) / math.sqrt(rows))))
+    return float(np.mean(special.kolmogorov(np.maximum(gap - noise, 0.0) / math.sqrt(rows))))
 
 
 def likely_rows(rows: tuple[float, ...], rows_epsilon: float) -> list[float]:
