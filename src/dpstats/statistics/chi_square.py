@@ -29,8 +29,8 @@ from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes
-from dpstats.statistics.testing.labels import LABELS, MOST_LABELS, checked_list, labels_parameter
 from dpstats.statistics.testing.noise import Floats, simulator
+from dpstats.statistics.testing.parameters import LABELS, MOST_LABELS, checked_list, labels_parameter
 from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge, proportional, release_counts
 

@@ -28,9 +28,8 @@ from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
-from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR
-from dpstats.statistics.paired.agreement import kendall_of, spearman_of
-from dpstats.statistics.paired.associations import Association
+from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, held
+from dpstats.statistics.paired.associations import Association, kendall_of, spearman_of
 from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
 from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
@@ -122,11 +121,11 @@ def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> A
     if not isinstance(paired, Paired):
         flat = _interval(0.0, 0.0, question, WHOLE_ERROR)
         return Answer(0.0, flat, _clipped_notes(question, paired))
-    value = _finite(paired.unit * paired.moments.covariance)
+    value = held(paired.unit * paired.moments.covariance)
     interval = None
     if question.interval is not None:
         below, above = (paired.unit * reach for reach in paired.moments.covariance_reach(float(question.interval), paired.lost()))
-        interval = _interval(_finite(value - below), _finite(value + above), question, WHOLE_ERROR)
+        interval = _interval(held(value - below), held(value + above), question, WHOLE_ERROR)
     return Answer(value, interval, _clipped_notes(question, paired.cuts))
 
 
@@ -168,10 +167,6 @@ def _value_and_interval(association: Association, question: Question, covers: st
 
 def _interval(low: float, high: float, question: Question, covers: str) -> Interval | None:
     return None if question.interval is None else Interval(low, high, float(question.interval), covers)
-
-
-def _finite(number: float) -> float:
-    return max(-sys.float_info.max, min(sys.float_info.max, number))
 
 
 def _clipped_notes(question: Question, cuts: tuple[Cut, Cut]) -> tuple[tuple[str, str], ...]:

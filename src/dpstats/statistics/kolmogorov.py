@@ -24,9 +24,8 @@ from dpstats.mechanisms.grid import grid_for
 from dpstats.statistics.sign_tests import count_notes
 from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_gap_to, raw_places
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
-from dpstats.statistics.testing.labels import TWO_GROUPS, show_labels
-from dpstats.statistics.testing.numbers import checked_number, checked_scale
-from dpstats.statistics.testing.results import TestResult, answer_of_test, choice_parameter, register_test
+from dpstats.statistics.testing.parameters import TWO_GROUPS, checked_number, checked_scale, choice_parameter, show_labels
+from dpstats.statistics.testing.results import TestResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import release_counts
 
 GAP_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise"

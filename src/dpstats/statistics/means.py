@@ -99,17 +99,17 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer
     frame, cells = clipped.frame, clipped.cells
     size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
     weights = frame.centre / size + frame.radius / size * weights_of(cells.degree, 1)
-    value = _held(size * inner_product(weights, cells.noisy))
+    value = held(size * inner_product(weights, cells.noisy))
     interval = None
     if question.interval is not None:
         level = float(question.interval)
         half = size * critical_value(level, laplace_kurtosis(weights)) * math.sqrt(cells.noise_variance(weights))
         low, high = value - half - clipped.cut.lost[0], value + half + clipped.cut.lost[1]
-        interval = Interval(_held(low), _held(high), level, SUM_ERROR)
+        interval = Interval(held(low), held(high), level, SUM_ERROR)
     return Answer(value, interval, clipped_notes(question, clipped))
 
 
-def _held(number: float) -> float:
+def held(number: float) -> float:
     """A number, or the largest float of its sign."""
     return max(-LARGEST, min(LARGEST, number))
 
@@ -132,7 +132,7 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
         half = min(clipped.hidden() / clipped.noisy_rows, LARGEST - abs(value))
         return value, None if level is None else Interval(value - half, value + half, float(level), WHOLE_ERROR)
     frame = clipped.frame
-    value = _held(frame.centre + frame.radius * mean_of(clipped.cells))
+    value = held(frame.centre + frame.radius * mean_of(clipped.cells))
     if level is None:
         return value, None
     spread = spread_of(clipped.cells)
@@ -140,7 +140,7 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     half = frame.radius * (below + above) / 2
     lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in clipped.cut.lost)
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
-    return value, Interval(_held(low), _held(high), float(level), WHOLE_ERROR)
+    return value, Interval(held(low), held(high), float(level), WHOLE_ERROR)
 
 
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:

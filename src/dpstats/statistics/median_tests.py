@@ -23,8 +23,8 @@ from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.chi_square import COUNTS_RETURNS, counts_result, simulation_notes
 from dpstats.statistics.clipped.margins import critical_value
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes, share_of
-from dpstats.statistics.testing.labels import labels_parameter, show_labels
 from dpstats.statistics.testing.noise import Floats, laplace_variance, simulator
+from dpstats.statistics.testing.parameters import labels_parameter, show_labels
 from dpstats.statistics.testing.results import CountsResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import independent, judge, release_counts
 from dpstats.statistics.universal.decimals import float_of, lowest_value_at

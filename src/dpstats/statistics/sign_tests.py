@@ -25,7 +25,7 @@ from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
-from dpstats.statistics.testing.numbers import null_parameter
+from dpstats.statistics.testing.parameters import null_parameter
 from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import release_counts
 

@@ -18,8 +18,7 @@ from dpstats.foundations.registry import Answer, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes
 from dpstats.statistics.testing.contrasts import SEEN_NATS, WIDE_ROOM, Contrast, difference_of, mean_of
-from dpstats.statistics.testing.labels import TWO_GROUPS, show_labels
-from dpstats.statistics.testing.numbers import null_parameter
+from dpstats.statistics.testing.parameters import TWO_GROUPS, null_parameter, show_labels
 from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, answer_of_test, register_test
 
 T_RETURNS = "a result with statistic, p_value, estimate, df and rows (noisy)"

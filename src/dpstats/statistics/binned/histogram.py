@@ -101,20 +101,9 @@ class Histogram:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {
-            "edges": list(self.edges),
-            "labels": list(self.labels),
-            "names": list(self.names),
-            "counts": list(self.counts),
-            "shares": list(self.shares),
-            "low": list(self.low),
-            "high": list(self.high),
-            "rows": self.rows,
-            "noisy": list(self.noisy),
-            "reach": self.reach,
-            "level": self.level,
-            "noise": self.noise,
-        }
+        names = ("edges", "labels", "names", "counts", "shares", "low", "high", "rows", "noisy", "reach", "level", "noise")
+        values = {name: getattr(self, name) for name in names}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Histogram:

@@ -21,6 +21,7 @@ from dpstats.statistics.regression.parameter_table import (
     ParameterRow,
     estimates_text,
     locked,
+    nested_floats,
     parameters_html,
 )
 
@@ -163,11 +164,11 @@ def fit_of(
     return LikelihoodFit(
         family=family.name,
         names=tuple(family.parameters),
-        values=_nested(numbers),
+        values=nested_floats(numbers),
         covariance=None if covariance is None else rounded_covariance(covariance),
         noise=None if noise is None else rounded_errors(noise),
         noisy_rows=None if noisy_rows is None else int(noisy_rows),
-        shapes=tuple((name, _nested(value)) for name, value in shaped.items() if name not in family.parameters),
+        shapes=tuple((name, nested_floats(value)) for name, value in shaped.items() if name not in family.parameters),
     )
 
 
@@ -182,16 +183,9 @@ def revive_fit(plain: Mapping[str, Any]) -> LikelihoodFit:
     return LikelihoodFit(
         family=plain["family"],
         names=tuple(plain["names"]),
-        values=_nested(plain["values"]),
-        covariance=None if plain["covariance"] is None else _nested(plain["covariance"]),
-        noise=None if plain["noise"] is None else _nested(plain["noise"]),
+        values=nested_floats(plain["values"]),
+        covariance=nested_floats(plain["covariance"]),
+        noise=nested_floats(plain["noise"]),
         noisy_rows=plain["noisy_rows"],
-        shapes=tuple((name, _nested(value)) for name, value in plain["shapes"]),
+        shapes=tuple((name, nested_floats(value)) for name, value in plain["shapes"]),
     )
-
-
-def _nested(value: Any) -> Any:
-    """A number, or tuples of numbers, of an array, of lists, or of what JSON made of them."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    return tuple(map(_nested, value)) if isinstance(value, (list, tuple)) else float(value)

@@ -18,6 +18,7 @@ from dpstats.statistics.regression.parameter_table import (
     ParameterRow,
     coefficients_text,
     locked,
+    nested_floats,
     normal_p_value,
     parameters_html,
 )
@@ -209,15 +210,8 @@ def fit_of(question: Question, model: str, values: Sequence[float], **known: Any
 
 def revive_fit(plain: Mapping[str, Any]) -> RegressionFit:
     """The fit that `to_dict` made plain, or that was read back from JSON."""
-    known = dict(plain)
-    known["names"] = tuple(known["names"])
-    for name in ("intercept", "scale"):
-        known[name] = None if known[name] is None else float(known[name])
-    for name in ("coefficients", "noise"):
-        known[name] = None if known[name] is None else tuple(map(float, known[name]))
-    if known["covariance"] is not None:
-        known["covariance"] = tuple(tuple(map(float, row)) for row in known["covariance"])
-    return RegressionFit(**known)
+    numbers = ("intercept", "scale", "coefficients", "noise", "covariance")
+    return RegressionFit(**{**plain, "names": tuple(plain["names"]), **{name: nested_floats(plain[name]) for name in numbers}})
 
 
 def _places(how_many: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -122,6 +123,15 @@ def locked(values: ArrayLike) -> Floats:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
+
+
+def nested_floats(value: Any) -> Any:
+    """A float, or tuples of floats, from numbers, arrays or lists; None stays None."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(map(nested_floats, value))
+    return None if value is None else float(value)
 
 
 def normal_p_value(value: float, error: float) -> float:

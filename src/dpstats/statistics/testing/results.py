@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from dpstats.foundations.accepted import literal_of
-from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.json_types import one_of
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, register
 from dpstats.foundations.results import Interval
+from dpstats.statistics.testing.parameters import choice_parameter
 
 TWO_SIDED, LESS, GREATER = ALTERNATIVES = ("two-sided", "less", "greater")
 _SMALLEST_SHOWN = 1e-4
@@ -92,17 +90,6 @@ def answer_of_test(
 def p_text(p_value: float) -> str:
     """A p-value for people."""
     return f"p < {_SMALLEST_SHOWN:.4f}" if p_value < _SMALLEST_SHOWN else f"p = {p_value:.2g}"
-
-
-def choice_parameter(name: str, help: str, choices: Collection[str], default: str) -> Parameter:
-    """A parameter that is one of some names."""
-
-    def check(value: object) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}.")
-        return value
-
-    return Parameter(name, help, check, default, one_of(choices), takes=literal_of(choices))
 
 
 ALTERNATIVE = choice_parameter(

@@ -1,21 +1,25 @@
-"""Public labels that a test is given: the groups that it compares, the rows and columns of its table."""
+"""Public things that a test is given: the labels that it compares, numbers under its null hypothesis, choices by name."""
 
 from __future__ import annotations
 
 import datetime
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
-from dpstats.foundations.accepted import Elements
+from dpstats.foundations.accepted import Elements, Number, literal_of
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.json_types import LABEL, list_of
+from dpstats.foundations.json_types import LABEL, NUMBER, list_of, one_of
 from dpstats.foundations.keys import are_distinct, plain_key
 from dpstats.foundations.registry import Parameter
+from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.units import LARGEST_EXACT, float_of_whole
 
 MOST_LABELS = 100
 LABELS = list_of(LABEL, 2, MOST_LABELS)
+_LARGEST, _SMALLEST = Fraction(sys.float_info.max), Fraction(sys.float_info.min)
 
 
 def checked_list(value: object, name: str, most: int = MOST_LABELS) -> tuple[Any, ...]:
@@ -59,3 +63,37 @@ def show_labels(labels: Sequence[Any]) -> str:
     """Labels for a card, which no label can break."""
     texts = [str(label) for label in labels]
     return ", ".join(text if text.isprintable() and text.strip() else ascii(text) for text in texts)
+
+
+def checked_number(value: object, name: str) -> Fraction:
+    """A number that a float can hold: what cannot be computed with is refused before anything is spent."""
+    number = exact_rational(value, name)
+    if abs(number) > _LARGEST:
+        raise InvalidParameterError(f"{name} must be a number of ordinary size, at most about 1.8e308.")
+    return number
+
+
+def null_parameter(name: str) -> Parameter:
+    """The number that a parameter of the law is under the null hypothesis."""
+    return Parameter(
+        name, f"the {name} under the null hypothesis", functools.partial(checked_number, name=name), 0, NUMBER, takes=Number
+    )
+
+
+def checked_scale(value: object) -> Fraction:
+    """A positive scale that a float can hold."""
+    scale = checked_number(value, "scale")
+    if scale < _SMALLEST:
+        raise InvalidParameterError(f"scale must be a positive number, got {value}.")
+    return scale
+
+
+def choice_parameter(name: str, help: str, choices: Collection[str], default: str) -> Parameter:
+    """A parameter that is one of some names."""
+
+    def check(value: object) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}.")
+        return value
+
+    return Parameter(name, help, check, default, one_of(choices), takes=literal_of(choices))
