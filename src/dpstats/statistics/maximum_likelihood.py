@@ -32,7 +32,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
-from dpstats.statistics.aggregation.aggregators import Aggregated, aggregate_numbers, aggregator_for
+from dpstats.statistics.aggregation.aggregators import aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.centred_means import fewest_blocks
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.cards import public_line
@@ -107,13 +107,15 @@ def checked_blocks(value: object) -> int | str:
     return value
 
 
-def _checked_whole(name: str, least: int, most: int) -> Any:
+def _whole_parameter(name: str, help: str, least: int, most: int) -> Parameter:
+    """A whole number within [least, most], or None."""
+
     def check(value: object) -> int | None:
         if value is not None and (type(value) is not int or not least <= value <= most):
             raise InvalidParameterError(f"{name} must be a whole number from {least} to {most:,}.")
         return value
 
-    return check
+    return Parameter(name, help, check, None, either(WHOLE, NOTHING), takes=int | None)
 
 
 def _checked_fixed(value: object) -> tuple[tuple[str, float], ...]:
@@ -179,22 +181,8 @@ MLE = register(
                 AUTO_OR_WHOLE,
                 takes=Blocks,
             ),
-            Parameter(
-                "trials",
-                "of a binomial family: the public number of trials",
-                _checked_whole("trials", 1, 10**9),
-                None,
-                either(WHOLE, NOTHING),
-                takes=int | None,
-            ),
-            Parameter(
-                "components",
-                "of a mixture: how many laws it has",
-                _checked_whole("components", 2, 5),
-                None,
-                either(WHOLE, NOTHING),
-                takes=int | None,
-            ),
+            _whole_parameter("trials", "of a binomial family: the public number of trials", 1, 10**9),
+            _whole_parameter("components", "of a mixture: how many laws it has", 2, 5),
             Parameter(
                 "fixed",
                 "of a scipy distribution: parameters that are known, such as {'floc': 0}",
@@ -345,17 +333,14 @@ def _put_together(
     if isinstance(outcome, Refusal):
         return FEW_ESTIMATES
     theta = Coordinates(family.space).inside(outcome.values)
-    fit = fit_of(family, theta, covariance=_diagonal(outcome), noisy_rows=noisy_rows)
+    covariance = None
+    if outcome.intervals:
+        reach = NormalDist().inv_cdf((1 + outcome.intervals[0].level) / 2)
+        covariance = np.diag([((each.high - each.low) / 2 / reach) ** 2 for each in outcome.intervals])
+    fit = fit_of(family, theta, covariance=covariance, noisy_rows=noisy_rows)
     intervals = tuple(Interval(*rounded_ends(each.low, each.high), each.level, VOTES_ERROR) for each in outcome.intervals)
     notes = (*outcome.notes, ("bias correction", family.bias_correction))
     return Answer(fit, None, (*notes, *_notes(question, family)), intervals)
-
-
-def _diagonal(outcome: Aggregated) -> Floats | None:
-    if not outcome.intervals:
-        return None
-    reach = NormalDist().inv_cdf((1 + outcome.intervals[0].level) / 2)
-    return np.diag([((each.high - each.low) / 2 / reach) ** 2 for each in outcome.intervals])
 
 
 def _intervals(question: Question, deviations: Floats, at: Callable[[Floats], Floats]) -> tuple[Interval, ...]:

@@ -18,11 +18,11 @@ from fractions import Fraction
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.statistics.cards import public_line
+from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
@@ -41,8 +41,8 @@ MOST_LOST = 2.0
 """An interval is lengthened for rows beyond the clip by at most this many times its half."""
 RELIABLE_NATS = 200
 
-MEAN = register(Statistic("mean", "The mean of the rows", returns="a float", value=float))
-SUM = register(Statistic("sum", "The sum of the rows", returns="a float", value=float))
+MEAN = register_number("mean", "The mean of the rows")
+SUM = register_number("sum", "The sum of the rows")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from dpstats.foundations.registry import Answer, Parameter, Question, Statistic,
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.statistics.cards import public_line
+from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.universal.intervals import Bounded, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import draw_quantiles
@@ -77,11 +77,7 @@ QUANTILE = register(
         why_preferred=WHY_UNIVERSAL,
     )
 )
-MEDIAN = register(
-    Statistic(
-        "median", "The middle value: half of the rows lie below it", returns="a float", value=float, why_preferred=WHY_UNIVERSAL
-    )
-)
+MEDIAN = register_number("median", "The middle value: half of the rows lie below it", why_preferred=WHY_UNIVERSAL)
 
 
 @method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=2)

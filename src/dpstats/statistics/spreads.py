@@ -17,9 +17,9 @@ from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Statistic, method, register
-from dpstats.foundations.results import Interval
+from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.summaries import Column
+from dpstats.statistics.cards import interval_for, register_number
 from dpstats.statistics.clipped.cells import weights_of
 from dpstats.statistics.clipped.clips import Tail
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
@@ -28,8 +28,8 @@ from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, WHOLE_ERROR, C
 DEGREE = 4
 ROOM = 0.1
 
-VARIANCE = register(Statistic("variance", "The variance of the rows (with n - 1)", returns="a float", value=float))
-STD = register(Statistic("std", "The standard deviation of the rows (with n - 1)", returns="a float", value=float))
+VARIANCE = register_number("variance", "The variance of the rows (with n - 1)")
+STD = register_number("std", "The standard deviation of the rows (with n - 1)")
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,7 @@ def _answer(column: Column, question: Question, rng: RandomSource, scaled: Calla
     clipped = read_clipped(column, question, rng, DEGREE, ROOM)
     variance = variance_of(clipped, question.interval)
     value, low, high = (min(scaled(each, clipped.frame.radius), sys.float_info.max) for each in astuple(variance))
-    interval = None
-    if question.interval is not None:
-        interval = Interval(low, high, float(question.interval), WHOLE_ERROR)
-    return Answer(value, interval, clipped_notes(question, clipped))
+    return Answer(value, interval_for(question, low, high, WHOLE_ERROR), clipped_notes(question, clipped))
 
 
 def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
