@@ -124,7 +124,18 @@ def _answer(estimate: Estimate, model: str, question: Question, *notes: tuple[st
         scale=estimate.scale,
         weak=estimate.weak,
     )
-    return Answer(fit, None, (*notes, *_common_notes(estimate, question, least_rows)), _intervals(fit, question))
+    size = len(estimate.noise)
+    reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
+    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
+    common = (
+        ("steps", str(estimate.taken)),
+        *((("weak directions", weak),) if estimate.weak else ()),
+        ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
+        ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
+        public_line(question),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )
+    return Answer(fit, None, (*notes, *common), _intervals(fit, question))
 
 
 def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
@@ -135,20 +146,6 @@ def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
     halves = [reach * math.sqrt(max(0.0, row[place])) for place, row in enumerate(fit.covariance)]
     ends = [rounded_ends(value - half, value + half) for (_, value), half in zip(fit.named_values(), halves, strict=True)]
     return tuple(Interval(low, high, level, "sampling error and noise") for low, high in ends)
-
-
-def _common_notes(estimate: Estimate, question: Question, least_rows: float) -> Notes:
-    size = len(estimate.noise)
-    reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
-    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
-    return (
-        ("steps", str(estimate.taken)),
-        *((("weak directions", weak),) if estimate.weak else ()),
-        ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
-        ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
-        public_line(question),
-        ("numerics", "exact whole numbers up to the noise; then floats"),
-    )
 
 
 def _linear_notes(estimate: Estimate, intercept: bool) -> Notes:

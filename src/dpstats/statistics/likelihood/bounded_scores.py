@@ -67,8 +67,7 @@ class BoundedScores:
 def lengths_of(raw_vectors: Floats) -> Floats:
     """The Euclidean length of each row."""
     with np.errstate(over="ignore"):
-        raw_lengths: Floats = np.sqrt(np.square(raw_vectors).sum(axis=1))
-    return raw_lengths
+        return np.asarray(np.sqrt(np.square(raw_vectors).sum(axis=1)))
 
 
 @dataclass(frozen=True)

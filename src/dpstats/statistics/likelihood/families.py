@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.statistics.likelihood.beta import Beta
@@ -101,8 +101,7 @@ def family_for(family: Any, options: Options) -> Family:
     """The family of that name, for rows with the columns that `options` say."""
     if hasattr(family, "fit_blocks"):
         _refuse_options(family.name, None, options)
-        made: Family = family
-        return made
+        return cast(Family, family)
     if not isinstance(family, str) or family not in KNOWN:
         _refuse_options(family if isinstance(family, str) else family.name, "fixed", options)
         return scipy_family(family, options.fixed)

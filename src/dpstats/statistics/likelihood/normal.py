@@ -114,7 +114,5 @@ class Lognormal(Normal):
 
 def _expected_deviation(raw_counts: Floats) -> Floats:
     """What the deviation (by n-1) of n rows is on average where the true one is 1."""
-    raw_expected: Floats = np.sqrt(2.0 / (raw_counts - 1.0)) * np.exp(
-        special.gammaln(raw_counts / 2.0) - special.gammaln((raw_counts - 1.0) / 2.0)
-    )
-    return raw_expected
+    raw_ratios = np.exp(special.gammaln(raw_counts / 2.0) - special.gammaln((raw_counts - 1.0) / 2.0))
+    return np.asarray(np.sqrt(2.0 / (raw_counts - 1.0)) * raw_ratios)

@@ -82,8 +82,7 @@ class Weibull(SmoothLaw):
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
         with np.errstate(over="ignore"):
-            shares: Floats = -np.expm1(-((np.maximum(points, 0.0) / theta[1]) ** theta[0]))
-        return shares
+            return np.asarray(-np.expm1(-((np.maximum(points, 0.0) / theta[1]) ** theta[0])))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The shape from how far apart the logarithms of the quartiles are, and the scale from the median."""
