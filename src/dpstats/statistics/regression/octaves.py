@@ -77,8 +77,8 @@ def draw_magnitude(
 
     `likely` is about what to expect, where something released tells; 1 is all but `certain` where that is said.
     """
-    top, half_width = (_cell(1.0), BROAD) if likely is None else (_cell(likely), NARROW)
-    ends = hill(top, half_width, certain)
+    (top,) = cells_of(np.array([1.0 if likely is None else likely])).tolist()
+    ends = hill(top, BROAD if likely is None else NARROW, certain)
     return magnitude_of(bisect_right(ends, _draw_place(raw_counts, ends, quantile, epsilon, rng)) - 1)
 
 
@@ -94,7 +94,3 @@ def _draw_place(raw_counts: Sequence[int], ends: Sequence[int], quantile: Fracti
     loss = RankLoss(quantile * sum(raw_counts), slope, slope)
     pieces = pieces_between(0, ends[-1], marks, 0, hidden_below=False, hidden_above=False)
     return draw_piece(pieces, loss, rng)[1]
-
-
-def _cell(magnitude: float) -> int:
-    return int(cells_of(np.array([magnitude]))[0])
