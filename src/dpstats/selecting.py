@@ -88,18 +88,16 @@ def _among(question: Question, estimators: Estimators, seconds: float, workers: 
             return [raw if isinstance(raw, str) and raw in estimators else None for raw in raw_names]
 
         answer = select_option(raw_votes_of, tuple(estimators), asked, rng)
-        return answer if isinstance(answer, Refusal) else replace(answer, notes=(*_card(estimators, workers), *answer.notes))
+        if isinstance(answer, Refusal):
+            return answer
+        kinds = ", ".join(f"{name} ({type(estimator).__name__})" for name, estimator in estimators.items())
+        own = ("models", f"the analyst's own: {kinds}"), ("function", NOT_ISOLATED if workers == 0 else ISOLATED)
+        return replace(answer, notes=(*own, *answer.notes))
 
     method = replace(question.method, run=run)
     methods = {**SELECT_MODEL.methods, method.name: method}
     arguments = {**question.arguments, "models": tuple(estimators)}
     return replace(question, statistic=replace(SELECT_MODEL, methods=methods), method=method, arguments=arguments)
-
-
-def _card(estimators: Estimators, workers: int | None) -> tuple[tuple[str, str], ...]:
-    """What the card says of models that are not ours."""
-    kinds = ", ".join(f"{name} ({type(estimator).__name__})" for name, estimator in estimators.items())
-    return ("models", f"the analyst's own: {kinds}"), ("function", NOT_ISOLATED if workers == 0 else ISOLATED)
 
 
 select_model.__module__ = "dpstats"
@@ -228,7 +226,12 @@ def a_samp(
     limit, hands = checked_limits(seconds, workers)
     rows = rows_taker(data)
     design = PrintedDesign(rows.count, cost.epsilon, cost.delta)
-    _confirm(design, runs, cost)
+    if type(runs) is not int or runs != design.runs:  # whoever states the number has seen how many there will be
+        raise InvalidParameterError(
+            f"A_samp as printed runs the function {design.runs:,} times, each on about {float(design.chance * rows.count):,.3g} "
+            f"of the {rows.count:,} rows. If that is what you want, say runs={design.runs}. {_runnable(cost)} takes far fewer, "
+            "at the same claim."
+        )
     if hands != 0:
         ship([function])
     shares = {"epsilon": cost.epsilon, "delta": cost.delta, "runs": design.runs}
@@ -240,17 +243,6 @@ def a_samp(
         return replace(reply, question=question, cost=cost)
     notes = (*reply.notes, ("function", NOT_ISOLATED if hands == 0 else ISOLATED.replace("block", "sample")))
     return replace(reply, question=question, cost=cost, notes=notes)
-
-
-def _confirm(design: PrintedDesign, runs: object, cost: PrivacyCost) -> None:
-    """Raise unless the caller states the number of runs, and so has seen how many there will be."""
-    if type(runs) is int and runs == design.runs:
-        return
-    each = float(design.chance * design.rows)
-    raise InvalidParameterError(
-        f"A_samp as printed runs the function {design.runs:,} times, each on about {each:,.3g} of the {design.rows:,} rows. "
-        f"If that is what you want, say runs={design.runs}. {_runnable(cost)} takes far fewer, at the same claim."
-    )
 
 
 def _runnable(cost: PrivacyCost) -> str:

@@ -9,27 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpstats.models.linear import LinearRegression
     from dpstats.models.logistic import LogisticRegression
-    from dpstats.models.poisson import PoissonRegressor
-    from dpstats.models.quantile import QuantileRegressor
+    from dpstats.models.regressors import LinearRegression, PoissonRegressor, QuantileRegressor
 
 __all__ = ["LinearRegression", "LogisticRegression", "PoissonRegressor", "QuantileRegressor"]
-
-_HOMES = {
-    "LinearRegression": "dpstats.models.linear",
-    "LogisticRegression": "dpstats.models.logistic",
-    "PoissonRegressor": "dpstats.models.poisson",
-    "QuantileRegressor": "dpstats.models.quantile",
-}
-
 
 if not TYPE_CHECKING:  # a type checker is to know that there is nothing else
 
     def __getattr__(name: str) -> type:
-        if name not in _HOMES:
+        if name not in __all__:
             raise AttributeError(f"dpstats.models has no {name!r}; it has {', '.join(__all__)}.")
-        return globals().setdefault(name, getattr(import_module(_HOMES[name]), name))
+        home = "logistic" if name == "LogisticRegression" else "regressors"
+        return globals().setdefault(name, getattr(import_module(f"dpstats.models.{home}"), name))
 
 
 def __dir__() -> list[str]:

@@ -38,18 +38,3 @@ DEVIATIONS: dict[str, dict[str, str]] = {
     "QuantileRegressor": _ALL,
 }
 """By estimator, the checks that fail, and why."""
-
-
-def deviation_table() -> str:
-    """The deviations as a table in Markdown."""
-    reasons = {check: reason for listed in DEVIATIONS.values() for check, reason in listed.items()}
-    rows = [
-        f"| `{check}` | {_estimators_with(check)} | {reason} |"
-        for check, reason in sorted(reasons.items(), key=lambda row: (_estimators_with(row[0]), row[0]))
-    ]
-    return "\n".join(["| check | estimators | why it fails |", "| --- | --- | --- |", *rows, ""])
-
-
-def _estimators_with(check: str) -> str:
-    those = [name for name, listed in DEVIATIONS.items() if check in listed]
-    return "all" if len(those) == len(DEVIATIONS) else ", ".join(f"`{name}`" for name in those)

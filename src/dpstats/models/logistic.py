@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,11 +114,8 @@ def _refuse_labels(raw_outcome: Any) -> None:
 
 def _coded(raw_labels: Sequence[Any], classes: NDArray[Any]) -> Numbers:
     codes = {label: float(place) for place, label in enumerate(classes.tolist())}
-    return np.array([_code(label, codes) for label in raw_labels], dtype=float)
-
-
-def _code(label: Any, codes: dict[Any, float]) -> float:
-    try:
-        return codes.get(label, np.nan)
-    except Exception:  # a label that cannot be looked up is none of the two
-        return np.nan
+    raw_codes = np.full(len(raw_labels), np.nan)
+    for place, label in enumerate(raw_labels):
+        with suppress(Exception):  # a label that cannot be looked up is none of the two
+            raw_codes[place] = codes.get(label, np.nan)
+    return raw_codes

@@ -97,6 +97,10 @@ class PrivateRegression(BaseEstimator):
         self.coef_ = np.array(fit.coefficients)
         self.intercept_: Any = fit.intercept
 
+    def predict(self, X: Any) -> Numbers:
+        """What the fit predicts for new rows: means, or the quantiles that it is for."""
+        return self._linear(X)
+
     def _linear(self, X: Any) -> Numbers:
         """The intercept and the features times their coefficients, for each row."""
         check_is_fitted(self)

@@ -1,9 +1,34 @@
-"""Lines that the cards of many statistics share."""
+"""What the questions and the cards of many statistics share."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.registry import Question
+from dpstats.foundations.registry import Parameter, Question, Statistic, register
+from dpstats.foundations.results import Interval
+
+
+def switch_parameter(name: str, help: str, default: bool) -> Parameter:
+    """A parameter that is True or False."""
+
+    def check(value: object) -> bool:
+        if not isinstance(value, bool):
+            raise InvalidParameterError(f"{name} must be True or False, got {value!r}.")
+        return value
+
+    return Parameter(name, help, check, default, takes=bool)
+
+
+def register_number(name: str, summary: str, *parameters: Parameter, **known: Any) -> Statistic:
+    """Register a statistic whose value is a float."""
+    return register(Statistic(name, summary, parameters, returns="a float", value=float, **known))
+
+
+def interval_for(question: Question, low: float, high: float, covers: str) -> Interval | None:
+    """The interval between two ends; None where the question wants none."""
+    return None if question.interval is None else Interval(low, high, float(question.interval), covers)
 
 
 def public_line(question: Question) -> tuple[str, str]:

@@ -10,6 +10,7 @@ Source     testing/tables.proof.md; Gaboardi, Lim, Rogers & Vadhan 2016
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -23,15 +24,14 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import LABEL, NUMBER, either, list_of, object_of, pair_of
 from dpstats.foundations.keys import counts_of, label_text
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
-from dpstats.foundations.results import Interval
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, method
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
-from dpstats.statistics.sign_tests import COUNTS_CLAIM, count_notes
-from dpstats.statistics.testing.labels import LABELS, MOST_LABELS, checked_list
+from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes
 from dpstats.statistics.testing.noise import Floats, simulator
-from dpstats.statistics.testing.results import CountsResult, estimate_note, revived_counts
+from dpstats.statistics.testing.parameters import LABELS, MOST_LABELS, checked_list, labels_parameter
+from dpstats.statistics.testing.results import TWO_SIDED, CountsResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import Expectation, Judged, independent, judge, proportional, release_counts
 
 FIND_SHARE = Fraction(1, 6)
@@ -39,16 +39,6 @@ FIND_SHARE = Fraction(1, 6)
 COUNTS_RETURNS = "a result with statistic, p_value, estimate, df, and the noisy table as counts and expected"
 _EVERY_LABEL = 1 << 31
 _SURE = Fraction(1, 10**9)
-
-
-def checked_row_labels(value: object) -> tuple[Any, ...]:
-    """The labels of the table's rows."""
-    return checked_list(value, "row_labels")
-
-
-def checked_column_labels(value: object) -> tuple[Any, ...]:
-    """The labels of the table's columns."""
-    return checked_list(value, "column_labels")
 
 
 def checked_probabilities(value: object) -> tuple[tuple[Any, Fraction], ...]:
@@ -80,56 +70,39 @@ def _no_probabilities() -> InvalidParameterError:
     )
 
 
-CHI_SQUARE_TEST = register(
-    Statistic(
-        "chi_square_test",
-        "Whether two columns of labels are independent of each other (chi-square test), for labels that are public",
-        (
-            Parameter(
-                "row_labels", "the labels of the first column that count", checked_row_labels, json_type=LABELS, takes=Elements
-            ),
-            Parameter(
-                "column_labels",
-                "the labels of the second column that count",
-                checked_column_labels,
-                json_type=LABELS,
-                takes=Elements,
-            ),
-        ),
-        reads=(Reads.LABELS, Reads.LABELS),
-        returns=COUNTS_RETURNS,
-        value=CountsResult,
-        revive=revived_counts,
-    )
+CHI_SQUARE_TEST = register_test(
+    "chi_square_test",
+    "Whether two columns of labels are independent of each other (chi-square test), for labels that are public",
+    (
+        labels_parameter("row_labels", "the labels of the first column that count"),
+        labels_parameter("column_labels", "the labels of the second column that count"),
+    ),
+    reads=(Reads.LABELS, Reads.LABELS),
+    returns=COUNTS_RETURNS,
+    value=CountsResult,
 )
-ASSOCIATION_TEST = register(
-    Statistic(
-        "association_test",
-        "Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand",
-        reads=(Reads.LABELS, Reads.LABELS),
-        returns=COUNTS_RETURNS,
-        value=CountsResult,
-        revive=revived_counts,
-    )
+ASSOCIATION_TEST = register_test(
+    "association_test",
+    "Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand",
+    reads=(Reads.LABELS, Reads.LABELS),
+    returns=COUNTS_RETURNS,
+    value=CountsResult,
 )
-GOODNESS_OF_FIT_TEST = register(
-    Statistic(
-        "goodness_of_fit_test",
-        "Whether labels have given probabilities (chi-square test)",
-        (
-            Parameter(
-                "probabilities",
-                "the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels",
-                checked_probabilities,
-                json_type=either(object_of(NUMBER), list_of(pair_of(LABEL, NUMBER), 2), LABELS),
-                takes=Mapping[Any, Number] | Elements,
-            ),
+GOODNESS_OF_FIT_TEST = register_test(
+    "goodness_of_fit_test",
+    "Whether labels have given probabilities (chi-square test)",
+    (
+        Parameter(
+            "probabilities",
+            "the probability of each label, such as {'a': 0.5, 'b': 0.5}, or a list of equally likely labels",
+            checked_probabilities,
+            json_type=either(object_of(NUMBER), list_of(pair_of(LABEL, NUMBER), 2), LABELS),
+            takes=Mapping[Any, Number] | Elements,
         ),
-        reads=(Reads.LABELS,),
-        returns=COUNTS_RETURNS,
-        value=CountsResult,
-        revive=revived_counts,
-    )
+    ),
+    reads=(Reads.LABELS,),
+    returns=COUNTS_RETURNS,
+    value=CountsResult,
 )
 
 
@@ -206,27 +179,31 @@ def counts_answer(
     judged = judge(noisy, expectation, float(epsilon), simulator(rng))
     down, across = labels
     most = min(len(down), len(across)) - 1 if down else 0
-    name, scale = ("Cramer's V", most**-0.5) if down else ("Cohen's w", 1.0)
-    result = CountsResult(
-        "chi2",
-        judged.statistic,
-        judged.p_value,
-        _within(judged.effect * scale, bool(down)),
-        name,
-        df,
-        (float(noisy.sum()),),
-        row_labels=down,
-        column_labels=across,
-        counts=tuple(map(tuple, noisy.tolist())),
-        expected=tuple(map(tuple, judged.expected.tolist())),
-    )
+    name, scale, largest = ("Cramer's V", most**-0.5, 1.0) if down else ("Cohen's w", 1.0, math.inf)
+    result = counts_result(noisy, judged, min(judged.effect * scale, largest), name, df, (float(noisy.sum()),), labels)
     left_out = ("other labels", "rows that have one are left out")
-    notes = (estimate_note(result), *simulation_notes(judged), left_out, *count_notes(question))
-    if question.interval is None:
-        return Answer(result, None, notes)
-    level = float(question.interval)
-    low, high = (_within(end * scale, bool(down)) for end in judged.effect_interval(level, df))
-    return Answer(result, Interval(low, high, level, "sampling error and noise"), notes)
+    notes = (*simulation_notes(judged), left_out, *count_notes(question))
+
+    def ends(level: float) -> tuple[float, float]:
+        low, high = judged.effect_interval(level, df)
+        return min(low * scale, largest), min(high * scale, largest)
+
+    return answer_of_test(result, question, notes, ends, SHARE_COVERS)
+
+
+def counts_result(
+    noisy: Floats,
+    judged: Judged,
+    estimate: float,
+    estimates: str,
+    df: int,
+    rows: tuple[float, ...],
+    labels: tuple[tuple[Any, ...], tuple[Any, ...]],
+) -> CountsResult:
+    """The result of a chi-square test with its noisy table and the expected one."""
+    tables = (tuple(map(tuple, table.tolist())) for table in (noisy, judged.expected))
+    verdict = "chi2", judged.statistic, judged.p_value
+    return CountsResult(*verdict, estimate, estimates, df, rows, TWO_SIDED, *labels, *tables)
 
 
 def simulation_notes(judged: Judged) -> tuple[tuple[str, str], ...]:
@@ -235,7 +212,3 @@ def simulation_notes(judged: Judged) -> tuple[tuple[str, str], ...]:
         ("statistic", "sum of (noisy - expected)**2 / (expected + variance of the noise)"),
         ("p-value", f"from {judged.simulated:,} tables simulated under the null hypothesis, each with noise"),
     )
-
-
-def _within(effect: float, capped: bool) -> float:
-    return min(effect, 1.0) if capped else effect

@@ -22,15 +22,14 @@ from dpstats.foundations.accepted import literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import one_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
-from dpstats.statistics.cards import public_line
+from dpstats.statistics.cards import interval_for, public_line, register_number
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
-from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR
-from dpstats.statistics.paired.agreement import kendall_of, spearman_of
-from dpstats.statistics.paired.associations import Association
+from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, held
+from dpstats.statistics.paired.associations import Association, kendall_of, spearman_of
 from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
 from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
@@ -59,27 +58,19 @@ def checked_kind(value: object) -> str:
     return str(value)
 
 
-COVARIANCE = register(
-    Statistic("covariance", "The covariance of two columns of the same rows", reads=_NUMBERS, returns="a float", value=float)
-)
-CORRELATION = register(
-    Statistic(
-        "correlation",
-        "The correlation of two columns of the same rows, from -1 to 1",
-        (
-            Parameter(
-                "kind",
-                "'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)",
-                checked_kind,
-                "pearson",
-                one_of(KINDS),
-                takes=literal_of(KINDS),
-            ),
-        ),
-        reads=_NUMBERS,
-        returns="a float",
-        value=float,
-    )
+COVARIANCE = register_number("covariance", "The covariance of two columns of the same rows", reads=_NUMBERS)
+CORRELATION = register_number(
+    "correlation",
+    "The correlation of two columns of the same rows, from -1 to 1",
+    Parameter(
+        "kind",
+        "'pearson' (linear, the default), 'spearman' or 'kendall' (of ranks, tied ones included; less noise)",
+        checked_kind,
+        "pearson",
+        one_of(KINDS),
+        takes=literal_of(KINDS),
+    ),
+    reads=_NUMBERS,
 )
 
 
@@ -120,13 +111,12 @@ def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> A
     """The covariance of the rows, cut off at private limits."""
     paired = read_paired(table, question, rng)
     if not isinstance(paired, Paired):
-        flat = _interval(0.0, 0.0, question, WHOLE_ERROR)
-        return Answer(0.0, flat, _clipped_notes(question, paired))
-    value = _finite(paired.unit * paired.moments.covariance)
+        return Answer(0.0, interval_for(question, 0.0, 0.0, WHOLE_ERROR), _clipped_notes(question, paired))
+    value = held(paired.unit * paired.moments.covariance)
     interval = None
     if question.interval is not None:
         below, above = (paired.unit * reach for reach in paired.moments.covariance_reach(float(question.interval), paired.lost()))
-        interval = _interval(_finite(value - below), _finite(value + above), question, WHOLE_ERROR)
+        interval = interval_for(question, held(value - below), held(value + above), WHOLE_ERROR)
     return Answer(value, interval, _clipped_notes(question, paired.cuts))
 
 
@@ -143,7 +133,7 @@ def correlation_cells(table: Table, question: Question, rng: RandomSource) -> An
         return _rank_correlation(kind, table, question, rng)
     paired = read_paired(table, question, rng)
     if not isinstance(paired, Paired):
-        return Answer(0.0, _interval(-1.0, 1.0, question, WHOLE_ERROR), _clipped_notes(question, paired))
+        return Answer(0.0, interval_for(question, -1.0, 1.0, WHOLE_ERROR), _clipped_notes(question, paired))
     value, interval = _value_and_interval(paired.moments.association(paired.lost()), question, WHOLE_ERROR)
     return Answer(value, interval, _clipped_notes(question, paired.cuts))
 
@@ -163,15 +153,7 @@ def _rank_correlation(kind: str, table: Table, question: Question, rng: RandomSo
 def _value_and_interval(association: Association, question: Question, covers: str) -> tuple[float, Interval | None]:
     if question.interval is None:
         return association.value, None
-    return association.value, _interval(*association.ends(float(question.interval)), question, covers)
-
-
-def _interval(low: float, high: float, question: Question, covers: str) -> Interval | None:
-    return None if question.interval is None else Interval(low, high, float(question.interval), covers)
-
-
-def _finite(number: float) -> float:
-    return max(-sys.float_info.max, min(sys.float_info.max, number))
+    return association.value, interval_for(question, *association.ends(float(question.interval)), covers)
 
 
 def _clipped_notes(question: Question, cuts: tuple[Cut, Cut]) -> tuple[tuple[str, str], ...]:

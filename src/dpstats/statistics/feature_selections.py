@@ -14,10 +14,8 @@ Source     feature_selections.proof.md; Dwork & Roth 2014, Example 7.2, and Algo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NOTHING, WHOLE, either
@@ -31,7 +29,7 @@ from dpstats.statistics.selection.lasso_sets import EXTRA_OF_FEATURES, EXTRA_OF_
 from dpstats.statistics.selection.majorities import majority_by_counts, majority_by_sets
 from dpstats.statistics.selection.models import check_scikit_learn
 from dpstats.statistics.selection.simulations import simulated_features
-from dpstats.statistics.selection.values import SelectedFeatures, revive_features
+from dpstats.statistics.selection.values import SelectedFeatures
 from dpstats.statistics.selection.votes import blocks_of, notes_on_votes, votes_of
 
 STABLE, EACH = "stable", "each"
@@ -46,11 +44,6 @@ def checked_at_most(value: object) -> int | None:
     if type(value) is not int or not 1 <= value <= MOST_FEATURES:
         raise InvalidParameterError(f"at_most must be None, or a whole number from 1 to {MOST_FEATURES}, got {value!r}.")
     return value
-
-
-def prefer_stable(arguments: Mapping[str, Any], delta: Fraction) -> str:
-    """The method for "auto": with a delta whole sets can be tested, however many there are."""
-    return STABLE if delta else EACH
 
 
 SELECT_FEATURES = register(
@@ -72,8 +65,8 @@ SELECT_FEATURES = register(
         returns="SelectedFeatures with names and indices",
         value=SelectedFeatures,
         why_preferred="with a delta a test of whole sets takes the fewest blocks; without one features are counted one by one",
-        revive=revive_features,
-        prefer=prefer_stable,
+        revive=lambda plain: SelectedFeatures(**plain),
+        prefer=lambda arguments, delta: STABLE if delta else EACH,
         most_features=MOST_FEATURES,
         simulate=simulated_features,
     )

@@ -30,11 +30,11 @@ from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Sta
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.binned.edges import draw_edges, noisy_counts_between
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.counts import noise_reach
+from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import float_of, ordinal_of
 
 MOST_BINS = 999
@@ -97,11 +97,6 @@ def told_kind(arguments: Mapping[str, Any], declared: bool | None) -> bool | Non
     return False if isinstance(bins, tuple) and any(isinstance(item, str) for item in bins) else None
 
 
-def preferred_method(arguments: Mapping[str, Any], delta: Fraction) -> str:
-    """Listed bins, and numbers, take no delta; if there is some to spend, the labels may be unknown ones."""
-    return "thresholded" if delta and isinstance(arguments["bins"], int) else "laplace"
-
-
 def settle(question: Question, numeric: bool) -> Question:
     """The question once it is known whether the column has numbers: those take no delta, and labels need some, or a list."""
     bins = question.arguments["bins"]
@@ -148,7 +143,7 @@ HISTOGRAM = register(
         returns="a Histogram with .edges or .labels, .counts, .low and .high, .shares, .rows and .bars()",
         value=Histogram,
         revive=Histogram.from_dict,
-        prefer=preferred_method,
+        prefer=lambda arguments, delta: "thresholded" if delta and isinstance(arguments["bins"], int) else "laplace",
         told=told_kind,
         settle=settle,
         usual_delta=Fraction(1, 10**9),
@@ -167,7 +162,7 @@ def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> 
         edges, spent = draw_edges(column, bins, epsilon, rng)
         reliable = -(-RELIABLE_NATS // epsilon)
         notes = (
-            ("edges", f"found privately, with {_percent(spent / epsilon)} of epsilon; the counts have the rest"),
+            ("edges", f"found privately, with {float(100 * (spent / epsilon)):.0f}% of epsilon; the counts have the rest"),
             ("reliable from", f"about {reliable:,} rows at this epsilon; with fewer, edges may miss most of the rows"),
         )
         public = "the parameters; nothing about the rows"
@@ -200,11 +195,8 @@ def histogram_thresholded(column: Column, question: Question, rng: RandomSource)
 def _of_listed_labels(column: Column, bins: Sequence[Any], question: Question, rng: RandomSource) -> Histogram:
     """The rows of each listed label, and of all others together."""
     labels = tuple(plain_key(float(item) if isinstance(item, Fraction) else item) for item in bins)
-    raw_counts = raw_label_counts(column, labels)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
-    noisy_counts = [raw_count + drawn for raw_count, drawn in zip(raw_counts, noise, strict=True)]
-    return _histogram(question, (), labels, noisy_counts, epsilon)
+    return _histogram(question, (), labels, release_counts(raw_label_counts(column, labels), epsilon, rng), epsilon)
 
 
 def raw_label_counts(column: Column, labels: Sequence[Any]) -> list[int]:
@@ -241,7 +233,3 @@ def _answer(question: Question, histogram: Histogram, public: str, notes: tuple[
         ),
         intervals=intervals,
     )
-
-
-def _percent(part: Fraction) -> str:
-    return f"{float(100 * part):.0f}%"

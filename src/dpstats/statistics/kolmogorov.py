@@ -11,23 +11,21 @@ Source     testing/gaps.proof.md; Kolmogorov 1933; Smirnov 1939
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Elements, Number, literal_of
-from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.json_types import NUMBER, one_of
+from dpstats.foundations.accepted import Number
+from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
-from dpstats.foundations.results import Interval
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table
 from dpstats.mechanisms.discrete_laplace import add_laplace
 from dpstats.mechanisms.grid import grid_for
 from dpstats.statistics.sign_tests import count_notes
 from dpstats.statistics.testing.gaps import DISTRIBUTIONS, raw_gap_between, raw_gap_to, raw_places
 from dpstats.statistics.testing.kolmogorov_law import NoisyGap
-from dpstats.statistics.testing.labels import TWO_LABELS, checked_pair, show_labels
-from dpstats.statistics.testing.numbers import checked_number, checked_scale
-from dpstats.statistics.testing.results import TestResult, estimate_note, revived_result
+from dpstats.statistics.testing.parameters import TWO_GROUPS, checked_number, checked_scale, choice_parameter, show_labels
+from dpstats.statistics.testing.results import TestResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import release_counts
 
 GAP_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: the largest gap in rows, with noise"
@@ -38,71 +36,36 @@ GAP_SENSITIVITY = Fraction(1)
 D_RETURNS = "a result with statistic (the largest gap D), p_value, estimate (D too) and rows (noisy)"
 
 
-def checked_distribution(value: object) -> str:
-    """The name of a distribution."""
-    if not isinstance(value, str) or value not in DISTRIBUTIONS:
-        raise InvalidParameterError(f"distribution must be one of {', '.join(map(repr, DISTRIBUTIONS))}.")
-    return value
-
-
-def checked_location(value: object) -> Fraction:
-    """The location of a distribution."""
-    return checked_number(value, "loc")
-
-
-KS_TEST = register(
-    Statistic(
-        "ks_test",
-        "Whether the rows follow a given distribution (Kolmogorov's test)",
-        (
-            Parameter(
-                "distribution",
-                f"its name: {', '.join(DISTRIBUTIONS)}",
-                checked_distribution,
-                "normal",
-                one_of(DISTRIBUTIONS),
-                takes=literal_of(DISTRIBUTIONS),
-            ),
-            Parameter(
-                "loc",
-                "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
-                checked_location,
-                0,
-                NUMBER,
-                takes=Number,
-            ),
-            Parameter(
-                "scale",
-                "its scale, as scipy.stats has it: a normal one's standard deviation",
-                checked_scale,
-                1,
-                NUMBER,
-                takes=Number,
-            ),
+KS_TEST = register_test(
+    "ks_test",
+    "Whether the rows follow a given distribution (Kolmogorov's test)",
+    (
+        choice_parameter("distribution", f"its name: {', '.join(DISTRIBUTIONS)}", DISTRIBUTIONS, "normal"),
+        Parameter(
+            "loc",
+            "its place, as scipy.stats has it: a normal one's mean, a uniform one's lower end",
+            partial(checked_number, name="loc"),
+            0,
+            NUMBER,
+            takes=Number,
         ),
-        returns=D_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+        Parameter(
+            "scale",
+            "its scale, as scipy.stats has it: a normal one's standard deviation",
+            checked_scale,
+            1,
+            NUMBER,
+            takes=Number,
+        ),
+    ),
+    returns=D_RETURNS,
 )
-TWO_SAMPLE_KS_TEST = register(
-    Statistic(
-        "two_sample_ks_test",
-        "Whether two groups of rows follow the same distribution (Smirnov's test)",
-        (
-            Parameter(
-                "groups",
-                "the two labels whose rows are compared, such as ['a', 'b']",
-                checked_pair,
-                json_type=TWO_LABELS,
-                takes=Elements,
-            ),
-        ),
-        reads=(Reads.NUMBERS, Reads.LABELS),
-        returns=D_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+TWO_SAMPLE_KS_TEST = register_test(
+    "two_sample_ks_test",
+    "Whether two groups of rows follow the same distribution (Smirnov's test)",
+    (TWO_GROUPS,),
+    reads=(Reads.NUMBERS, Reads.LABELS),
+    returns=D_RETURNS,
 )
 
 
@@ -140,12 +103,8 @@ def gap_answer(gap: NoisyGap, question: Question, estimates: str) -> Answer:
     share = gap.share
     result = TestResult("D", share, gap.p_value(), share, estimates, None, gap.rows)
     notes = (
-        estimate_note(result),
         ("p-value", "from Kolmogorov's law and the law of the noise together"),
         ("memory", "the different values of the column are held in memory"),
         *count_notes(question),
     )
-    if question.interval is None:
-        return Answer(result, None, notes)
-    level = float(question.interval)
-    return Answer(result, Interval(*gap.interval(level), level, "sampling error and noise, with room to spare"), notes)
+    return answer_of_test(result, question, notes, gap.interval, "sampling error and noise, with room to spare")

@@ -15,7 +15,7 @@ Source     maximum_likelihood.proof.md, likelihood/score_steps.proof.md; Smith 2
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -29,10 +29,10 @@ from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, TEXT, WHOLE, 
 from dpstats.foundations.portable import rounded_ends
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Simulated, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
-from dpstats.statistics.aggregation.aggregators import Aggregated, aggregate_numbers, aggregator_for
+from dpstats.statistics.aggregation.aggregators import aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.centred_means import fewest_blocks
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.cards import public_line
@@ -91,14 +91,11 @@ def _checked_bounds(value: object) -> Any:
 
 
 def _checked_pair(pair: object) -> tuple[float, float]:
-    numbers = [float(end) for end in pair] if isinstance(pair, (list, tuple)) and all(map(_is_number, pair)) else []
-    if len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
+    ends = pair if isinstance(pair, (list, tuple)) else ()
+    numbers = [float(end) for end in ends if isinstance(end, (int, float, np.number)) and not isinstance(end, bool)]
+    if not len(ends) == len(numbers) == 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
         raise InvalidParameterError("a range of bounds must be two finite numbers, the lower one first: (0.1, 10).")
     return numbers[0], numbers[1]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def checked_blocks(value: object) -> int | str:
@@ -110,13 +107,15 @@ def checked_blocks(value: object) -> int | str:
     return value
 
 
-def _checked_whole(name: str, least: int, most: int) -> Any:
+def _whole_parameter(name: str, help: str, least: int, most: int) -> Parameter:
+    """A whole number within [least, most], or None."""
+
     def check(value: object) -> int | None:
         if value is not None and (type(value) is not int or not least <= value <= most):
             raise InvalidParameterError(f"{name} must be a whole number from {least} to {most:,}.")
         return value
 
-    return check
+    return Parameter(name, help, check, None, either(WHOLE, NOTHING), takes=int | None)
 
 
 def _checked_fixed(value: object) -> tuple[tuple[str, float], ...]:
@@ -152,11 +151,6 @@ def _prefer(arguments: Mapping[str, Any], delta: Fraction) -> str:
     return BLOCKS
 
 
-def _simulated(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
-    """Rows of the family itself, for plans."""
-    return simulated_rows(family_of(question), max(1, len(question.columns)), rows, generator)
-
-
 MLE = register(
     Statistic(
         "mle",
@@ -187,22 +181,8 @@ MLE = register(
                 AUTO_OR_WHOLE,
                 takes=Blocks,
             ),
-            Parameter(
-                "trials",
-                "of a binomial family: the public number of trials",
-                _checked_whole("trials", 1, 10**9),
-                None,
-                either(WHOLE, NOTHING),
-                takes=int | None,
-            ),
-            Parameter(
-                "components",
-                "of a mixture: how many laws it has",
-                _checked_whole("components", 2, 5),
-                None,
-                either(WHOLE, NOTHING),
-                takes=int | None,
-            ),
+            _whole_parameter("trials", "of a binomial family: the public number of trials", 1, 10**9),
+            _whole_parameter("components", "of a mixture: how many laws it has", 2, 5),
             Parameter(
                 "fixed",
                 "of a scipy distribution: parameters that are known, such as {'floc': 0}",
@@ -220,7 +200,7 @@ MLE = register(
         "estimates of blocks for other models",
         revive=revive_fit,
         prefer=_prefer,
-        simulate=_simulated,
+        simulate=lambda question, *how: simulated_rows(family_of(question), max(1, len(question.columns)), *how),
     )
 )
 
@@ -286,11 +266,8 @@ def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer
         noise=estimate.noise,
         noisy_rows=estimate.noisy_rows,
     )
-    intervals: tuple[Interval, ...] = ()
-    if question.interval is not None:
-        reach = NormalDist().inv_cdf((1 + float(question.interval)) / 2) * np.sqrt(np.diag(estimate.covariance))
-        free = coordinates.free(estimate.theta)
-        intervals = _intervals(coordinates.held(free - reach), coordinates.held(free + reach), question, MODEL_ERROR)
+    free = coordinates.free(estimate.theta)
+    intervals = _intervals(question, np.sqrt(np.diag(estimate.covariance)), lambda step: coordinates.held(free + step))
     return Answer(fit, None, (FAR_ROWS, *_notes(question, family)), intervals)
 
 
@@ -299,13 +276,9 @@ def mle_by_statistics(table: Table, question: Question, rng: RandomSource) -> An
     """The estimate that follows from private means of the sufficient statistics."""
     family: Any = family_of(question)
     solved = solve_noisy(family, table, row_epsilon(question.epsilon, question.neighbors), rng)
-    coordinates = Coordinates(family.space)
-    theta = coordinates.inside(solved.theta)
+    theta = Coordinates(family.space).inside(solved.theta)
     fit = fit_of(family, theta, covariance=solved.covariance, noisy_rows=solved.noisy_rows)
-    intervals: tuple[Interval, ...] = ()
-    if question.interval is not None:
-        reach = NormalDist().inv_cdf((1 + float(question.interval)) / 2) * np.sqrt(np.maximum(0.0, np.diag(solved.covariance)))
-        intervals = _intervals(theta - reach, theta + reach, question, MODEL_ERROR)
+    intervals = _intervals(question, np.sqrt(np.maximum(0.0, np.diag(solved.covariance))), lambda step: theta + step)
     return Answer(fit, None, _notes(question, family), intervals)
 
 
@@ -360,38 +333,32 @@ def _put_together(
     if isinstance(outcome, Refusal):
         return FEW_ESTIMATES
     theta = Coordinates(family.space).inside(outcome.values)
-    fit = fit_of(family, theta, covariance=_diagonal(outcome), noisy_rows=noisy_rows)
+    covariance = None
+    if outcome.intervals:
+        reach = NormalDist().inv_cdf((1 + outcome.intervals[0].level) / 2)
+        covariance = np.diag([((each.high - each.low) / 2 / reach) ** 2 for each in outcome.intervals])
+    fit = fit_of(family, theta, covariance=covariance, noisy_rows=noisy_rows)
     intervals = tuple(Interval(*rounded_ends(each.low, each.high), each.level, VOTES_ERROR) for each in outcome.intervals)
     notes = (*outcome.notes, ("bias correction", family.bias_correction))
     return Answer(fit, None, (*notes, *_notes(question, family)), intervals)
 
 
-def _diagonal(outcome: Aggregated) -> Floats | None:
-    if not outcome.intervals:
-        return None
-    reach = NormalDist().inv_cdf((1 + outcome.intervals[0].level) / 2)
-    return np.diag([((each.high - each.low) / 2 / reach) ** 2 for each in outcome.intervals])
-
-
-def _intervals(lows: Floats, highs: Floats, question: Question, covers: str) -> tuple[Interval, ...]:
-    assert question.interval is not None
-    level = float(question.interval)
-    ends = [rounded_ends(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
-    return tuple(Interval(low, high, level, covers) for low, high in ends)
-
-
-def _own_code(question: Question) -> tuple[tuple[str, str], ...]:
-    """What the card says of a model that the asker wrote."""
-    model = question.arguments["family"]
-    if not hasattr(model, "fit_blocks"):
+def _intervals(question: Question, deviations: Floats, at: Callable[[Floats], Floats]) -> tuple[Interval, ...]:
+    """Normal intervals, where the question wants them; `at` gives the parameters at a step from the estimate."""
+    if question.interval is None:
         return ()
-    where = "in this process: NOT ISOLATED" if getattr(model, "workers", None) == 0 else "in processes of their own"
-    return (("model", f"the asker's own, run {where}; the claim supposes that it looks at nothing but its arguments"),)
+    level = float(question.interval)
+    reach = NormalDist().inv_cdf((1 + level) / 2) * deviations
+    ends = zip(at(-reach).tolist(), at(reach).tolist(), strict=True)
+    return tuple(Interval(*rounded_ends(low, high), level, MODEL_ERROR) for low, high in ends)
 
 
 def _notes(question: Question, family: Family) -> tuple[tuple[str, str], ...]:
+    model = question.arguments["family"]
+    where = "in this process: NOT ISOLATED" if getattr(model, "workers", None) == 0 else "in processes of their own"
+    own = f"the asker's own, run {where}; the claim supposes that it looks at nothing but its arguments"
     return (
-        *_own_code(question),
+        *((("model", own),) if hasattr(model, "fit_blocks") else ()),
         ("family", family.name),
         ("missing values", f"{MISSING_POLICY}; rows that cannot come from the family count for nothing"),
         public_line(question),

@@ -18,11 +18,11 @@ from fractions import Fraction
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.statistics.cards import public_line
+from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
@@ -41,8 +41,8 @@ MOST_LOST = 2.0
 """An interval is lengthened for rows beyond the clip by at most this many times its half."""
 RELIABLE_NATS = 200
 
-MEAN = register(Statistic("mean", "The mean of the rows", returns="a float", value=float))
-SUM = register(Statistic("sum", "The sum of the rows", returns="a float", value=float))
+MEAN = register_number("mean", "The mean of the rows")
+SUM = register_number("sum", "The sum of the rows")
 
 
 @dataclass(frozen=True)
@@ -99,17 +99,17 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer
     frame, cells = clipped.frame, clipped.cells
     size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
     weights = frame.centre / size + frame.radius / size * weights_of(cells.degree, 1)
-    value = _held(size * inner_product(weights, cells.noisy))
+    value = held(size * inner_product(weights, cells.noisy))
     interval = None
     if question.interval is not None:
         level = float(question.interval)
         half = size * critical_value(level, laplace_kurtosis(weights)) * math.sqrt(cells.noise_variance(weights))
-        low, high = value - half - clipped.cut.lost_below(), value + half + clipped.cut.lost_above()
-        interval = Interval(_held(low), _held(high), level, SUM_ERROR)
+        low, high = value - half - clipped.cut.lost[0], value + half + clipped.cut.lost[1]
+        interval = Interval(held(low), held(high), level, SUM_ERROR)
     return Answer(value, interval, clipped_notes(question, clipped))
 
 
-def _held(number: float) -> float:
+def held(number: float) -> float:
     """A number, or the largest float of its sign."""
     return max(-LARGEST, min(LARGEST, number))
 
@@ -132,19 +132,15 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
         half = min(clipped.hidden() / clipped.noisy_rows, LARGEST - abs(value))
         return value, None if level is None else Interval(value - half, value + half, float(level), WHOLE_ERROR)
     frame = clipped.frame
-    value = _held(frame.centre + frame.radius * mean_of(clipped.cells))
+    value = held(frame.centre + frame.radius * mean_of(clipped.cells))
     if level is None:
         return value, None
     spread = spread_of(clipped.cells)
     below, above = spread.reach(float(level))
     half = frame.radius * (below + above) / 2
-    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in _lost(clipped.cut))
+    lost_below, lost_above = (min(lost / max(spread.rows, FEWEST_ROWS), MOST_LOST * half) for lost in clipped.cut.lost)
     low, high = value - frame.radius * below - lost_below, value + frame.radius * above + lost_above
-    return value, Interval(_held(low), _held(high), float(level), WHOLE_ERROR)
-
-
-def _lost(cut: Cut) -> tuple[float, float]:
-    return cut.lost_below(), cut.lost_above()
+    return value, Interval(held(low), held(high), float(level), WHOLE_ERROR)
 
 
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:

@@ -16,18 +16,16 @@ from fractions import Fraction
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Elements
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
-from dpstats.foundations.results import Interval
+from dpstats.foundations.registry import Answer, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table
-from dpstats.statistics.chi_square import COUNTS_RETURNS, simulation_notes
+from dpstats.statistics.chi_square import COUNTS_RETURNS, counts_result, simulation_notes
 from dpstats.statistics.clipped.margins import critical_value
 from dpstats.statistics.sign_tests import COUNTS_CLAIM, SHARE_COVERS, count_notes, share_of
-from dpstats.statistics.testing.labels import LABELS, checked_groups, show_labels
 from dpstats.statistics.testing.noise import Floats, laplace_variance, simulator
-from dpstats.statistics.testing.results import CountsResult, estimate_note, revived_counts
+from dpstats.statistics.testing.parameters import labels_parameter, show_labels
+from dpstats.statistics.testing.results import CountsResult, answer_of_test, register_test
 from dpstats.statistics.testing.tables import independent, judge, release_counts
 from dpstats.statistics.universal.decimals import float_of, lowest_value_at
 from dpstats.statistics.universal.single import draw_quantile
@@ -36,24 +34,13 @@ MEDIAN_SHARE = Fraction(1, 8)
 """The part of epsilon for the median; where exactly it lies matters little."""
 SIDES = ("up to the median", "above it")
 
-MEDIAN_TEST = register(
-    Statistic(
-        "median_test",
-        "Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one)",
-        (
-            Parameter(
-                "groups",
-                "the labels whose rows are compared, such as ['a', 'b', 'c']",
-                checked_groups,
-                json_type=LABELS,
-                takes=Elements,
-            ),
-        ),
-        reads=(Reads.NUMBERS, Reads.LABELS),
-        returns=COUNTS_RETURNS,
-        value=CountsResult,
-        revive=revived_counts,
-    )
+MEDIAN_TEST = register_test(
+    "median_test",
+    "Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one)",
+    (labels_parameter("groups", "the labels whose rows are compared, such as ['a', 'b', 'c']"),),
+    reads=(Reads.NUMBERS, Reads.LABELS),
+    returns=COUNTS_RETURNS,
+    value=CountsResult,
 )
 
 
@@ -72,33 +59,21 @@ def median_test_laplace(table: Table, question: Question, rng: RandomSource) -> 
     if len(groups) == 2:
         estimate = shares[0] - shares[1]
         estimates = f"the share of {show_labels(groups[:1])} above the median less that of {show_labels(groups[1:])}"
-    result = CountsResult(
-        "chi2",
-        judged.statistic,
-        judged.p_value,
-        min(estimate, 1.0),
-        estimates,
-        len(groups) - 1,
-        tuple(noisy.sum(axis=1).tolist()),
-        row_labels=groups,
-        column_labels=SIDES,
-        counts=tuple(map(tuple, noisy.tolist())),
-        expected=tuple(map(tuple, judged.expected.tolist())),
-    )
+    rows = tuple(noisy.sum(axis=1).tolist())
+    result = counts_result(noisy, judged, min(estimate, 1.0), estimates, len(groups) - 1, rows, (groups, SIDES))
     notes = (
-        estimate_note(result),
         ("median", f"{float_of(ordinal):.15g}, a private one of all rows, at an eighth of epsilon"),
         *simulation_notes(judged),
         *count_notes(question),
     )
-    if question.interval is None:
-        return Answer(result, None, notes)
-    level = float(question.interval)
-    if len(groups) == 2:
-        low, high = difference_interval(noisy, level, float(table_epsilon))
-    else:
-        low, high = (min(end, 1.0) for end in judged.effect_interval(level, len(groups) - 1))
-    return Answer(result, Interval(low, high, level, SHARE_COVERS), notes)
+
+    def ends(level: float) -> tuple[float, float]:
+        if len(groups) == 2:
+            return difference_interval(noisy, level, float(table_epsilon))
+        low, high = judged.effect_interval(level, len(groups) - 1)
+        return min(low, 1.0), min(high, 1.0)
+
+    return answer_of_test(result, question, notes, ends, SHARE_COVERS)
 
 
 def raw_halves(column: Column, ordinal: int) -> tuple[int, int]:

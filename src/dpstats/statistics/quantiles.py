@@ -23,7 +23,7 @@ from dpstats.foundations.registry import Answer, Parameter, Question, Statistic,
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.statistics.cards import public_line
+from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.universal.intervals import Bounded, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import draw_quantiles
@@ -77,11 +77,7 @@ QUANTILE = register(
         why_preferred=WHY_UNIVERSAL,
     )
 )
-MEDIAN = register(
-    Statistic(
-        "median", "The middle value: half of the rows lie below it", returns="a float", value=float, why_preferred=WHY_UNIVERSAL
-    )
-)
+MEDIAN = register_number("median", "The middle value: half of the rows lie below it", why_preferred=WHY_UNIVERSAL)
 
 
 @method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=2)
@@ -107,7 +103,8 @@ def median_universal(column: Column, question: Question, rng: RandomSource) -> A
 def single_quantile(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> Answer:
     """One universal quantile that spends the whole of the question, on itself and on its interval."""
     bounded = _single(column, question, quantile, rng)
-    interval = interval_of(bounded, question.interval) if question.interval and not _is_open(bounded) else None
+    has_end = math.isfinite(bounded.low) or math.isfinite(bounded.high)
+    interval = interval_of(bounded, question.interval) if question.interval and has_end else None
     return Answer(bounded.value, interval, universal_notes(question, quantile))
 
 
@@ -139,11 +136,6 @@ def _single(column: Column, question: Question, quantile: Fraction, rng: RandomS
         return draw_bounded(column, quantile, question.epsilon, question.neighbors, float(question.interval), rng)
     draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
     return Bounded.around(draw(column, quantile, question.epsilon, question.neighbors, rng), None, None)
-
-
-def _is_open(bounded: Bounded) -> bool:
-    """Whether neither end of an interval could be had."""
-    return math.isinf(bounded.low) and math.isinf(bounded.high)
 
 
 def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:

@@ -10,8 +10,6 @@ Source     aggregators.proof.md
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -20,15 +18,15 @@ import numpy as np
 from dpstats.foundations.accepted import Blocks, Ends, Number, literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, NUMBER, either, list_of, one_of
-from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.aggregation.aggregators import MEDIAN, NAMES
-from dpstats.statistics.aggregation.named_functions import NAMED, NamedFunction, named_function
+from dpstats.statistics.aggregation.named_functions import NAMED, named_function
 from dpstats.statistics.aggregation.plans import BlockPlan, plan_for
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.cards import public_line
+from dpstats.statistics.selection.votes import votes_of
 
 PURE, TESTED = "numbers", "tested"
 
@@ -52,10 +50,6 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, Fraction):
         return str(value)
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
-
-
-def _prefer(arguments: Mapping[str, Any], delta: Fraction) -> str:
-    return TESTED if arguments["aggregate"] == MEDIAN else PURE
 
 
 SAMPLE_AND_AGGREGATE = register(
@@ -100,7 +94,7 @@ SAMPLE_AND_AGGREGATE = register(
         parameter_first=True,
         returns="a number, or one for each column or coefficient",
         value=float | tuple[float, ...],
-        prefer=_prefer,
+        prefer=lambda arguments, delta: TESTED if arguments["aggregate"] == MEDIAN else PURE,
     )
 )
 
@@ -139,25 +133,12 @@ def plan_of(question: Question) -> BlockPlan:
 def answer_named(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The private answer of what the named function says of blocks."""
     plan, function = plan_of(question), named_function(question.arguments["function"])
-    raw_rows = table.matrix()
-    raw_replies = []
-    with Progress(plan.blocks, work="sample_and_aggregate", pieces="blocks") as progress:
-        for raw_piece in plan.pieces(len(raw_rows), rng):
-            raw_replies.append(_reply(function, raw_rows[raw_piece], plan))
-            progress.step()
-    outcome = plan.answer(raw_replies, rng)
+
+    def reply(raw_rows: Floats) -> Any:
+        return plan.form.read(np.asarray(function.of_block(raw_rows), dtype=np.float64).reshape(-1).tolist())
+
+    outcome = plan.answer(votes_of(table.matrix(), plan.blocks, reply, "sample_and_aggregate", rng), rng)
     if isinstance(outcome, Refusal):
         return outcome
     notes = (*outcome.notes, ("missing values", MISSING_POLICY), public_line(question))
     return Answer(outcome.value, outcome.interval, notes, outcome.intervals)
-
-
-def _reply(function: NamedFunction, raw_rows: Floats, plan: BlockPlan) -> Any:
-    """What a block says, or None."""
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            raw_said = np.asarray(function.of_block(raw_rows), dtype=np.float64).reshape(-1).tolist()
-    except Exception:  # whatever the rows did to it
-        return None
-    return plan.form.read(raw_said)

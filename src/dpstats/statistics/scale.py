@@ -17,9 +17,10 @@ from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, list_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
+from dpstats.statistics.cards import register_number
 from dpstats.statistics.quantiles import UNIVERSAL_CLAIM, WHY_UNIVERSAL, checked_quantiles, several_quantiles, universal_notes
 from dpstats.statistics.universal.intervals import Bounded
 from dpstats.statistics.universal.losses import loss_of_several
@@ -39,28 +40,12 @@ def checked_pair(value: object) -> tuple[Fraction, Fraction]:
     return quantiles[0], quantiles[1]
 
 
-IQR = register(
-    Statistic(
-        "iqr",
-        "The interquartile range: the width of the middle half of the rows",
-        returns="a float",
-        value=float,
-        why_preferred=WHY_UNIVERSAL,
-    )
-)
-INTERQUANTILE_RANGE = register(
-    Statistic(
-        "interquantile_range",
-        "The distance between two quantiles: the width of a middle part of the rows",
-        (
-            Parameter(
-                "q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75), list_of(NUMBER, 2, 2), takes=Elements
-            ),
-        ),
-        returns="a float",
-        value=float,
-        why_preferred=WHY_UNIVERSAL,
-    )
+IQR = register_number("iqr", "The interquartile range: the width of the middle half of the rows", why_preferred=WHY_UNIVERSAL)
+INTERQUANTILE_RANGE = register_number(
+    "interquantile_range",
+    "The distance between two quantiles: the width of a middle part of the rows",
+    Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75), list_of(NUMBER, 2, 2), takes=Elements),
+    why_preferred=WHY_UNIVERSAL,
 )
 
 

@@ -21,16 +21,16 @@ from typing import Literal
 import numpy as np
 
 from dpstats.foundations.accepted import several_of
-from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import TEXT, list_of, one_of
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, ValueBy, method, register
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.aggregation.choices import choose_option, choose_stable, popularity
 from dpstats.statistics.aggregation.plans import POPULARITY_SHARE
+from dpstats.statistics.cards import switch_parameter
 from dpstats.statistics.selection.block_counts import BLOCKS, blocks_for_options, blocks_for_share, blocks_for_stable
-from dpstats.statistics.selection.laws import LAWS, best_law, checked_laws
-from dpstats.statistics.selection.models import MODELS, best_model, check_scikit_learn, checked_models, estimators_of
+from dpstats.statistics.selection.laws import LAWS, best_law, checked_laws, checked_names
+from dpstats.statistics.selection.models import MODELS, best_model, check_scikit_learn, estimators_of
 from dpstats.statistics.selection.simulations import simulated_law, simulated_model
 from dpstats.statistics.selection.values import PopularOption, revive_option
 from dpstats.statistics.selection.votes import blocks_of, notes_on_votes, votes_of
@@ -40,16 +40,7 @@ WHY = "it names an option whatever the lead is, and takes fewer blocks than a te
 LOSES = ("families", "one that cannot have made a number of a block loses the block: a single 0 rules out lognormal there")
 
 
-def checked_popularity(value: object) -> bool:
-    """True or False."""
-    if not isinstance(value, bool):
-        raise InvalidParameterError(f"popularity must be True or False, got {value!r}.")
-    return value
-
-
-POPULARITY = Parameter(
-    "popularity", "whether a quarter of epsilon buys the winner's share of blocks", checked_popularity, False, takes=bool
-)
+POPULARITY = switch_parameter("popularity", "whether a quarter of epsilon buys the winner's share of blocks", False)
 WITH_POPULARITY = ValueBy("popularity", ((Literal[False], str), (Literal[True], PopularOption), (bool, str | PopularOption)))
 SELECT_MODEL = register(
     Statistic(
@@ -59,7 +50,7 @@ SELECT_MODEL = register(
             Parameter(
                 "models",
                 f"two or more of {', '.join(MODELS)}",
-                checked_models,
+                partial(checked_names, word="models", known=MODELS),
                 ["linear", "quadratic", "forest"],
                 list_of(one_of(MODELS), 2),
                 takes=several_of(MODELS),

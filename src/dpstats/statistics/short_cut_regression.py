@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,10 +130,9 @@ def dwork_lei_regression(table: Table, question: Question, rng: RandomSource) ->
     epsilon, delta = question.epsilon * (1 - ROWS_SHARE) / size, question.delta / size
     rows = max(ballot.blocks, LEAST_ROWS)
 
-    def locate(place: int) -> float | Refused:
+    def locate(place: int) -> Any:
         setting = Setting(ballot.full_column(place), rows, epsilon, delta, Neighbors.CHANGE_ONE, rng)
-        found: float | Refused = locate_dwork_lei(QuantileStatistic(HALF), setting)
-        return found
+        return locate_dwork_lei(QuantileStatistic(HALF), setting)
 
     outcome = for_each(tuple(range(size)), locate)
     if isinstance(outcome, Refused):

@@ -12,23 +12,22 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Number
-from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.portable import OWN_DIGITS, inner_product, rounded
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
-from dpstats.foundations.results import Interval
+from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.summaries import MISSING_POLICY, Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.testing.noise import difference_tail, laplace_variance
-from dpstats.statistics.testing.numbers import checked_number
-from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, estimate_note, revived_result
+from dpstats.statistics.testing.parameters import null_parameter
+from dpstats.statistics.testing.results import ALTERNATIVE, GREATER, LESS, TestResult, answer_of_test, register_test
+from dpstats.statistics.testing.tables import release_counts
 
 COUNTS_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts"
 SHARE_COVERS = "sampling error and noise"
@@ -36,20 +35,11 @@ _WINDOW = 9.0
 """Standard deviations of a binomial variable beyond which nothing counts."""
 
 
-def checked_median(value: object) -> Fraction:
-    """The median under the null hypothesis."""
-    return checked_number(value, "median")
-
-
-SIGN_TEST = register(
-    Statistic(
-        "sign_test",
-        "Whether the median of the rows is a given number, from how many rows lie above and below it",
-        (Parameter("median", "the median under the null hypothesis", checked_median, 0, NUMBER, takes=Number), ALTERNATIVE),
-        returns="a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy)",
-        value=TestResult,
-        revive=revived_result,
-    )
+SIGN_TEST = register_test(
+    "sign_test",
+    "Whether the median of the rows is a given number, from how many rows lie above and below it",
+    (null_parameter("median"), ALTERNATIVE),
+    returns="a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy)",
 )
 
 
@@ -57,9 +47,7 @@ SIGN_TEST = register(
 def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
     """Noisy counts above and below a number."""
     epsilon, alternative = row_epsilon(question.epsilon, question.neighbors), question.arguments["alternative"]
-    raw_below, raw_above = raw_sides(column, question.arguments["median"])
-    noise = sample_discrete_laplace(1 / epsilon, 2, rng).tolist()
-    below, above = raw_below + noise[0], raw_above + noise[1]
+    below, above = release_counts(list(raw_sides(column, question.arguments["median"])), epsilon, rng)
     rows = max(above + below, 0)
     p_value = sign_p_value(above - below, rows, float(epsilon), alternative)
     result = TestResult(
@@ -73,16 +61,12 @@ def sign_test_laplace(column: Column, question: Question, rng: RandomSource) -> 
         alternative,
     )
     notes = (
-        estimate_note(result),
         ("p-value", "from the binomial law and the law of the noise together, at the noisy number of rows"),
         ("rows at the median", "are left out"),
         *count_notes(question),
     )
-    if question.interval is None:
-        return Answer(result, None, notes)
-    level = float(question.interval)
-    low, high = share_interval(above, rows, level, float(epsilon))
-    return Answer(result, Interval(low, high, level, SHARE_COVERS), notes)
+    ends = partial(share_interval, above, rows, epsilon=float(epsilon))
+    return answer_of_test(result, question, notes, ends, SHARE_COVERS)
 
 
 def raw_sides(column: Column, middle: Fraction) -> tuple[int, int]:
@@ -109,12 +93,11 @@ def sign_p_value(lead: int, rows: int, epsilon: float, alternative: str) -> floa
 
 def _lead_tail(lead: int, rows: int, epsilon: float) -> float:
     """P(rows above less rows below, with noise on both, >= lead), by a sum over the binomial law."""
-    from scipy.special import gammaln
-
     spread = math.ceil(_WINDOW * math.sqrt(rows)) / 2 + 1
     first, last = max(0, math.floor(rows / 2 - spread)), min(rows, math.ceil(rows / 2 + spread))
     raised = np.arange(first, last + 1, dtype=np.float64)
-    chances = np.exp(gammaln(rows + 1) - gammaln(raised + 1) - gammaln(rows - raised + 1) - rows * math.log(2))
+    ways = special.gammaln(rows + 1) - special.gammaln(raised + 1) - special.gammaln(rows - raised + 1)
+    chances = np.exp(ways - rows * math.log(2))
     total = inner_product(chances, difference_tail(lead - (2 * raised - rows), epsilon))
     return min(1.0, rounded(total, total, OWN_DIGITS))
 

@@ -17,9 +17,9 @@ from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Statistic, method, register
-from dpstats.foundations.results import Interval
+from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.summaries import Column
+from dpstats.statistics.cards import interval_for, register_number
 from dpstats.statistics.clipped.cells import weights_of
 from dpstats.statistics.clipped.clips import Tail
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
@@ -28,8 +28,8 @@ from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, WHOLE_ERROR, C
 DEGREE = 4
 ROOM = 0.1
 
-VARIANCE = register(Statistic("variance", "The variance of the rows (with n - 1)", returns="a float", value=float))
-STD = register(Statistic("std", "The standard deviation of the rows (with n - 1)", returns="a float", value=float))
+VARIANCE = register_number("variance", "The variance of the rows (with n - 1)")
+STD = register_number("std", "The standard deviation of the rows (with n - 1)")
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,7 @@ def _answer(column: Column, question: Question, rng: RandomSource, scaled: Calla
     clipped = read_clipped(column, question, rng, DEGREE, ROOM)
     variance = variance_of(clipped, question.interval)
     value, low, high = (min(scaled(each, clipped.frame.radius), sys.float_info.max) for each in astuple(variance))
-    interval = None
-    if question.interval is not None:
-        interval = Interval(low, high, float(question.interval), WHOLE_ERROR)
-    return Answer(value, interval, clipped_notes(question, clipped))
+    return Answer(value, interval_for(question, low, high, WHOLE_ERROR), clipped_notes(question, clipped))
 
 
 def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
@@ -82,7 +79,8 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     reach = critical_value(float(level), kurtosis, rows) * math.sqrt(total) / value
     cut = clipped.cut
     lost = (_lost(cut.below, cut.middle - cut.low, radius) + _lost(cut.above, cut.high - cut.middle, radius)) / rows
-    return Variance(value, value * math.exp(-reach), value * _stretched(reach) + min(lost, value))
+    stretch = min(math.exp(min(reach, 700.0)), 1 + 3 * reach)  # a variance is about lognormal while its error is small
+    return Variance(value, value * math.exp(-reach), value * stretch + min(lost, value))
 
 
 def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
@@ -90,8 +88,3 @@ def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
     if tail is None:
         return 0.0
     return replace(tail, reach=tail.reach / radius).lost(float(distance / Fraction(radius)), 2)
-
-
-def _stretched(reach: float) -> float:
-    """exp(reach), but not beyond 1 + 3 * reach: a variance is about lognormal while its error is small."""
-    return min(math.exp(min(reach, 700.0)), 1 + 3 * reach)

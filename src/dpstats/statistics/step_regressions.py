@@ -13,9 +13,8 @@ Source     steps.proof.md, links.proof.md; quantiles: Koenker & Bassett 1978
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from dpstats.foundations.registry import Answer, Outcomes, Parameter, Question, 
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Table
-from dpstats.statistics.cards import public_line
+from dpstats.statistics.cards import public_line, switch_parameter
 from dpstats.statistics.clipped.margins import critical_value
 from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.fit import LINEAR, LOGISTIC, POISSON, QUANTILE, RegressionFit, fit_of, revive_fit
@@ -55,13 +54,6 @@ WHY_STEPS = "it needs no bounds and errs least; with a delta its noise is Gaussi
 Notes = tuple[tuple[str, str], ...]
 
 
-def checked_intercept(value: object) -> bool:
-    """True or False."""
-    if not isinstance(value, bool):
-        raise InvalidParameterError(f"intercept must be True or False, got {value!r}.")
-    return value
-
-
 def checked_quantile(value: object) -> Fraction:
     """A quantile that is not too far out."""
     quantile = exact_rational(value, "quantile")
@@ -70,12 +62,7 @@ def checked_quantile(value: object) -> Fraction:
     return quantile
 
 
-def prefer_gaussian(arguments: Mapping[str, Any], delta: Fraction) -> str:
-    """The method for "auto": Gaussian noise where there is a delta, because many coefficients then get less noise."""
-    return GAUSSIAN if delta else PURE
-
-
-INTERCEPT = Parameter("intercept", "whether an intercept is fitted", checked_intercept, True, takes=bool)
+INTERCEPT = switch_parameter("intercept", "whether an intercept is fitted", True)
 WHICH = Parameter("quantile", "which quantile, from 0.05 to 0.95; 0.5 is the median", checked_quantile, 0.5, takes=Number)
 
 
@@ -98,7 +85,7 @@ def _register(
             value=RegressionFit,
             why_preferred=WHY_STEPS,
             revive=revive_fit,
-            prefer=prefer_gaussian,
+            prefer=lambda arguments, delta: GAUSSIAN if delta else PURE,
             outcomes=outcomes,
         )
     )
@@ -137,7 +124,18 @@ def _answer(estimate: Estimate, model: str, question: Question, *notes: tuple[st
         scale=estimate.scale,
         weak=estimate.weak,
     )
-    return Answer(fit, None, (*notes, *_common_notes(estimate, question, least_rows)), _intervals(fit, question))
+    size = len(estimate.noise)
+    reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
+    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
+    common = (
+        ("steps", str(estimate.taken)),
+        *((("weak directions", weak),) if estimate.weak else ()),
+        ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
+        ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
+        public_line(question),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )
+    return Answer(fit, None, (*notes, *common), _intervals(fit, question))
 
 
 def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
@@ -148,20 +146,6 @@ def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
     halves = [reach * math.sqrt(max(0.0, row[place])) for place, row in enumerate(fit.covariance)]
     ends = [rounded_ends(value - half, value + half) for (_, value), half in zip(fit.named_values(), halves, strict=True)]
     return tuple(Interval(low, high, level, "sampling error and noise") for low, high in ends)
-
-
-def _common_notes(estimate: Estimate, question: Question, least_rows: float) -> Notes:
-    size = len(estimate.noise)
-    reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
-    weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
-    return (
-        ("steps", str(estimate.taken)),
-        *((("weak directions", weak),) if estimate.weak else ()),
-        ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
-        ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
-        public_line(question),
-        ("numerics", "exact whole numbers up to the noise; then floats"),
-    )
 
 
 def _linear_notes(estimate: Estimate, intercept: bool) -> Notes:

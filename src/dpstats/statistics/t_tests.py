@@ -13,55 +13,29 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.accepted import Elements, Number
-from dpstats.foundations.json_types import NUMBER
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
-from dpstats.foundations.results import Interval
+from dpstats.foundations.registry import Answer, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes
 from dpstats.statistics.testing.contrasts import SEEN_NATS, WIDE_ROOM, Contrast, difference_of, mean_of
-from dpstats.statistics.testing.labels import TWO_LABELS, checked_pair, show_labels
-from dpstats.statistics.testing.numbers import checked_number
-from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, estimate_note, revived_result
+from dpstats.statistics.testing.parameters import TWO_GROUPS, null_parameter, show_labels
+from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, answer_of_test, register_test
 
 T_RETURNS = "a result with statistic, p_value, estimate, df and rows (noisy)"
 
 
-def checked_mean(value: object) -> Fraction:
-    """The mean under the null hypothesis."""
-    return checked_number(value, "mean")
-
-
-T_TEST = register(
-    Statistic(
-        "t_test",
-        "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
-        (Parameter("mean", "the mean under the null hypothesis", checked_mean, 0, NUMBER, takes=Number), ALTERNATIVE),
-        returns=T_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+T_TEST = register_test(
+    "t_test",
+    "Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences)",
+    (null_parameter("mean"), ALTERNATIVE),
+    returns=T_RETURNS,
 )
-TWO_SAMPLE_T_TEST = register(
-    Statistic(
-        "two_sample_t_test",
-        "Whether two groups of rows have the same mean (Welch's t test)",
-        (
-            Parameter(
-                "groups",
-                "the two labels whose rows are compared, such as ['a', 'b']",
-                checked_pair,
-                json_type=TWO_LABELS,
-                takes=Elements,
-            ),
-            ALTERNATIVE,
-        ),
-        reads=(Reads.NUMBERS, Reads.LABELS),
-        returns=T_RETURNS,
-        value=TestResult,
-        revive=revived_result,
-    )
+TWO_SAMPLE_T_TEST = register_test(
+    "two_sample_t_test",
+    "Whether two groups of rows have the same mean (Welch's t test)",
+    (TWO_GROUPS, ALTERNATIVE),
+    reads=(Reads.NUMBERS, Reads.LABELS),
+    returns=T_RETURNS,
 )
 
 
@@ -71,13 +45,8 @@ def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Ans
     epsilon = row_epsilon(question.epsilon, question.neighbors)
     clipped = clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM)
     contrast = mean_of(clipped, float(epsilon))
-    rows = contrast.spread.rows
-    result = t_result(contrast, float(question.arguments["mean"]), question, "the mean", rows - 1, (rows,))
-    return Answer(
-        result,
-        _interval(contrast, question),
-        (estimate_note(result), *verdict_notes(contrast, epsilon), *clipped_notes(question, clipped)),
-    )
+    null, rows = float(question.arguments["mean"]), (contrast.spread.rows,)
+    return t_answer(contrast, null, question, epsilon, "the mean", rows, clipped_notes(question, clipped))
 
 
 @method(TWO_SAMPLE_T_TEST, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
@@ -87,45 +56,30 @@ def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSourc
     parts = [clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM) for column in table.columns_by_label(0, 1, groups)]
     means = [mean_of(part, float(epsilon)) for part in parts]
     contrast = difference_of(means[0], means[1])
-    result = t_result(
-        contrast,
-        0.0,
-        question,
-        f"the mean of {show_labels(groups[:1])} less that of {show_labels(groups[1:])}",
-        contrast.spread.rows - 1,
-        tuple(mean.spread.rows for mean in means),
-    )
+    estimates = f"the mean of {show_labels(groups[:1])} less that of {show_labels(groups[1:])}"
     limits = "; ".join(
         f"{show_labels([group])}: {float(part.cut.low):.6g} to {float(part.cut.high):.6g}"
         for group, part in zip(groups, parts, strict=True)
     )
     notes = [note for note in clipped_notes(question, parts[0]) if note[0] != "limits"]
-    return Answer(
-        result,
-        _interval(contrast, question),
-        (estimate_note(result), *verdict_notes(contrast, epsilon), ("limits", limits), *notes),
-    )
+    rows = tuple(mean.spread.rows for mean in means)
+    return t_answer(contrast, 0.0, question, epsilon, estimates, rows, (("limits", limits), *notes))
 
 
-def t_result(
-    contrast: Contrast, null: float, question: Question, estimates: str, df: float, rows: tuple[float, ...]
-) -> TestResult:
+def t_answer(
+    contrast: Contrast,
+    null: float,
+    question: Question,
+    epsilon: Fraction,
+    estimates: str,
+    rows: tuple[float, ...],
+    notes: tuple[tuple[str, str], ...],
+) -> Answer:
     """What is released of a contrast."""
-    alternative = question.arguments["alternative"]
-    p_value = contrast.p_value(null, alternative)
-    return TestResult("t", contrast.statistic(null), p_value, contrast.value, estimates, df, rows, alternative)
-
-
-def verdict_notes(contrast: Contrast, epsilon: Fraction) -> tuple[tuple[str, str], ...]:
-    """The card's lines on how the p-value came about."""
-    p_value = "1 less the largest level whose interval leaves the null hypothesis outside: noise and clip are allowed for"
-    if contrast.seen:
-        return (("p-value", p_value),)
-    return (("p-value", f"1: fewer than about {SEEN_NATS / float(epsilon):,.0f} rows, or next to no spread, allow no verdict"),)
-
-
-def _interval(contrast: Contrast, question: Question) -> Interval | None:
-    if question.interval is None:
-        return None
-    low, high = contrast.reach(float(question.interval))
-    return Interval(low, high, float(question.interval), WHOLE_ERROR)
+    verdict = "1 less the largest level whose interval leaves the null hypothesis outside: noise and clip are allowed for"
+    if not contrast.seen:
+        verdict = f"1: fewer than about {SEEN_NATS / float(epsilon):,.0f} rows, or next to no spread, allow no verdict"
+    alternative, df = question.arguments["alternative"], contrast.spread.rows - 1
+    tested = contrast.statistic(null), contrast.p_value(null, alternative)
+    result = TestResult("t", *tested, contrast.value, estimates, df, rows, alternative)
+    return answer_of_test(result, question, (("p-value", verdict), *notes), contrast.reach, WHOLE_ERROR)

@@ -21,12 +21,12 @@ from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column, WindowRequest
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
-from dpstats.statistics.cards import public_line
+from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells
 from dpstats.statistics.clipped.clips import clip_between
 from dpstats.statistics.clipped.margins import Frame, critical_value, mean_of, spread_of
@@ -66,14 +66,10 @@ def checked_trim(value: object) -> Fraction:
     return trim
 
 
-WINSORIZED_MEAN = register(
-    Statistic(
-        "winsorized_mean",
-        "The mean of the rows, where a part of them at either end counts as the nearest row that is kept",
-        (Parameter("trim", "the part pulled in at either end, such as 0.1", checked_trim, 0.1, takes=Number),),
-        returns="a float",
-        value=float,
-    )
+WINSORIZED_MEAN = register_number(
+    "winsorized_mean",
+    "The mean of the rows, where a part of them at either end counts as the nearest row that is kept",
+    Parameter("trim", "the part pulled in at either end, such as 0.1", checked_trim, 0.1, takes=Number),
 )
 
 
@@ -174,22 +170,18 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
         level = float(question.interval)
         reach = winsorized.reach(level, trimmed=trimmed)
         interval = Interval(value - reach, value + reach, level, SAMPLED_ERROR)
-    wider = () if winsorized.trim == question.arguments["trim"] else (("trim", _wider(winsorized.trim)),)
+    wider = f"{float(winsorized.trim):.3g} at either end: less cannot be hidden with about so many rows at this epsilon"
     return Answer(
         value,
         interval,
         (
             ("quantiles", f"{winsorized.low:.6g} and {winsorized.high:.6g}"),
-            *wider,
+            *((("trim", wider),) if winsorized.trim != question.arguments["trim"] else ()),
             ("missing values", MISSING_POLICY),
             public_line(question),
             ("numerics", "exact whole numbers up to quantiles and noise; then floats"),
         ),
     )
-
-
-def _wider(trim: Fraction) -> str:
-    return f"{float(trim):.3g} at either end: less cannot be hidden with about so many rows at this epsilon"
 
 
 @method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=2)

@@ -15,7 +15,7 @@ from dpstats.engines.tables.given import as_column
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.summaries import NumberRuns
 from dpstats.mechanisms.thresholding import noise_scale, threshold_for
-from dpstats.statistics import chi_square, kolmogorov, median_tests, sign_tests, t_tests
+from dpstats.statistics import chi_square, kolmogorov, median_tests, t_tests
 from dpstats.statistics.sign_tests import raw_sides
 from dpstats.statistics.testing import tables as testing_tables
 from dpstats.statistics.testing.gaps import STEPS, raw_gap_between, raw_gap_to
@@ -146,7 +146,6 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
         return real_clipped(column, epsilon, *others)
 
     monkeypatch.setattr(testing_tables, "sample_discrete_laplace", noise)
-    monkeypatch.setattr(sign_tests, "sample_discrete_laplace", noise)
     monkeypatch.setattr(kolmogorov, "add_laplace", add)
     monkeypatch.setattr(median_tests, "draw_quantile", draw)
     monkeypatch.setattr(chi_square, "choose_keys", keys)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from statistics import NormalDist
@@ -19,8 +18,8 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.universal import draw, ends, intervals, order
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroups
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.line import Integers, Marks, Piece, Stretch
 from dpstats.statistics.universal.ends import End, Released, can_be_drawn, draw_ends, rows_to_end
+from dpstats.statistics.universal.line import Integers, Marks, Piece, Stretch
 from dpstats.statistics.universal.order import Cells, Order, Place, draw_in_group
 from dpstats.testing import seeded
 from tests.laws.mechanisms import exponential_of_minus

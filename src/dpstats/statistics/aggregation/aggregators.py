@@ -187,21 +187,18 @@ def aggregate_numbers(
         cut = VoteCut(how.trim or Fraction(0), how.name == WINSORIZED)
         defaults = how.defaults or (None,) * coordinates
         values, intervals = release_means(raw_votes, how.ranges, cut, defaults, rest, level, rng)
-        return Aggregated(values, _widened(intervals, how.ranges, turnout.missing), _notes(how, blocks))
+        # so that they hold the mean of the blocks that answered too: those that did not may have moved it by their share
+        reaches = [turnout.missing * each.width for each in how.ranges]
+        widened = [
+            replace(each, low=each.low - reach, high=each.high + reach) for each, reach in zip(intervals, reaches, strict=False)
+        ]
+        return Aggregated(values, tuple(widened), _notes(how, blocks))
     raw_columns = [_full_column(raw_votes[:, place], how, place) for place in range(coordinates)]
     if how.function is not None:
         outcome = aggregate_with(how.function, raw_columns, rest, delta, level, rng)
     else:
         outcome = _ask_each(_question(how, coordinates, rest, delta, level), raw_columns, rng)
     return outcome if isinstance(outcome, Refusal) else Aggregated(*outcome, _notes(how, blocks))
-
-
-def _widened(intervals: Sequence[Interval], ranges: Sequence[Range], missing: float) -> tuple[Interval, ...]:
-    """Intervals that hold the mean of the blocks that answered too: those that did not may have moved it by their share."""
-    reaches = [missing * (each.high - each.low) for each in ranges]
-    return tuple(
-        replace(each, low=each.low - reach, high=each.high + reach) for each, reach in zip(intervals, reaches, strict=False)
-    )
 
 
 def _question(how: Aggregator, coordinates: int, epsilon: Fraction, delta: Fraction, level: Fraction | None) -> Question:

@@ -76,7 +76,8 @@ def evaluate(
     if workers == 0:
         return [_stepped(progress, _reply_here(functions, raw_pieces, place, read)) for place in range(len(raw_pieces))]
     count = len(raw_pieces)
-    hands = min(_cores() if workers is None else workers, count)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    hands = min(cores if workers is None else workers, count)
     terms = WorkerTerms(ship(functions), seconds, memory_share(max(1, hands)), secrets.randbits(32))
     replies: list[Reply | None] = [None] * count
     crew = _Crew(terms, len(functions), raw_pieces)
@@ -213,8 +214,3 @@ def _stepped(progress: Progress | None, reply: Reply | None) -> Reply | None:
     if progress is not None:
         progress.step()
     return reply
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -84,15 +84,6 @@ def _moment(power: int) -> Callable[[Floats], Any]:
     return moment
 
 
-def _iqr(raw_rows: Floats) -> Any:
-    low, high = np.quantile(raw_rows, [0.25, 0.75], axis=0)
-    return high - low
-
-
-def _mad(raw_rows: Floats) -> Any:
-    return np.median(np.abs(raw_rows - np.median(raw_rows, axis=0)), axis=0)
-
-
 def _correlation(raw_rows: Floats) -> Any:
     raw_first, raw_second = (raw_rows - raw_rows.mean(axis=0)).T
     return (raw_first @ raw_second) / np.sqrt((raw_first @ raw_first) * (raw_second @ raw_second))
@@ -119,8 +110,8 @@ NAMED: dict[str, NamedFunction] = {
         NamedFunction("variance", lambda rows: rows.var(axis=0, ddof=1), _each),
         NamedFunction("minimum", lambda rows: rows.min(axis=0), _each),
         NamedFunction("maximum", lambda rows: rows.max(axis=0), _each),
-        NamedFunction("iqr", _iqr, _each),
-        NamedFunction("mad", _mad, _each),
+        NamedFunction("iqr", lambda rows: np.diff(np.quantile(rows, [0.25, 0.75], axis=0), axis=0)[0], _each),
+        NamedFunction("mad", lambda rows: np.median(np.abs(rows - np.median(rows, axis=0)), axis=0), _each),
         NamedFunction("skewness", _moment(3), _each),
         NamedFunction("kurtosis", _moment(4), _each),
         NamedFunction("correlation", _correlation, lambda columns: 1, (2, 2)),

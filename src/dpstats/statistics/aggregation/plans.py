@@ -161,7 +161,10 @@ def plan_for(
     how = aggregator_for(aggregate, range=range, trim=trim, default=default)
     numbers = 1 if outputs is None else _whole(outputs, "outputs", 1, MOST_OUTPUTS)
     how.check(numbers, epsilon, delta, level)
-    count = _number_blocks(blocks, epsilon, numbers)
+    if isinstance(blocks, str) and blocks == AUTO:
+        count = min(max(math.ceil(NUMBER_NATS * numbers / epsilon), 20), MOST_BLOCKS)
+    else:
+        count = _whole(blocks, "blocks", LEAST_BLOCKS, MOST_BLOCKS)
     how.check_blocks(count, numbers, epsilon)
     spends = how.needs_delta or how.function is not None
     return BlockPlan(how.name, count, epsilon, delta if spends else Fraction(0), level, numbers, outputs is None, how)
@@ -180,12 +183,6 @@ def _options(aggregate: str, options: Any) -> tuple[Any, ...] | None:
     listed = tuple(plain)
     checked_options(listed)
     return listed
-
-
-def _number_blocks(blocks: object, epsilon: Fraction, outputs: int) -> int:
-    if isinstance(blocks, str) and blocks == AUTO:
-        return min(max(math.ceil(NUMBER_NATS * outputs / epsilon), 20), MOST_BLOCKS)
-    return _whole(blocks, "blocks", LEAST_BLOCKS, MOST_BLOCKS)
 
 
 def _label_blocks(blocks: object, epsilon: Fraction, delta: Fraction, options: tuple[Any, ...] | None, overlap: int) -> int:

@@ -40,8 +40,7 @@ class RowBlocks:
 
     def sums(self, raw_values: Floats) -> Floats:
         """The sum of a number of each row over every block; 0 where a block has no rows."""
-        raw_sums: Floats = np.bincount(self.raw_places, raw_values, self.blocks).astype(np.float64, copy=False)
-        return raw_sums
+        return np.asarray(np.bincount(self.raw_places, raw_values, self.blocks), dtype=np.float64)
 
     def means(self, raw_values: Floats) -> Floats:
         """The mean of a number of each row over every block; NaN where a block has no rows."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
-from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import (
     HIGHEST_ORDINAL,
     decade_and_mantissa,
@@ -28,7 +28,7 @@ from dpstats.statistics.universal.decimals import (
     lowest_value_at,
     ordinal_of,
 )
-from dpstats.statistics.universal.limits import Limits, Side, draw_limits
+from dpstats.statistics.universal.limits import draw_limits
 
 LIMITS_SHARE = Fraction(7, 10)
 """The part of epsilon out of which the limits are drawn; they leave most of it where there are many rows."""
@@ -53,8 +53,11 @@ class Edges(NamedTuple):
 def draw_edges(column: Column, bins: int, epsilon: Fraction, rng: RandomSource) -> Edges:
     """Edges of about `bins` bins out of the epsilon of a whole histogram, for one row added or removed."""
     limits = draw_limits(column, epsilon * LIMITS_SHARE, rng)
-    low, high = limits.middle - _extent(limits.below), limits.middle + _extent(limits.above)
-    whole = _is_whole(limits)
+    down, up = (min(side.reach, FENCE * side.scale) for side in (limits.below, limits.above))
+    low, high = limits.middle - down, limits.middle + up
+    # a median of 0 alone says little, because columns of any kind have many zeros
+    scales = [side.scale for side in (limits.below, limits.above) if side.scale]
+    whole = limits.middle.denominator == 1 and (limits.middle != 0 or any(scale.denominator == 1 for scale in scales))
     if low == high:
         return Edges(round_edges(low, high, bins, whole=whole), limits.spent)
     look_epsilon = epsilon * LOOK_SHARE
@@ -66,9 +69,7 @@ def draw_edges(column: Column, bins: int, epsilon: Fraction, rng: RandomSource) 
 
 def noisy_counts_between(column: Column, edges: Sequence[float], epsilon: Fraction, rng: RandomSource) -> list[int]:
     """The rows below the first edge, from each to the next, and from the last on, with noise: epsilon-DP, and pure."""
-    raw_counts = raw_counts_between(column, edges)
-    noise = sample_discrete_laplace(1 / epsilon, len(raw_counts), rng).tolist()
-    return [raw_count + drawn for raw_count, drawn in zip(raw_counts, noise, strict=True)]
+    return release_counts(raw_counts_between(column, edges), epsilon, rng)
 
 
 def raw_counts_between(column: Column, edges: Sequence[float]) -> list[int]:
@@ -108,16 +109,6 @@ def round_edges(low: Fraction, high: Fraction, bins: int, *, whole: bool = False
     first = math.floor(low / step)
     edges = [(first + place) * step for place in range(_bins_at(low, high, step) + 1)]
     return tuple(float_of(ordinal) for ordinal in sorted({_nearest(edge) for edge in edges}))
-
-
-def _extent(side: Side) -> Fraction:
-    return min(side.reach, FENCE * side.scale)
-
-
-def _is_whole(limits: Limits) -> bool:
-    """Whether the rows look like whole numbers; a median of 0 alone says little, because columns of any kind have many zeros."""
-    scales = [side.scale for side in (limits.below, limits.above) if side.scale]
-    return limits.middle.denominator == 1 and (limits.middle != 0 or any(scale.denominator == 1 for scale in scales))
 
 
 def _cells_of_few(noisy_counts: Iterable[int], few: float, deviation: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -89,31 +89,21 @@ class Histogram:
         counts = [f"{count:,}" for count in self.counts]
         scale = width / (max(self.counts if self.level is None else self.high, default=0) or 1)
         left, right = max(map(len, names), default=0), max(map(len, counts), default=0)
-        align = str.rjust if self.edges else str.ljust
+        align, shades = str.rjust if self.edges else str.ljust, _ASCII if ascii_only else _SHADES
         lines = []
         for name, shown, count, low, high in zip(names, counts, self.counts, self.low, self.high, strict=True):
             ends = (count,) * 3 if self.level is None else (low, count, high)
-            bar = _bar([round(end * scale) for end in ends], _ASCII if ascii_only else _SHADES)
+            stretches = zip(shades, pairwise([0, *(round(end * scale) for end in ends)]), strict=True)
+            bar = "".join(shade * (end - start) for shade, (start, end) in stretches)
             within = "" if self.level is None else f"  {low:,} to {high:,}"
             lines.append(f"{align(name, left)}  {shown.rjust(right)}  {bar.ljust(width)}{within}".rstrip())
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {
-            "edges": list(self.edges),
-            "labels": list(self.labels),
-            "names": list(self.names),
-            "counts": list(self.counts),
-            "shares": list(self.shares),
-            "low": list(self.low),
-            "high": list(self.high),
-            "rows": self.rows,
-            "noisy": list(self.noisy),
-            "reach": self.reach,
-            "level": self.level,
-            "noise": self.noise,
-        }
+        names = ("edges", "labels", "names", "counts", "shares", "low", "high", "rows", "noisy", "reach", "level", "noise")
+        values = {name: getattr(self, name) for name in names}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Histogram:
@@ -132,9 +122,3 @@ class Histogram:
         )
         within = "" if self.level is None else f"{100 * self.level:.10g}% interval"
         return f"<table><thead><tr><th>bin</th><th>rows</th><th>{within}</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _bar(ends: Sequence[int], shades: str) -> str:
-    """A bar in shades, each of which goes to its own end."""
-    starts = (0, *ends)
-    return "".join(shade * (end - start) for shade, start, end in zip(shades, starts, ends, strict=False))

@@ -112,18 +112,13 @@ class Cut:
         """The row map; None where both ends are the same."""
         return clip_between(self.low, self.high)
 
-    def lost_below(self, power: int = 1) -> float:
-        """What rows below the cut may lose, all of them together."""
-        return self._lost(self.below, self.middle - self.low, power)
-
-    def lost_above(self, power: int = 1) -> float:
-        """What rows above the cut may lose, all of them together."""
-        return self._lost(self.above, self.high - self.middle, power)
-
-    def _lost(self, tail: Tail | None, end: Fraction, power: int) -> float:
-        if tail is None:
-            return 0.0
-        return tail.lost(nearest_float(end), power) * (EVEN_LOST if self.even and power % 2 else 1.0)
+    @property
+    def lost(self) -> tuple[float, float]:
+        """What the rows below the cut may lose, all of them together, and those above it."""
+        part = EVEN_LOST if self.even else 1.0
+        below = self.below.lost(nearest_float(self.middle - self.low)) if self.below else 0.0
+        above = self.above.lost(nearest_float(self.high - self.middle)) if self.above else 0.0
+        return below * part, above * part
 
 
 def cut_at(limits: Limits, room: float = ROOM) -> Cut:
@@ -138,8 +133,9 @@ def cut_at(limits: Limits, room: float = ROOM) -> Cut:
         down = below.end(room + LOPSIDED_ROOM)
     elif above and up > down and not above.tied:
         up = above.end(room + LOPSIDED_ROOM)
-    low, high = (_within(limits.middle + Fraction(step)) for step in (-_finite(down), _finite(up)))
-    return Cut(low, high, below, above, limits.middle, even)
+    down, up = (min(distance, sys.float_info.max) for distance in (down, up))
+    low, high = max(-LARGEST, limits.middle - Fraction(down)), min(LARGEST, limits.middle + Fraction(up))
+    return Cut(min(low, LARGEST), max(high, -LARGEST), below, above, limits.middle, even)
 
 
 def clip_between(low: Fraction, high: Fraction) -> Clip | None:
@@ -154,11 +150,3 @@ def clip_between(low: Fraction, high: Fraction) -> Clip | None:
 def _log(number: Fraction) -> float:
     """The logarithm of a positive number of any size."""
     return math.log(number.numerator) - math.log(number.denominator)
-
-
-def _finite(distance: float) -> float:
-    return min(distance, sys.float_info.max)
-
-
-def _within(number: Fraction) -> Fraction:
-    return max(-LARGEST, min(LARGEST, number))

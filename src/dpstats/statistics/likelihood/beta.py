@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_groups import Truths, vary
 from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.logarithms import log_of
@@ -54,17 +55,12 @@ class Beta(ExponentialLaw):
         return raw_has_one, raw_alphas - raw_excess[0] / raw_counts, raw_betas - raw_excess[1] / raw_counts
 
     def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
-        from scipy.special import digamma
-
-        up, down = (digamma(theta) - digamma(theta.sum())).tolist()
+        up, down = (special.digamma(theta) - special.digamma(theta.sum())).tolist()
         return log_of(raw_values) - up, log_of(1.0 - raw_values) - down
 
     def information(self, theta: Floats) -> Floats:
         """Fisher's information of one row."""
-        from scipy.special import polygamma
-
-        fisher: Floats = np.diag(polygamma(1, theta)) - polygamma(1, theta.sum())
-        return fisher
+        return np.asarray(np.diag(special.polygamma(1, theta)) - special.polygamma(1, theta.sum()))
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""
@@ -72,15 +68,10 @@ class Beta(ExponentialLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
-        from scipy.special import betainc
-
-        shares: Floats = betainc(theta[0], theta[1], np.clip(points, 0.0, 1.0))
-        return shares
+        return np.asarray(special.betainc(theta[0], theta[1], np.clip(points, 0.0, 1.0)))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """Where on a grid, which is refined around its best point, the shares below the quartiles are nearest to their own."""
-        from scipy.special import betainc
-
         lower, middle, upper = sorted_quartiles(quantiles, 1e-9, 1.0 - 1e-9)
         margin = _LEAST_APART * min(middle, 1.0 - middle)
         points = np.array([min(lower, middle - margin), middle, max(upper, middle + margin)])[:, None, None]
@@ -89,11 +80,10 @@ class Beta(ExponentialLaw):
         centre, reach = np.full(2, (low + high) / 2), (high - low) / 2
         for _ in range(4):
             alphas, betas = (np.clip(middle + np.linspace(-reach, reach, _GRID), low, high) for middle in centre)
-            misses = (betainc(np.exp(alphas)[:, None], np.exp(betas)[None, :], points) - shares) ** 2
+            misses = (special.betainc(np.exp(alphas)[:, None], np.exp(betas)[None, :], points) - shares) ** 2
             best = np.unravel_index(int(np.argmin(misses.sum(axis=0))), (_GRID, _GRID))
             centre, reach = np.array([alphas[best[0]], betas[best[1]]]), reach / 10
-        guess: Floats = np.exp(centre)
-        return guess
+        return np.asarray(np.exp(centre))
 
     def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
         """log(x) and log(1-x)."""
@@ -112,16 +102,14 @@ class Beta(ExponentialLaw):
 def roots(raw_ups: Floats, raw_downs: Floats) -> tuple[Floats, Floats]:
     """Alpha and beta for which log(x) and log(1-x) have these means, by Newton's steps for their logarithms; NaN where no law has
     them, because polygamma functions of large negative numbers take hours."""
-    from scipy.special import digamma
-
     raw_rooms = -np.expm1(np.logaddexp(raw_ups, raw_downs))
     raw_rooms = np.where(raw_rooms > 0, raw_rooms, np.nan)
     raw_alphas = 0.5 + np.exp(raw_ups) / (2.0 * raw_rooms)
     raw_betas = 0.5 + np.exp(raw_downs) / (2.0 * raw_rooms)
     for _ in range(_ROUNDS):
-        raw_both = digamma(raw_alphas + raw_betas)
-        raw_miss_up = digamma(raw_alphas) - raw_both - raw_ups
-        raw_miss_down = digamma(raw_betas) - raw_both - raw_downs
+        raw_both = special.digamma(raw_alphas + raw_betas)
+        raw_miss_up = special.digamma(raw_alphas) - raw_both - raw_ups
+        raw_miss_down = special.digamma(raw_betas) - raw_both - raw_downs
         raw_steps = _times_inverse(raw_alphas, raw_betas, raw_miss_up, raw_miss_down)
         raw_alphas = raw_alphas * np.exp(np.clip(-raw_steps[0] / raw_alphas, -1.0, 1.0))
         raw_betas = raw_betas * np.exp(np.clip(-raw_steps[1] / raw_betas, -1.0, 1.0))
@@ -139,19 +127,15 @@ def _times_inverse(raw_alphas: Floats, raw_betas: Floats, raw_first: Floats, raw
 
 def _second_derivatives(raw_alphas: Floats, raw_betas: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Those of log gamma at alpha, at beta and at their sum, and the determinant of the information."""
-    from scipy.special import polygamma
-
-    raw_up, raw_down, raw_both = polygamma(1, raw_alphas), polygamma(1, raw_betas), polygamma(1, raw_alphas + raw_betas)
+    raw_up, raw_down, raw_both = (special.polygamma(1, each) for each in (raw_alphas, raw_betas, raw_alphas + raw_betas))
     return raw_up, raw_down, raw_both, raw_up * raw_down - raw_both * (raw_up + raw_down)
 
 
 def _bias_of_one_row(raw_alphas: Floats, raw_betas: Floats) -> tuple[Floats, Floats]:
     """What the bias of a block's estimate is to first order, times the number of its rows."""
-    from scipy.special import polygamma
-
     raw_up, raw_down, raw_both, raw_determinant = _second_derivatives(raw_alphas, raw_betas)
-    raw_third = polygamma(2, raw_alphas + raw_betas) * (raw_up + raw_down) / raw_determinant
-    raw_first = polygamma(2, raw_alphas) * (raw_down - raw_both) / raw_determinant - raw_third
-    raw_second = polygamma(2, raw_betas) * (raw_up - raw_both) / raw_determinant - raw_third
+    raw_third = special.polygamma(2, raw_alphas + raw_betas) * (raw_up + raw_down) / raw_determinant
+    raw_first = special.polygamma(2, raw_alphas) * (raw_down - raw_both) / raw_determinant - raw_third
+    raw_second = special.polygamma(2, raw_betas) * (raw_up - raw_both) / raw_determinant - raw_third
     raw_for_alpha, raw_for_beta = _times_inverse(raw_alphas, raw_betas, raw_first, raw_second)
     return -raw_for_alpha / 2.0, -raw_for_beta / 2.0

@@ -21,6 +21,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Table
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.aggregation.row_blocks import Floats, toss_blocks
+from dpstats.statistics.likelihood.block_groups import without_halves
 from dpstats.statistics.likelihood.family import Family
 
 ROWS_SHARE = Fraction(1, 100)
@@ -71,9 +72,7 @@ def blocks_within(family: Family, bounds: tuple[tuple[float, float], ...], noisy
 
 def votes_of(family: Family, table: Table, blocks: int, rng: RandomSource) -> Floats:
     """What each of `blocks` blocks votes for: blocks by parameters, NaN where one has no estimate."""
-    raw_votes = family.fit_blocks(toss_blocks(table.matrix(), blocks, rng))
-    raw_whole = np.asarray(np.isfinite(raw_votes).all(axis=1))
-    return np.where(raw_whole[:, None], raw_votes, np.nan)
+    return without_halves(family.fit_blocks(toss_blocks(table.matrix(), blocks, rng)))
 
 
 def _noise_of_one(family: Family) -> float:

@@ -38,8 +38,7 @@ def lowest(raw_blocks: RowBlocks, raw_values: Floats) -> Floats:
 
 def vary(raw_blocks: RowBlocks, raw_values: Floats) -> Truths:
     """Whether a block has two rows that differ."""
-    raw_varied: Truths = lowest(raw_blocks, raw_values) < -lowest(raw_blocks, -raw_values)
-    return raw_varied
+    return np.asarray(lowest(raw_blocks, raw_values) < -lowest(raw_blocks, -raw_values))
 
 
 def fit_in_groups(raw_blocks: RowBlocks, parameters: int, fit: Callable[[RowBlocks], Floats]) -> Floats:

@@ -67,8 +67,7 @@ class BoundedScores:
 def lengths_of(raw_vectors: Floats) -> Floats:
     """The Euclidean length of each row."""
     with np.errstate(over="ignore"):
-        raw_lengths: Floats = np.sqrt(np.square(raw_vectors).sum(axis=1))
-    return raw_lengths
+        return np.asarray(np.sqrt(np.square(raw_vectors).sum(axis=1)))
 
 
 @dataclass(frozen=True)
@@ -84,14 +83,12 @@ class Expected:
     @cached_property
     def inverse(self) -> Floats:
         """From a difference of means to one of turned coordinates."""
-        inverse: Floats = np.linalg.inv(self.slope).astype(np.float64, copy=False)
-        return inverse
+        return np.asarray(np.linalg.inv(self.slope), dtype=np.float64)
 
     def error(self, rows: float, noise: float) -> Floats:
         """The covariance, in turned coordinates, of an estimate from `rows` rows with noise of deviation `noise` in each mean."""
         spread = self.covariance / rows + noise**2 * np.eye(len(self.mean))
-        error: Floats = self.inverse @ spread @ self.inverse.T
-        return error
+        return np.asarray(self.inverse @ spread @ self.inverse.T)
 
 
 @dataclass(frozen=True)
@@ -109,8 +106,7 @@ class Stand:
         information = self.family.information(self.theta) * np.outer(slopes, slopes)
         if not np.isfinite(information).all():
             raise np.linalg.LinAlgError
-        root: Floats = np.linalg.cholesky(information).astype(np.float64, copy=False)
-        return root
+        return np.asarray(np.linalg.cholesky(information), dtype=np.float64)
 
     def scores(self, bound: float) -> BoundedScores:
         """The scores of rows here."""

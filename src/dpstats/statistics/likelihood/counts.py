@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_groups import Truths
 from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.quartiles import QUARTILES, sorted_quartiles
@@ -60,9 +61,7 @@ class Poisson(CountLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """By the incomplete gamma function."""
-        from scipy.special import gammaincc
-
-        return at_counts(points, lambda counts: gammaincc(counts + 1, theta[0]))
+        return at_counts(points, lambda counts: special.gammaincc(counts + 1, theta[0]))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The rate that has quartiles nearest to these, among those that a Poisson law with such a median may have."""
@@ -108,10 +107,9 @@ class Binomial(CountLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """By the incomplete beta function."""
-        from scipy.special import betainc
-
         last = self.trials - 1.0  # the incomplete beta function has no place for the last count
-        shares = at_counts(points, lambda counts: betainc(self.trials - np.minimum(counts, last), counts + 1, 1 - theta[0]))
+        failure = 1 - theta[0]
+        shares = at_counts(points, lambda counts: special.betainc(self.trials - np.minimum(counts, last), counts + 1, failure))
         return np.where(points >= self.trials, 1.0, shares)
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
@@ -128,8 +126,7 @@ class Binomial(CountLaw):
 
 def whole_numbers(raw_numbers: Floats) -> Truths:
     """Which of these are whole numbers from 0 on."""
-    raw_good: Truths = (raw_numbers >= 0) & (raw_numbers <= LARGEST_COUNT) & (np.floor(raw_numbers) == raw_numbers)
-    return raw_good
+    return np.asarray((raw_numbers >= 0) & (raw_numbers <= LARGEST_COUNT) & (np.floor(raw_numbers) == raw_numbers))
 
 
 def at_counts(points: Floats, share: Callable[[Floats], Floats]) -> Floats:
@@ -154,5 +151,4 @@ def best_of(distribution: Callable[[Floats, Floats], Floats], candidates: Floats
     for share, count in zip(QUARTILES, np.rint(count_quartiles(quantiles)), strict=True):
         at, below = (distribution(np.full(len(candidates), point), candidates.T) for point in (count, count - 1))
         off += np.maximum(share - at, 0) + np.maximum(below - share, 0)
-    best: Floats = np.exp(np.log(candidates[off <= off.min() + 1e-9]).mean(axis=0))
-    return best
+    return np.asarray(np.exp(np.log(candidates[off <= off.min() + 1e-9]).mean(axis=0)))

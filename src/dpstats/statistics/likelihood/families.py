@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.statistics.likelihood.beta import Beta
@@ -60,7 +60,7 @@ KNOWN: dict[str, FamilySpec] = {
     "beta": FamilySpec(lambda _: Beta()),
     "pareto": FamilySpec(lambda _: Pareto()),
     "poisson": FamilySpec(lambda _: Poisson()),
-    "binomial": FamilySpec(lambda options: Binomial(_needed(options.trials, "binomial", "trials=10")), option="trials"),
+    "binomial": FamilySpec(lambda options: Binomial(_needed_trials(options)), option="trials"),
     "negative_binomial": FamilySpec(lambda _: NegativeBinomial()),
     "normal_mixture": FamilySpec(lambda options: NormalMixture(options.components or 2), option="components"),
     "multivariate_normal": FamilySpec(lambda options: MultivariateNormal(options.columns), RowKind.SEVERAL),
@@ -89,7 +89,11 @@ def checked_family(value: object) -> Any:
         if value not in KNOWN:
             _refuse_unknown(value)
     elif not hasattr(value, "fit_blocks"):
-        _refuse_no_law(value)
+        try:
+            scipy_family(value)
+        except InvalidParameterError:
+            if not hasattr(value, "rvs") or not hasattr(value, "shapes"):
+                raise  # else it may do with parameters fixed
     return value
 
 
@@ -97,8 +101,7 @@ def family_for(family: Any, options: Options) -> Family:
     """The family of that name, for rows with the columns that `options` say."""
     if hasattr(family, "fit_blocks"):
         _refuse_options(family.name, None, options)
-        made: Family = family
-        return made
+        return cast(Family, family)
     if not isinstance(family, str) or family not in KNOWN:
         _refuse_options(family if isinstance(family, str) else family.name, "fixed", options)
         return scipy_family(family, options.fixed)
@@ -119,25 +122,16 @@ def check_columns(family: Any, columns: int) -> None:
         raise InvalidParameterError(f"{family} needs features and an outcome: mle({family!r}, X, y).")
 
 
-def _refuse_no_law(value: Any) -> None:
-    """Raise about what is no distribution of scipy."""
-    try:
-        scipy_family(value)
-    except InvalidParameterError:
-        if not hasattr(value, "rvs") or not hasattr(value, "shapes"):
-            raise  # else it may do with parameters fixed
-
-
 def _refuse_options(name: str, taken: str | None, options: Options) -> None:
     for option in ("trials", "components", "fixed"):
         if option != taken and getattr(options, option):
             raise InvalidParameterError(f"{name} takes no {option}: leave it out.")
 
 
-def _needed(value: int | None, name: str, example: str) -> int:
-    if value is None:
-        raise InvalidParameterError(f"{name} needs {example.split('=')[0]}, a public number: mle({name!r}, x, {example}).")
-    return value
+def _needed_trials(options: Options) -> int:
+    if options.trials is None:
+        raise InvalidParameterError("binomial needs trials, a public number: mle('binomial', x, trials=10).")
+    return options.trials
 
 
 def _refuse_unknown(name: str) -> None:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
+from dpstats.foundations.errors import DpstatsError, UnknownNameError
 from dpstats.foundations.portable import rounded_covariance, rounded_errors, rounded_values
 from dpstats.foundations.results import Interval, value_text
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.frozen_laws import frozen_law, taken_apart
-from dpstats.statistics.regression.parameter_table import ESTIMATES, ParameterRow, estimates_text, parameters_html
+from dpstats.statistics.regression.parameter_table import (
+    ESTIMATES,
+    EstimatedParameters,
+    ParameterRow,
+    estimates_text,
+    locked,
+    nested_floats,
+    parameters_html,
+)
 
 _MOST_SHOWN = 8
 _OF_PRIVATE_ROWS = ("llf", "loglikelihood", "log_likelihood", "aic", "bic", "resid")
 
 
 @dataclass(frozen=True)
-class LikelihoodFit:
+class LikelihoodFit(EstimatedParameters):
     """A fit as it was released. Everything in it comes from noisy numbers.
 
     Parameters are attributes: fit.shape, or fit["shape"]; so are vectors and matrices of them, as fit.cov. They come in the order
@@ -59,19 +65,7 @@ class LikelihoodFit:
     @property
     def params(self) -> Floats:
         """The parameters as an array that cannot be written to, as in statsmodels."""
-        return _locked(self.values)
-
-    @property
-    def errors(self) -> Floats | None:
-        """Standard deviations of the total error; None where they are not known."""
-        if self.covariance is None:
-            return None
-        return _locked([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
-
-    @property
-    def bse(self) -> Floats | None:
-        """`errors` by the name that statsmodels gives them."""
-        return self.errors
+        return locked(self.values)
 
     @property
     def nobs(self) -> int | None:
@@ -80,12 +74,7 @@ class LikelihoodFit:
 
     def cov_params(self) -> Floats | None:
         """`covariance` as an array."""
-        return None if self.covariance is None else _locked(self.covariance)
-
-    def conf_int(self, *, level: float = 0.95) -> Floats | None:
-        """A row for each parameter, with the ends of its normal interval; None where the errors are not known."""
-        ends = [pair for pair in self._ends(level) if pair is not None]
-        return _locked(ends) if ends else None
+        return None if self.covariance is None else locked(self.covariance)
 
     def distribution(self) -> Any:
         """The fitted law as a frozen distribution of scipy.stats: fit.distribution().pdf(x).
@@ -109,7 +98,7 @@ class LikelihoodFit:
             return self.values[self.names.index(name)]
         shapes = dict(self.shapes)
         if name in shapes:
-            return _locked(shapes[name]) if isinstance(shapes[name], tuple) else shapes[name]
+            return locked(shapes[name]) if isinstance(shapes[name], tuple) else shapes[name]
         raise UnknownNameError(f"the fit has no such parameter: it has {', '.join((*self.names, *shapes))}.")
 
     def __contains__(self, name: object) -> bool:
@@ -157,30 +146,7 @@ class LikelihoodFit:
         return f"Private maximum likelihood: {value_text(self.family)}"
 
     def _rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:
-        if intervals and len(intervals) != len(self):
-            raise InvalidParameterError("summary takes the intervals of the fit's own release: summary(release.intervals).")
-        ends = [(each.low, each.high) for each in intervals] if intervals else self._ends(level)
-        level, errors = intervals[0].level if intervals else level, self.errors
-        return [
-            ParameterRow(
-                name=self.names[place],
-                value=self.values[place],
-                level=level,
-                error=None if errors is None else float(errors[place]),
-                noise=None if self.noise is None else self.noise[place],
-                ends=ends[place],
-            )
-            for place in range(len(self))
-        ]
-
-    def _ends(self, level: float) -> Sequence[tuple[float, float] | None]:
-        """The ends of normal intervals, or None for each parameter where the errors are not known."""
-        if not 0 < level < 1:
-            raise InvalidParameterError(f"level must be between 0 and 1, such as 0.95, got {level}.")
-        if self.errors is None:
-            return [None] * len(self)
-        reaches = NormalDist().inv_cdf((1 + level) / 2) * self.errors
-        return [(float(value - reach), float(value + reach)) for value, reach in zip(self.values, reaches, strict=True)]
+        return self._table_rows(self.names, self.noise, intervals, level)
 
 
 def fit_of(
@@ -198,11 +164,11 @@ def fit_of(
     return LikelihoodFit(
         family=family.name,
         names=tuple(family.parameters),
-        values=_nested(numbers),
+        values=nested_floats(numbers),
         covariance=None if covariance is None else rounded_covariance(covariance),
         noise=None if noise is None else rounded_errors(noise),
         noisy_rows=None if noisy_rows is None else int(noisy_rows),
-        shapes=tuple((name, _nested(value)) for name, value in shaped.items() if name not in family.parameters),
+        shapes=tuple((name, nested_floats(value)) for name, value in shaped.items() if name not in family.parameters),
     )
 
 
@@ -217,22 +183,9 @@ def revive_fit(plain: Mapping[str, Any]) -> LikelihoodFit:
     return LikelihoodFit(
         family=plain["family"],
         names=tuple(plain["names"]),
-        values=_nested(plain["values"]),
-        covariance=None if plain["covariance"] is None else _nested(plain["covariance"]),
-        noise=None if plain["noise"] is None else _nested(plain["noise"]),
+        values=nested_floats(plain["values"]),
+        covariance=nested_floats(plain["covariance"]),
+        noise=nested_floats(plain["noise"]),
         noisy_rows=plain["noisy_rows"],
-        shapes=tuple((name, _nested(value)) for name, value in plain["shapes"]),
+        shapes=tuple((name, nested_floats(value)) for name, value in plain["shapes"]),
     )
-
-
-def _nested(value: Any) -> Any:
-    """A number, or tuples of numbers, of an array, of lists, or of what JSON made of them."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    return tuple(map(_nested, value)) if isinstance(value, (list, tuple)) else float(value)
-
-
-def _locked(values: ArrayLike) -> Floats:
-    array = np.array(values, dtype=np.float64)
-    array.setflags(write=False)
-    return array

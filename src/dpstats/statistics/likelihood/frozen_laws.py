@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.statistics.lazy_scipy import stats
 
 SCIPY = "scipy."
 """How the name of a family begins that scipy.stats has: "scipy.weibull_min(floc=0)"."""
@@ -38,27 +39,19 @@ _ON_THE_LINE: dict[str, tuple[str, Callable[[_Arguments], dict[str, float]]]] = 
 
 def frozen_law(family: str, parameters: Mapping[str, float], shapes: Mapping[str, Any]) -> Any:
     """The law of a family, with its options in its name, at these parameters; `shapes` are vectors and matrices of them."""
-    from scipy import stats
-
     stem, options = taken_apart(family)
     if stem.startswith(SCIPY):
         fixed = {name.removeprefix("f"): value for name, value in options.items()}
         return getattr(stats, stem.removeprefix(SCIPY))(**parameters, **fixed)
     if stem == "multivariate_normal":
-        return _many_normal(shapes["mean"], shapes["cov"])
+        try:
+            return stats.multivariate_normal(np.array(shapes["mean"]), np.array(shapes["cov"]), allow_singular=True)
+        except ValueError:
+            raise InvalidParameterError("the released matrix is no covariance, for all its noise: more epsilon helps.") from None
     if stem not in _ON_THE_LINE:
         raise InvalidParameterError(f"scipy.stats has no distribution for the family {stem}: take its parameters one by one.")
     theirs, arguments = _ON_THE_LINE[stem]
     return getattr(stats, theirs)(**arguments({**options, **shapes, **parameters}))
-
-
-def _many_normal(mean: Any, cov: Any) -> Any:
-    from scipy import stats
-
-    try:
-        return stats.multivariate_normal(np.array(mean), np.array(cov), allow_singular=True)
-    except ValueError:
-        raise InvalidParameterError("the released matrix is no covariance, for all its noise: more epsilon helps.") from None
 
 
 def taken_apart(family: str) -> tuple[str, dict[str, float]]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_groups import Truths, vary
 from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.logarithms import log_of
@@ -42,32 +43,26 @@ class Gamma(ExponentialLaw):
 
     def _estimates(self, raw_blocks: RowBlocks, raw_values: Floats) -> tuple[Any, ...]:
         """Shape and scale of each block; none where rows do not differ, or are fewer than 4."""
-        from scipy.special import polygamma
-
         raw_counts = raw_blocks.raw_counts
         raw_has_one = (raw_counts >= _LEAST_ROWS) & vary(raw_blocks, raw_values)
         raw_means = raw_blocks.means(raw_values)
         raw_gaps = np.where(raw_has_one, log_of(raw_means) - raw_blocks.means(log_of(raw_values)), np.nan)
         raw_shapes = shape_at_gap(raw_gaps, raw_counts)
         raw_slopes = _slope(raw_shapes, raw_counts)
-        raw_bends = raw_counts**2 * polygamma(2, raw_counts * raw_shapes) - polygamma(2, raw_shapes)
+        raw_bends = raw_counts**2 * special.polygamma(2, raw_counts * raw_shapes) - special.polygamma(2, raw_shapes)
         raw_biases = raw_bends / (2.0 * raw_counts * raw_slopes**2)
         raw_inverses = 1.0 / raw_shapes + (raw_biases + 1.0 / (raw_counts * raw_slopes * raw_shapes)) / raw_shapes**2
         return raw_has_one, raw_shapes - raw_biases, raw_means * raw_inverses
 
     def _gradients(self, raw_values: Floats, theta: Floats) -> tuple[Floats, ...]:
-        from scipy.special import digamma
-
         shape, scale = theta.tolist()
-        raw_by_shape = log_of(raw_values) - (math.log(scale) + float(digamma(shape)))
+        raw_by_shape = log_of(raw_values) - (math.log(scale) + float(special.digamma(shape)))
         return raw_by_shape, (raw_values / scale - shape) / scale
 
     def information(self, theta: Floats) -> Floats:
         """Fisher's information of one row."""
-        from scipy.special import polygamma
-
         shape, scale = theta.tolist()
-        return np.array([[float(polygamma(1, shape)), 1.0 / scale], [1.0 / scale, shape / scale**2]])
+        return np.array([[float(special.polygamma(1, shape)), 1.0 / scale], [1.0 / scale, shape / scale**2]])
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""
@@ -75,22 +70,17 @@ class Gamma(ExponentialLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
-        from scipy.special import gammainc
-
-        shares: Floats = gammainc(theta[0], np.maximum(points, 0.0) / theta[1])
-        return shares
+        return np.asarray(special.gammainc(theta[0], np.maximum(points, 0.0) / theta[1]))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The shape from how many times the lower quartile the upper one is, and the scale from the median."""
-        from scipy.special import gammaincinv
-
         lower, middle, upper = sorted_quartiles(quantiles, SMALLEST, LARGEST)
 
         def ratio(shape: float) -> float:
-            return float(gammaincinv(shape, 0.75) / gammaincinv(shape, 0.25))
+            return float(special.gammaincinv(shape, 0.75) / special.gammaincinv(shape, 0.25))
 
         shape = where_falls_to(upper / lower, ratio, *_SHAPES)
-        return np.array([shape, middle / float(gammaincinv(shape, 0.5))])
+        return np.array([shape, middle / float(special.gammaincinv(shape, 0.5))])
 
     def _numbers(self, raw_values: Floats) -> tuple[Floats, ...]:
         """x and log(x)."""
@@ -135,8 +125,7 @@ class Exponential(ExponentialLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
-        shares: Floats = -np.expm1(-np.maximum(points, 0.0) / theta[0])
-        return shares
+        return np.asarray(-np.expm1(-np.maximum(points, 0.0) / theta[0]))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """From the median."""
@@ -154,16 +143,14 @@ class Exponential(ExponentialLaw):
 def shape_at_gap(raw_gaps: Floats, raw_counts: Floats | None) -> Floats:
     """The shape for which blocks of `raw_counts` rows (None: infinitely many) have this gap on average, by Newton's steps for
     1/shape; NaN where the gap is not positive, because polygamma functions of large negative numbers take hours."""
-    from scipy.special import digamma
-
     raw_gaps = np.where(raw_gaps > 0, raw_gaps, np.nan)
     raw_full = raw_gaps if raw_counts is None else raw_gaps * raw_counts / (raw_counts - 1.0)
     raw_shapes = (3.0 - raw_full + np.sqrt((raw_full - 3.0) ** 2 + 24.0 * raw_full)) / (12.0 * raw_full)
     for _ in range(_ROUNDS):
         if raw_counts is None:
-            raw_averages = log_of(raw_shapes) - digamma(raw_shapes)
+            raw_averages = log_of(raw_shapes) - special.digamma(raw_shapes)
         else:
-            raw_averages = digamma(raw_counts * raw_shapes) - log_of(raw_counts) - digamma(raw_shapes)
+            raw_averages = special.digamma(raw_counts * raw_shapes) - log_of(raw_counts) - special.digamma(raw_shapes)
         raw_steps = (raw_averages - raw_gaps) / (_slope(raw_shapes, raw_counts) * raw_shapes)
         raw_shapes = raw_shapes / np.clip(1.0 + raw_steps, 0.25, 4.0)
     return raw_shapes
@@ -171,8 +158,5 @@ def shape_at_gap(raw_gaps: Floats, raw_counts: Floats | None) -> Floats:
 
 def _slope(raw_shapes: Floats, raw_counts: Floats | None) -> Floats:
     """The derivative of the average gap by the shape."""
-    from scipy.special import polygamma
-
-    raw_by_mean = 1.0 / raw_shapes if raw_counts is None else raw_counts * polygamma(1, raw_counts * raw_shapes)
-    raw_slopes: Floats = raw_by_mean - polygamma(1, raw_shapes)
-    return raw_slopes
+    raw_by_mean = 1.0 / raw_shapes if raw_counts is None else raw_counts * special.polygamma(1, raw_counts * raw_shapes)
+    return np.asarray(raw_by_mean - special.polygamma(1, raw_shapes))

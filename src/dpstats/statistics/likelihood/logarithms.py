@@ -44,5 +44,4 @@ def _log_of_piece(raw_numbers: Floats) -> Floats:
         for term in _TERMS[1:]:
             np.multiply(raw_sums, raw_squares, out=raw_sums)
             np.add(raw_sums, term, out=raw_sums)
-        result: Floats = raw_exponents * _LOG2_HIGH + (raw_steps * raw_sums + raw_exponents * _LOG2_LOW)
-        return result
+        return np.asarray(raw_exponents * _LOG2_HIGH + (raw_steps * raw_sums + raw_exponents * _LOG2_LOW))

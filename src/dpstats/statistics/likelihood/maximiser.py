@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.lazy_scipy import optimize
 from dpstats.statistics.likelihood.coordinates import Coordinates
 
 WORST = 1e30
@@ -93,9 +94,7 @@ class Maximiser:
 
 def maximiser(space: tuple[tuple[float, float], ...]) -> Maximiser:
     """A maximiser in a space."""
-    from scipy.optimize import minimize
-
-    return Maximiser(space, minimize)
+    return Maximiser(space, optimize.minimize)
 
 
 def _differences(depth: Function, free: Floats, steps: Floats) -> tuple[Floats, Floats]:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_groups import finite_rows, fit_in_groups
 
 FIRST_ROUNDS = 20
@@ -95,10 +97,8 @@ class NormalMixture:
 
     def information(self, theta: Floats) -> Floats:
         """The mean of the products of scores over public rows: evenly spaced quantiles of every component."""
-        from scipy.special import ndtri
-
         weights, means, stds = self._parts(theta)
-        quantiles = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+        quantiles = special.ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
         information = np.zeros((len(self.parameters), len(self.parameters)))
         for weight, mean, std in zip(weights, means, stds, strict=True):
             scores = self.scores((mean + std * quantiles)[:, None], theta)
@@ -126,11 +126,11 @@ class NormalMixture:
         raw_stds = np.sqrt(raw_group.means(raw_offs**2))
         raw_stds[(raw_group.raw_counts < ROWS_EACH * self.components) | (raw_stds == 0)] = np.nan
         raw_units = replace(raw_group, raw_rows=(raw_offs / raw_group.of_rows(raw_stds))[:, None])
-        runs = [
-            _MixtureRun.from_parts(raw_units, raw_parts, self.components) for raw_parts in _starts(raw_units, self.components)
-        ]
-        for run in runs:
-            run.go(FIRST_ROUNDS)
+        runs = []
+        for raw_parts in _starts(raw_units, self.components):
+            raw_shares = [(raw_parts == part).astype(np.float64) for part in range(self.components)]
+            runs.append(_MixtureRun(raw_units, _maximised(raw_units, raw_shares)))
+            runs[-1].go(FIRST_ROUNDS)
         best = runs[0].better(runs[1])
         best.go(ROUNDS)
         weights, means, stds = best.in_order()
@@ -144,12 +144,6 @@ class _MixtureRun:
         self._raw_units = raw_units
         self._raw_parameters = raw_parameters
         """Weights, means and deviations: for each component those of every block."""
-
-    @classmethod
-    def from_parts(cls, raw_units: RowBlocks, raw_parts: Floats, components: int) -> _MixtureRun:
-        """A start from rows that are each in one part."""
-        shares = [(raw_parts == part).astype(np.float64) for part in range(components)]
-        return cls(raw_units, _maximised(raw_units, shares))
 
     def go(self, rounds: int) -> None:
         """Take at most `rounds` rounds."""
@@ -185,13 +179,9 @@ def _shares(raw_numbers: Floats, levels: list[Any], means: list[Any], stds: list
     A component's level is the logarithm of its weight over its deviation.
     """
     raw_logs = [level - ((raw_numbers - mean) / std) ** 2 / 2 for level, mean, std in zip(levels, means, stds, strict=True)]
-    raw_most = raw_logs[0]
-    for raw_log in raw_logs[1:]:
-        raw_most = np.maximum(raw_most, raw_log)
+    raw_most = reduce(np.maximum, raw_logs)
     raw_densities = [np.exp(raw_log - raw_most) for raw_log in raw_logs]
-    raw_total = raw_densities[0]
-    for raw_density in raw_densities[1:]:
-        raw_total = raw_total + raw_density
+    raw_total = reduce(np.add, raw_densities)
     return [raw_density / raw_total for raw_density in raw_densities], raw_most + np.log(raw_total)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,9 @@ class MultivariateNormal:
         with np.errstate(all="ignore"):
             raw_offs = [raw_rows[:, column] - theta[column] for column in range(self.columns)]
             for column in range(self.columns):
-                raw_scores[:, column] = _combined(raw_offs, precision[column])
+                # row by row, whatever rows are beside
+                raw_parts = [off * weight for off, weight in zip(raw_offs, precision[column], strict=True)]
+                raw_scores[:, column] = reduce(np.add, raw_parts)
             for place, (one, other) in enumerate(self._pairs, self.columns):
                 raw_products = raw_scores[:, one] * raw_scores[:, other] - precision[one, other]
                 raw_scores[:, place] = raw_products * (0.5 if one == other else 1.0)
@@ -138,11 +141,3 @@ def nearest_covariance(matrix: Floats) -> Floats:
         return np.asarray(matrix, dtype=np.float64)
     nearest = (vectors * raised) @ vectors.T
     return np.asarray((nearest + nearest.T) / 2, dtype=np.float64)
-
-
-def _combined(raw_columns: list[Floats], weights: Floats) -> Floats:
-    """The weighted sum of columns, row by row."""
-    raw_sum: Floats = raw_columns[0] * weights[0]
-    for raw_column, weight in zip(raw_columns[1:], weights[1:], strict=True):
-        raw_sum = raw_sum + raw_column * weight
-    return raw_sum

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_groups import Truths, vary
 from dpstats.statistics.likelihood.family import ExponentialLaw
 from dpstats.statistics.likelihood.logarithms import log_of
@@ -58,10 +59,7 @@ class Normal(ExponentialLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
-        from scipy.special import ndtr
-
-        shares: Floats = ndtr((points - theta[0]) / theta[1])
-        return shares
+        return np.asarray(special.ndtr((points - theta[0]) / theta[1]))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The median, and the distance of the quartiles in units of a normal law's; a part of the median where it is 0."""
@@ -116,9 +114,5 @@ class Lognormal(Normal):
 
 def _expected_deviation(raw_counts: Floats) -> Floats:
     """What the deviation (by n-1) of n rows is on average where the true one is 1."""
-    from scipy.special import gammaln
-
-    raw_expected: Floats = np.sqrt(2.0 / (raw_counts - 1.0)) * np.exp(
-        gammaln(raw_counts / 2.0) - gammaln((raw_counts - 1.0) / 2.0)
-    )
-    return raw_expected
+    raw_ratios = np.exp(special.gammaln(raw_counts / 2.0) - special.gammaln((raw_counts - 1.0) / 2.0))
+    return np.asarray(np.sqrt(2.0 / (raw_counts - 1.0)) * raw_ratios)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_groups import Truths, fit_in_groups
 from dpstats.statistics.likelihood.counts import LARGEST_COUNT, LEAST, at_counts, best_of, count_quartiles, whole_numbers
 from dpstats.statistics.likelihood.family import SmoothLaw
@@ -87,9 +88,7 @@ class NegativeBinomial(SmoothLaw):
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """By the incomplete beta function."""
-        from scipy.special import betainc
-
-        return at_counts(points, lambda counts: betainc(1 / theta[1], counts + 1, 1 / (1 + theta[1] * theta[0])))
+        return at_counts(points, lambda counts: special.betainc(1 / theta[1], counts + 1, 1 / (1 + theta[1] * theta[0])))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The parameters on a coarse grid whose quartiles are nearest to these."""
@@ -167,12 +166,10 @@ def _chain(raw_counts: Floats, raw_dispersions: Floats) -> tuple[Floats, Floats]
 
 def _closed_chain(counts: Floats, c: Floats) -> tuple[Floats, Floats]:
     """By sums of powers of 1 / (j + r), where r = 1 / c; below 0 they are mirrored."""
-    from scipy.special import digamma, zeta
-
     r = 1 / c
     low, high = np.where(r > 0, r, 1 - r - counts), np.where(r > 0, r + counts, 1 - r)
-    one = np.where(r > 0, 1.0, -1.0) * (digamma(high) - digamma(low))
-    two = zeta(2, low) - zeta(2, high)
+    one = np.where(r > 0, 1.0, -1.0) * (special.digamma(high) - special.digamma(low))
+    two = special.zeta(2, low) - special.zeta(2, high)
     return r * counts - r**2 * one, -(r**2) * (counts - 2 * r * one + r**2 * two)
 
 

@@ -40,10 +40,8 @@ class Pareto(LineLaw):
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""
-        rows: Floats = theta[1] * (1.0 + generator.pareto(theta[0], (count, 1)))
-        return rows
+        return np.asarray(theta[1] * (1.0 + generator.pareto(theta[0], (count, 1))))
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
-        shares: Floats = -np.expm1(theta[0] * (math.log(theta[1]) - log_of(np.maximum(points, theta[1]))))
-        return shares
+        return np.asarray(-np.expm1(theta[0] * (math.log(theta[1]) - log_of(np.maximum(points, theta[1])))))

@@ -31,6 +31,7 @@ APART = 10.0
 """Between unlimited parameters of a law on the line, such as the means of a mixture."""
 _BITS = 64
 _SIGN = np.uint64(1 << 63)
+_ORDINALS_OF_INFINITIES = (0x000FFFFFFFFFFFFF, 0xFFF0000000000000)
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,7 @@ def _places() -> tuple[Floats, Floats]:
 
 def _quantiles(distribution: Callable[[Floats, Floats], Floats], theta: Floats, shares: Floats) -> Floats:
     """The least float with at least each share of the law at or below it, by bisection among all floats."""
-    low = np.full(len(shares), _ordinal(-np.inf), dtype=np.uint64)
-    high = np.full(len(shares), _ordinal(np.inf), dtype=np.uint64)
+    low, high = (np.full(len(shares), ordinal, dtype=np.uint64) for ordinal in _ORDINALS_OF_INFINITIES)
     for _ in range(_BITS):
         middle = low + (high - low) // np.uint64(2)
         with np.errstate(all="ignore"):
@@ -106,13 +106,7 @@ def _quantiles(distribution: Callable[[Floats, Floats], Floats], theta: Floats, 
     return np.clip(_float(high), -np.finfo(float).max, np.finfo(float).max)
 
 
-def _ordinal(number: float) -> int:
-    """The place of a float among all floats."""
-    bits = int(np.float64(number).view(np.uint64))
-    return (~bits & 0xFFFFFFFFFFFFFFFF) if bits >> 63 else bits | 1 << 63
-
-
 def _float(ordinals: NDArray[np.uint64]) -> Floats:
-    """The floats at such places."""
+    """The floats at places among all floats: the bits of a positive one with the first set, those of a negative one turned."""
     positive = (ordinals & _SIGN) != 0
     return np.where(positive, ordinals & ~_SIGN, ~ordinals).view(np.float64)

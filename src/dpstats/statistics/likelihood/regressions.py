@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.likelihood.block_designs import BlockDesign, Systems
 from dpstats.statistics.likelihood.block_groups import Truths, finite_rows, fit_in_groups, kept_rows
 from dpstats.statistics.likelihood.counts import whole_numbers
@@ -98,8 +99,6 @@ class Linear(Regression):
         return MultivariateNormal(self.features + 1)
 
     def _fit_group(self, raw_group: RowBlocks) -> Floats:
-        from scipy.special import gammaln
-
         raw_design = BlockDesign(raw_group, self.features)
         raw_middles = raw_group.means(raw_design.raw_outcomes)
         raw_off = raw_design.raw_outcomes - raw_group.of_rows(raw_middles)
@@ -109,7 +108,7 @@ class Linear(Regression):
         raw_free = raw_group.raw_counts - (self.features + 1)
         raw_free[raw_free < 1] = np.nan
         # the root of a chi-square variable over its degrees of freedom is a little below 1 on average
-        raw_sigmas = np.sqrt(raw_squares / 2) * np.exp(gammaln(raw_free / 2) - gammaln((raw_free + 1) / 2))
+        raw_sigmas = np.sqrt(raw_squares / 2) * np.exp(special.gammaln(raw_free / 2) - special.gammaln((raw_free + 1) / 2))
         return np.column_stack([raw_design.unscaled(raw_moves), raw_sigmas])
 
 

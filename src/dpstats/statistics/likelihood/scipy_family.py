@@ -43,6 +43,7 @@ class ScipyFamily(NamedParameters):
     seconds: float = SECONDS
     """What the fit of one block may take."""
     workers: int | None = None
+    bias_correction = f"jackknife by {GROUPS} groups of rows"
 
     @property
     def name(self) -> str:
@@ -60,11 +61,6 @@ class ScipyFamily(NamedParameters):
     def space(self) -> tuple[tuple[float, float], ...]:
         """The open range of each parameter."""
         return self.law.space
-
-    @property
-    def bias_correction(self) -> str:
-        """How estimates of blocks are freed of bias."""
-        return f"jackknife by {GROUPS} groups of rows"
 
     def fit_blocks(self, raw_blocks: RowBlocks) -> Floats:
         """The bias-corrected estimate of each block; NaN in all parameters where it has none."""
@@ -89,8 +85,7 @@ class SmoothScipyFamily(ScipyFamily):
         """The mean of products of scores over quantiles of the law."""
         points, weights = self._quantiles(theta)
         scores = self.scores(points[:, None], theta)
-        information: Floats = (scores * weights[:, None]).T @ scores / weights.sum()
-        return information
+        return np.asarray((scores * weights[:, None]).T @ scores / weights.sum())
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.lazy_scipy import optimize
 from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.quartiles import QUARTILES
 from dpstats.statistics.likelihood.scipy_law import ScipyLaw
@@ -24,8 +25,6 @@ _AWAY = 1e-4
 
 def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     """Parameters inside the space, from quantiles at 0.25, 0.5 and 0.75, whatever they are."""
-    from scipy.optimize import minimize
-
     points = _sane(law, quantiles)
     coordinates = Coordinates(law.space)
     bounded = np.array([name != "loc" for name in law.parameters])
@@ -33,7 +32,10 @@ def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     units = np.where(bounded, 1.0, unit)
 
     def misfit(free: Floats) -> float:
-        shares = _middle_shares(law, points, coordinates.held(free))
+        theta = coordinates.held(free)
+        shares = law.reached(points, theta)
+        if law.is_discrete:  # with half of the point itself
+            shares = (shares + law.reached(np.ceil(points) - 1, theta)) / 2
         away = np.where(bounded & (np.array(law.parameters) != "scale"), free, 0.0)
         return float(np.square(shares - QUARTILES).sum() + _AWAY * np.square(np.minimum(np.abs(away), 1e3)).sum() / 100)
 
@@ -42,7 +44,7 @@ def guess_from(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     for start in starts:
         simplex = start + 0.4 * units * np.vstack([np.zeros(len(start)), np.eye(len(start))])
         options = {"initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-7, "maxiter": 60 * len(start)}
-        found.append(minimize(misfit, start, method="Nelder-Mead", options=options))
+        found.append(optimize.minimize(misfit, start, method="Nelder-Mead", options=options))
     best = min(found, key=lambda each: float(each.fun)).x
     return coordinates.held(np.nan_to_num(best, nan=0.0))
 
@@ -57,12 +59,6 @@ def _sane(law: ScipyLaw, quantiles: Mapping[float, float]) -> Floats:
     inner_low = low + (least if math.isfinite(low) and not law.is_discrete else 0.0)
     inner_high = high - (least if math.isfinite(high) and not law.is_discrete else 0.0)
     return np.asarray(np.clip(spread, inner_low, inner_high) if inner_low < inner_high else spread)
-
-
-def _middle_shares(law: ScipyLaw, points: Floats, theta: Floats) -> Floats:
-    """The share of the law below each point; of a discrete one with half of the point itself."""
-    shares = law.reached(points, theta)
-    return (shares + law.reached(np.ceil(points) - 1, theta)) / 2 if law.is_discrete else shares
 
 
 def _starts(law: ScipyLaw, points: Floats) -> list[Floats]:

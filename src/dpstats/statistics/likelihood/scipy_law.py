@@ -21,6 +21,7 @@ import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.statistics.aggregation.row_blocks import Floats
+from dpstats.statistics.lazy_scipy import stats
 from dpstats.statistics.likelihood.frozen_laws import SCIPY
 
 _LIMITS = (-math.inf, -1.0, 0.0, 1.0, 2.0, math.inf)
@@ -91,12 +92,8 @@ class ScipyLaw:
     @cached_property
     def whole_shapes(self) -> tuple[str, ...]:
         """The free shapes that only whole numbers are allowed for."""
-        tried = list(zip(*self.tried_shapes, strict=True))
-        return tuple(
-            name
-            for place, name in enumerate(self.shapes)
-            if name in self.parameters and all(value.is_integer() for value in tried[place])
-        )
+        tried = zip(self.shapes, zip(*self.tried_shapes, strict=True), strict=True)
+        return tuple(name for name, values in tried if name in self.parameters and all(value.is_integer() for value in values))
 
     @cached_property
     def space(self) -> tuple[tuple[float, float], ...]:
@@ -117,16 +114,9 @@ class ScipyLaw:
             return all(name in self.shapes for name in self.parameters)
         return all(self._vanishes(shapes) for shapes in self._valid(_SMALL) or self.tried_shapes)
 
-    @cached_property
-    def is_endless(self) -> bool:
-        """Whether scipy adds up probabilities of very many numbers, or of numbers without end."""
-        return any(np.ptp(self.law.support(*shapes)) > self.most_numbers for shapes in self.tried_shapes)
-
     @property
     def most_numbers(self) -> float:
         """The length that its support may have; infinite where scipy has a formula for the distribution function."""
-        from scipy import stats
-
         if self.is_discrete and type(self.law)._cdf is stats.rv_discrete._cdf:
             return _FEWER_NUMBERS.get(self.law.name, _MANY_NUMBERS)
         return _FEWER_NUMBERS.get(self.law.name, math.inf)
@@ -138,8 +128,7 @@ class ScipyLaw:
             raw_good = (raw_rows >= low) & (raw_rows <= high) & (raw_rows == np.rint(raw_rows))
         else:
             raw_good = (raw_rows > low) & (raw_rows < high)
-        raw_possible: Floats = raw_rows[np.isfinite(raw_rows) & raw_good]
-        return raw_possible
+        return np.asarray(raw_rows[np.isfinite(raw_rows) & raw_good])
 
     def _valid(self, ways: tuple[float, ...]) -> list[tuple[float, ...]]:
         """Every way to give the free shapes one of these numbers that makes a law."""
@@ -205,7 +194,7 @@ def scipy_law(law: Any, fixed: Mapping[str, float] | None = None) -> ScipyLaw:
         raise InvalidParameterError(f"{found.name} has too many shapes for maximum likelihood here; {_MANY_SHAPES} at most.")
     if not known.tried_shapes:
         raise InvalidParameterError(f"no law of {found.name} was found with these parameters fixed: check their values.")
-    if known.is_endless:
+    if any(np.ptp(found.support(*shapes)) > known.most_numbers for shapes in known.tried_shapes):
         raise InvalidParameterError(
             f"scipy adds up {found.name} number by number, which takes too long here: take a law with a formula for its"
             f" distribution function, or fix its range to at most {known.most_numbers} numbers."
@@ -219,8 +208,6 @@ def scipy_law(law: Any, fixed: Mapping[str, float] | None = None) -> ScipyLaw:
 
 
 def _found(law: Any) -> Any:
-    from scipy import stats
-
     name = law.removeprefix(SCIPY) if isinstance(law, str) else None
     found = getattr(stats, name, None) if name else law
     if isinstance(found, (stats.rv_continuous, stats.rv_discrete)):

@@ -103,11 +103,11 @@ class ModelBlockFit:
             raw_start = np.array(self.start(raw_rows) if callable(self.start) else self.start, dtype=np.float64)
             if raw_start.shape != (len(self.space),) or not is_inside(raw_start, self.space):
                 raise ValueError("no start")
-            raw_estimate = jackknifed(lambda raw_part: self._highest(raw_part, raw_start), raw_rows, self.space, self.groups)
-        return tuple(raw_estimate.tolist())
 
-    def _highest(self, raw_rows: Floats, raw_start: Floats) -> Floats:
-        return self.climber.maximum(lambda theta: self._mean_log(raw_rows, theta), raw_start)
+            def highest(raw_part: Floats) -> Floats:
+                return self.climber.maximum(lambda theta: self._mean_log(raw_part, theta), raw_start)
+
+            return tuple(jackknifed(highest, raw_rows, self.space, self.groups).tolist())
 
     def _mean_log(self, raw_rows: Floats, theta: Floats) -> float:
         """The mean log-likelihood of the rows; the model returns one number for each row, or their sum."""

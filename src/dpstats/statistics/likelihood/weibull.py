@@ -77,14 +77,12 @@ class Weibull(SmoothLaw):
 
     def sample(self, theta: Floats, count: int, generator: np.random.Generator) -> Floats:
         """Simulated rows."""
-        rows: Floats = theta[1] * generator.weibull(theta[0], (count, 1))
-        return rows
+        return np.asarray(theta[1] * generator.weibull(theta[0], (count, 1)))
 
     def distribution(self, points: Floats, theta: Floats) -> Floats:
         """The share of rows at or below each point."""
         with np.errstate(over="ignore"):
-            shares: Floats = -np.expm1(-((np.maximum(points, 0.0) / theta[1]) ** theta[0]))
-        return shares
+            return np.asarray(-np.expm1(-((np.maximum(points, 0.0) / theta[1]) ** theta[0])))
 
     def guess(self, quantiles: Mapping[float, float]) -> Floats:
         """The shape from how far apart the logarithms of the quartiles are, and the scale from the median."""

@@ -115,7 +115,7 @@ def steps_to_leap(at: Rows, low: int, high: int, factor: Fraction, cap: int) -> 
     times, over = factor.as_integer_ratio()
     inner = high - low
     fewest = cap
-    if inner < cap:  # so many rows inside that the ends can meet: any gap will do
+    if inner < cap:  # with `inner` rows inside the ends can meet: any gap will do
         fewest = inner + steps_to_widen(at, low, high + 1, 0, cap - inner)
     most_inside = min(inner, fewest)
     lows = [(times - over) * at(low + steps) for steps in range(fewest)]

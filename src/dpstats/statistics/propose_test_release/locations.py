@@ -107,11 +107,7 @@ def located_range(measured: RangeStatistic, propose: Callable[[Any], object]) ->
         width = rows.raw.floor_units(bound)
         return min(steps_to_sensitive(rows.raw.at, rank, rank, width, rows.cap) for rank in measured.ranks(rows.raw))
 
-    return Step("range", value, distance, propose, _not_negative)
-
-
-def _not_negative(noisy_range: Fraction | float) -> float:
-    return max(0.0, nearest_float(noisy_range))
+    return Step("range", value, distance, propose, lambda noisy_range: max(0.0, nearest_float(noisy_range)))
 
 
 def centre_cascade(place: QuantileStatistic, width: Fraction) -> Cascade:

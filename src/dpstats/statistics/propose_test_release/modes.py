@@ -58,8 +58,5 @@ def _distance(raw_leaders: list[tuple[Any, int]], question: Question) -> int:
     """Changes before another label leads; 0 where there are no rows."""
     if not raw_leaders:
         return 0
-    label, first = raw_leaders[0]
-    if len(raw_leaders) == 1:
-        return steps_to_another_mode(first, 0, False, question.neighbors)
-    rival, second = raw_leaders[1]
+    (label, first), (rival, second) = (*raw_leaders, (raw_leaders[0][0], 0))[:2]
     return steps_to_another_mode(first, second, label_order(rival) > label_order(label), question.neighbors)

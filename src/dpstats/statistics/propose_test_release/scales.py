@@ -16,11 +16,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from dpstats.mechanisms.distance_tests import BestTest
 from dpstats.mechanisms.pipelines.pipeline import Step
 from dpstats.mechanisms.pipelines.together import Cascade
-from dpstats.mechanisms.propose_test_release import Exact, Refused, distance_for, release_if_stable, unchanged
+from dpstats.mechanisms.propose_test_release import Exact, distance_for, release_if_stable, unchanged
 from dpstats.statistics.propose_test_release.distances import steps_to_jump, steps_to_leave_range
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
 from dpstats.statistics.propose_test_release.ranks import RankedRows, interquantile_ranks
@@ -116,7 +117,7 @@ def centre_cascade(measured: RangeStatistic, grid: LogGrid, weight: Fraction = F
     )
 
 
-def range_by_one_test(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> float | Refused:
+def range_by_one_test(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> Any:
     """One test of the largest of eight distances, which moves by at most 1 as each of them does, and one noisy release."""
     test = BestTest(setting.epsilon * TEST_SHARE, setting.delta, unstable_at=1)
     rows = setting.ranked((measured.lower, measured.upper), test.cap)
@@ -125,7 +126,7 @@ def range_by_one_test(measured: RangeStatistic, grid: LogGrid, setting: Setting)
     return _released(cell, raw_distance, CELLS, grid, test, setting)
 
 
-def range_by_jumps(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> float | Refused:
+def range_by_jumps(measured: RangeStatistic, grid: LogGrid, setting: Setting) -> Any:
     """One test of the distance to a table where a single row can move the range by more than the grid's base.
 
     Cells may then differ by a bin and the one cell that rounding adds.
@@ -158,14 +159,7 @@ def fitting_grid(setting: Setting, bins_apart: int, test_share: Fraction) -> Log
     return LogGrid(1 + min(max(Fraction(round(logarithm * 2**20), 2**20), Fraction(1, 2**20)), Fraction(1)))
 
 
-def _released(
-    cell: int | None, raw_distance: int, sensitivity: int, grid: LogGrid, test: BestTest, setting: Setting
-) -> float | Refused:
-    def value() -> object:
-        return Exact(0.0) if cell is None else cell
-
+def _released(cell: int | None, raw_distance: int, sensitivity: int, grid: LogGrid, test: BestTest, setting: Setting) -> Any:
+    value = Exact(0.0) if cell is None else cell
     release_epsilon = setting.epsilon * (1 - TEST_SHARE)
-    released: float | Refused = release_if_stable(
-        value, raw_distance, Fraction(sensitivity), test, release_epsilon, setting.rng, grid.number
-    )
-    return released
+    return release_if_stable(lambda: value, raw_distance, Fraction(sensitivity), test, release_epsilon, setting.rng, grid.number)

@@ -23,7 +23,7 @@ import numpy as np
 
 from dpstats.foundations import accepted
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, method
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.units import in_units
@@ -32,6 +32,7 @@ from dpstats.mechanisms.distance_tests import BestTest, noise_quantile
 from dpstats.mechanisms.grid import LARGEST, grid_for
 from dpstats.mechanisms.pipelines.pipeline import Allocation, Run
 from dpstats.mechanisms.propose_test_release import REFUSED, Refused, release_if_stable, release_with_noise
+from dpstats.statistics.cards import register_number
 from dpstats.statistics.propose_test_release.answers import refusal, tested_answer, tested_method
 from dpstats.statistics.propose_test_release.distances import steps_to_sensitive_mean
 from dpstats.statistics.propose_test_release.log_grid import CELLS, LogGrid
@@ -60,15 +61,11 @@ _SMALLEST_TRIM = Fraction(1, 1000)
 """Below this a tested method refuses: one row can move the mean by any amount, or nearly so."""
 
 
-TRIMMED_MEAN = register(
-    Statistic(
-        "trimmed_mean",
-        "The mean of the rows that are left when a part of them is cut off at either end",
-        (Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, 0.1, takes=accepted.Number),),
-        returns="a float",
-        value=float,
-        why_preferred="it needs no delta and never refuses; its error shrinks as fast as that of any tested method",
-    )
+TRIMMED_MEAN = register_number(
+    "trimmed_mean",
+    "The mean of the rows that are left when a part of them is cut off at either end",
+    Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, 0.1, takes=accepted.Number),
+    why_preferred="it needs no delta and never refuses; its error shrinks as fast as that of any tested method",
 )
 
 

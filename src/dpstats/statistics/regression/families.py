@@ -101,5 +101,4 @@ def exp_of(raw_exponents: Floats, steepest: float = STEEPEST_PREDICTOR) -> Float
     for term in _TERMS[1:]:
         np.multiply(raw_sums, raw_rest, out=raw_sums)
         np.add(raw_sums, term, out=raw_sums)
-    result: Floats = np.ldexp(raw_sums, raw_twos.astype(np.int64))
-    return result
+    return np.asarray(np.ldexp(raw_sums, raw_twos.astype(np.int64)))

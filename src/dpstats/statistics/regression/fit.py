@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from dpstats.foundations.errors import DpstatsError, InvalidParameterError, UnknownNameError
+from dpstats.foundations.errors import DpstatsError, UnknownNameError
 from dpstats.foundations.registry import Question
 from dpstats.foundations.results import Interval, value_text
-from dpstats.statistics.regression.parameter_table import COEFFICIENTS, ParameterRow, coefficients_text, parameters_html
+from dpstats.statistics.regression.parameter_table import (
+    COEFFICIENTS,
+    EstimatedParameters,
+    ParameterRow,
+    coefficients_text,
+    locked,
+    nested_floats,
+    normal_p_value,
+    parameters_html,
+)
 from dpstats.statistics.regression.predictions import exponentials, linear_predictors, probabilities, rows_by_name
 
 INTERCEPT = "Intercept"
@@ -28,7 +35,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class RegressionFit:
+class RegressionFit(EstimatedParameters):
     """A regression as it was released. Everything in it comes from noisy numbers.
 
     Where a list has an entry for the intercept, that comes first.
@@ -68,24 +75,12 @@ class RegressionFit:
     @property
     def coef(self) -> Numbers:
         """The coefficients as an array that cannot be written to; without the intercept, as in scikit-learn."""
-        return _locked(self.coefficients)
+        return locked(self.coefficients)
 
     @property
     def params(self) -> Numbers:
         """The intercept and then the coefficients, as in statsmodels; an array that cannot be written to."""
-        return _locked((self.intercept, *self.coefficients))
-
-    @property
-    def errors(self) -> Numbers | None:
-        """Standard deviations of the total error; None where they are not known."""
-        if self.covariance is None:
-            return None
-        return self._of_all([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
-
-    @property
-    def bse(self) -> Numbers | None:
-        """`errors` by the name that statsmodels gives them."""
-        return self.errors
+        return locked((self.intercept, *self.coefficients))
 
     @property
     def tvalues(self) -> Numbers | None:
@@ -93,7 +88,7 @@ class RegressionFit:
         if self.errors is None:
             return None
         with np.errstate(all="ignore"):
-            return _locked(self.params / self.errors)
+            return locked(self.params / self.errors)
 
     @property
     def pvalues(self) -> Numbers | None:
@@ -105,17 +100,12 @@ class RegressionFit:
         """The noisy number of rows; None where none was bought."""
         return self.rows
 
-    def conf_int(self, *, level: float = 0.95) -> Numbers | None:
-        """A row for each parameter, with the ends of its normal interval; None where the errors are not known."""
-        ends = [pair for pair in self._ends(level) if pair is not None]
-        return _locked(ends) if ends else None
-
     def cov_params(self) -> Numbers | None:
         """`covariance` as an array with a row for each parameter; 0 for an intercept that was not fitted."""
         if self.covariance is None:
             return None
         without = len(self.names) + 1 - len(self.covariance)
-        return _locked(np.pad(np.array(self.covariance, dtype=float), ((without, 0), (without, 0))))
+        return locked(np.pad(np.array(self.covariance, dtype=float), ((without, 0), (without, 0))))
 
     def __getitem__(self, name: str) -> float:
         """A parameter by its name: fit["age"], fit["Intercept"]."""
@@ -139,7 +129,9 @@ class RegressionFit:
 
     def p_values(self) -> Numbers | None:
         """For each parameter how likely one as far from 0 is if it were 0, by the normal law; None where unknown."""
-        return None if self.errors is None else _locked([_p_value(*pair) for pair in zip(self.params, self.errors, strict=True)])
+        if self.errors is None:
+            return None
+        return locked([normal_p_value(*pair) for pair in zip(self.params, self.errors, strict=True)])
 
     def predict(self, data: Any) -> Numbers:
         """What the fit predicts for new rows: means, of a logistic fit probabilities, of a quantile fit quantiles.
@@ -175,7 +167,7 @@ class RegressionFit:
 
     def _of_all(self, known: Sequence[float]) -> Numbers:
         """One number for the intercept and each coefficient; 0 for an intercept that was not fitted."""
-        return _locked(known if len(known) > len(self.names) else (0.0, *known))
+        return locked(known if len(known) > len(self.names) else (0.0, *known))
 
     def _heading(self) -> str:
         return f"Private {self.model} regression"
@@ -199,34 +191,7 @@ class RegressionFit:
         ]
 
     def _rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:
-        names, errors = (INTERCEPT, *self.names), self.errors
-        noise = None if self.noise is None else self._of_all(self.noise)
-        first = 0 if self.has_intercept else 1
-        if intervals and len(intervals) != len(names) - first:
-            raise InvalidParameterError("summary takes the intervals of the fit's own release: summary(release.intervals).")
-        ends = [*(None,) * first, *((each.low, each.high) for each in intervals)] if intervals else self._ends(level)
-        level = intervals[0].level if intervals else level
-        return [
-            ParameterRow(
-                name=names[place],
-                value=float(self.params[place]),
-                level=level,
-                error=None if errors is None else float(errors[place]),
-                noise=None if noise is None else float(noise[place]),
-                p_value=None if errors is None else _p_value(float(self.params[place]), float(errors[place])),
-                ends=ends[place],
-            )
-            for place in range(first, len(names))
-        ]
-
-    def _ends(self, level: float) -> list[tuple[float, float] | None]:
-        """The ends of normal intervals, or None for each parameter where the errors are not known."""
-        if not 0 < level < 1:
-            raise InvalidParameterError(f"level must be between 0 and 1, such as 0.95, got {level}.")
-        if self.errors is None:
-            return [None] * (len(self.names) + 1)
-        reaches = NormalDist().inv_cdf((1 + level) / 2) * self.errors
-        return [(float(value - reach), float(value + reach)) for value, reach in zip(self.params, reaches, strict=True)]
+        return self._table_rows((INTERCEPT, *self.names), self.noise, intervals, level, first=0 if self.has_intercept else 1)
 
 
 def named(question: Question) -> tuple[tuple[str, ...], str]:
@@ -245,28 +210,9 @@ def fit_of(question: Question, model: str, values: Sequence[float], **known: Any
 
 def revive_fit(plain: Mapping[str, Any]) -> RegressionFit:
     """The fit that `to_dict` made plain, or that was read back from JSON."""
-    known = dict(plain)
-    known["names"] = tuple(known["names"])
-    for name in ("intercept", "scale"):
-        known[name] = None if known[name] is None else float(known[name])
-    for name in ("coefficients", "noise"):
-        known[name] = None if known[name] is None else tuple(map(float, known[name]))
-    if known["covariance"] is not None:
-        known["covariance"] = tuple(tuple(map(float, row)) for row in known["covariance"])
-    return RegressionFit(**known)
+    numbers = ("intercept", "scale", "coefficients", "noise", "covariance")
+    return RegressionFit(**{**plain, "names": tuple(plain["names"]), **{name: nested_floats(plain[name]) for name in numbers}})
 
 
 def _places(how_many: int) -> tuple[str, ...]:
     return tuple(f"x{place + 1}" for place in range(how_many))
-
-
-def _locked(values: ArrayLike) -> Numbers:
-    array = np.array(values, dtype=np.float64)
-    array.setflags(write=False)
-    return array
-
-
-def _p_value(value: float, error: float) -> float:
-    if not error:
-        return float(not value)
-    return 1.0 if math.isinf(error) else math.erfc(abs(value / error) / math.sqrt(2))

@@ -23,7 +23,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import cumulative
 from dpstats.statistics.universal.draw import RankLoss, draw_piece, symmetric_slope
-from dpstats.statistics.universal.line import Cut, Marks
+from dpstats.statistics.universal.line import CutLine, Marks
 
 FINEST_OCTAVE, OCTAVES = -400, 800
 """From 2**-400 to 2**400, so that floats hold the squares of magnitudes and of what is computed from them."""
@@ -78,8 +78,8 @@ def draw_magnitude(
 
     `likely` is about what to expect, where something released tells; 1 is all but `certain` where that is said.
     """
-    top, half_width = (_cell(1.0), BROAD) if likely is None else (_cell(likely), NARROW)
-    ends = hill(top, half_width, certain)
+    (top,) = cells_of(np.array([1.0 if likely is None else likely])).tolist()
+    ends = hill(top, BROAD if likely is None else NARROW, certain)
     return magnitude_of(bisect_right(ends, _draw_place(raw_counts, ends, quantile, epsilon, rng)) - 1)
 
 
@@ -94,8 +94,4 @@ def _draw_place(raw_counts: Sequence[int], ends: Sequence[int], quantile: Fracti
     marks = Marks.listed([(ends[cell], ends[cell + 1]) for cell in filled], [raw_counts[cell] for cell in filled])
     slope = symmetric_slope(quantile, epsilon, Neighbors.ADD_REMOVE)
     loss = RankLoss(quantile * sum(raw_counts), slope, slope)
-    return draw_piece(Cut(0, ends[-1], marks, 0), loss, rng)[1]
-
-
-def _cell(magnitude: float) -> int:
-    return int(cells_of(np.array([magnitude]))[0])
+    return draw_piece(CutLine(0, ends[-1], marks, 0), loss, rng)[1]

@@ -6,11 +6,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from statistics import NormalDist
+from typing import Any
 
-from dpstats.foundations.results import value_text
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import GAP, html_named_table, ruled_table, shortened
 
 _LONGEST_NAME = 32
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,92 @@ class ParameterRow:
         if self.noise is None or not self.error or not math.isfinite(self.error):
             return None
         return min(1.0, (self.noise / self.error) ** 2)
+
+
+class EstimatedParameters:
+    """What a fit derives from its parameters and the covariance of their errors."""
+
+    covariance: tuple[tuple[float, ...], ...] | None
+
+    @property
+    def params(self) -> Floats:
+        """The parameters as an array that cannot be written to, as in statsmodels."""
+        raise NotImplementedError
+
+    @property
+    def errors(self) -> Floats | None:
+        """Standard deviations of the total error; None where they are not known."""
+        if self.covariance is None:
+            return None
+        return self._of_all([math.sqrt(max(0.0, row[place])) for place, row in enumerate(self.covariance)])
+
+    @property
+    def bse(self) -> Floats | None:
+        """`errors` by the name that statsmodels gives them."""
+        return self.errors
+
+    def conf_int(self, *, level: float = 0.95) -> Floats | None:
+        """A row for each parameter, with the ends of its normal interval; None where the errors are not known."""
+        ends = [pair for pair in self._ends(level) if pair is not None]
+        return locked(ends) if ends else None
+
+    def _of_all(self, known: Sequence[float]) -> Floats:
+        """A number for each of `params`."""
+        return locked(known)
+
+    def _table_rows(
+        self, names: Sequence[str], noise: Sequence[float] | None, intervals: Sequence[Interval], level: float, first: int = 0
+    ) -> list[ParameterRow]:
+        """The parameters from the `first` on, with the `intervals` of a release or else normal ones."""
+        if intervals and len(intervals) != len(names) - first:
+            raise InvalidParameterError("summary takes the intervals of the fit's own release: summary(release.intervals).")
+        ends = [*(None,) * first, *((each.low, each.high) for each in intervals)] if intervals else self._ends(level)
+        level, errors = intervals[0].level if intervals else level, self.errors
+        noises = None if noise is None else self._of_all(noise)
+        return [
+            ParameterRow(
+                name=names[place],
+                value=float(self.params[place]),
+                level=level,
+                error=None if errors is None else float(errors[place]),
+                noise=None if noises is None else float(noises[place]),
+                p_value=None if errors is None else normal_p_value(float(self.params[place]), float(errors[place])),
+                ends=ends[place],
+            )
+            for place in range(first, len(names))
+        ]
+
+    def _ends(self, level: float) -> list[tuple[float, float] | None]:
+        """The ends of normal intervals, or None for each parameter where the errors are not known."""
+        if not 0 < level < 1:
+            raise InvalidParameterError(f"level must be between 0 and 1, such as 0.95, got {level}.")
+        if self.errors is None:
+            return [None] * len(self.params)
+        reaches = NormalDist().inv_cdf((1 + level) / 2) * self.errors
+        return [(float(value - reach), float(value + reach)) for value, reach in zip(self.params, reaches, strict=True)]
+
+
+def locked(values: ArrayLike) -> Floats:
+    """An array that cannot be written to."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def nested_floats(value: Any) -> Any:
+    """A float, or tuples of floats, from numbers, arrays or lists; None stays None."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(map(nested_floats, value))
+    return None if value is None else float(value)
+
+
+def normal_p_value(value: float, error: float) -> float:
+    """How likely an estimate as far from 0 as `value` is if the parameter is 0, by the normal law."""
+    if not error:
+        return float(not value)
+    return 1.0 if math.isinf(error) else math.erfc(abs(value / error) / math.sqrt(2))
 
 
 Columns = tuple[tuple[Callable[[float], str], Callable[[ParameterRow], str]], ...]

@@ -55,8 +55,7 @@ class Points:
         """The turn as a matrix: what coefficients of turned points are multiplied by to be those of standardised ones."""
         if self.turn is None:
             return np.eye(self.coordinates)
-        matrix: Floats = np.ldexp(np.array(self.turn, dtype=np.float64), -TURN_BITS)
-        return matrix
+        return np.asarray(np.ldexp(np.array(self.turn, dtype=np.float64), -TURN_BITS))
 
     def of(self, raw_rows: Floats) -> Floats:
         """The points of rows, in whole units."""
@@ -87,8 +86,7 @@ class Points:
         """By how much each point is drawn toward 0 to lie within the ball, at most 1."""
         raw_lengths = np.sqrt(np.square(raw_points).sum(axis=1))
         reach = self.radius * 2.0 ** (POINT_BITS - BALL_BITS)
-        raw_weights: Floats = np.minimum(1.0, reach / np.maximum(raw_lengths, 1.0))
-        return raw_weights
+        return np.asarray(np.minimum(1.0, reach / np.maximum(raw_lengths, 1.0)))
 
     def bounded(self, raw_points: Floats, raw_weights: Floats) -> Floats:
         """The points within the ball, in its units."""
@@ -119,14 +117,12 @@ class WholeLine:
 
     def at(self, raw_points: Floats) -> Floats:
         """The linear predictor of points."""
-        raw_line: Floats = np.ldexp((raw_points * np.array(self.steps, dtype=np.float64)).sum(axis=1), self.exponent)
-        return raw_line
+        return np.asarray(np.ldexp((raw_points * np.array(self.steps, dtype=np.float64)).sum(axis=1), self.exponent))
 
     @property
     def values(self) -> Floats:
         """The coefficients, for points in standard units."""
-        values: Floats = np.ldexp(np.array(self.steps, dtype=np.float64), self.exponent + POINT_BITS)
-        return values
+        return np.asarray(np.ldexp(np.array(self.steps, dtype=np.float64), self.exponent + POINT_BITS))
 
 
 def line_of(coefficients: Floats) -> WholeLine:

@@ -15,7 +15,7 @@ Numerics   Whole numbers in float64. Offsets stop at LARGEST_OFFSET; with places
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,18 +84,11 @@ def raw_ratios(raw_matrix: Floats, frame: CoefficientFrame, step: float) -> RawR
         raw_scaled = [column * scale for column, scale in zip(raw_features, frame.scales, strict=True)]
         raw_sizes = np.max(np.abs(raw_scaled), axis=0)
         raw_shares = [column / raw_sizes for column in raw_scaled]
-        raw_lengths = np.sqrt(_added([share * share for share in raw_shares]))
+        # columns are added in their order, so that each row is rounded by itself
+        raw_lengths = np.sqrt(reduce(np.add, [share * share for share in raw_shares]))
         normals = np.stack([np.trunc(share / raw_lengths * UNIT) for share in raw_shares], axis=1)
-        raw_fitted = _added([column * middle for column, middle in zip(raw_features, frame.middles, strict=True)])
+        raw_fitted = reduce(np.add, [column * middle for column, middle in zip(raw_features, frame.middles, strict=True)])
         raw_offsets = (raw_matrix[:, -1] - raw_fitted) / raw_sizes / raw_lengths / step
         offsets = np.rint(np.clip(raw_offsets * UNIT, -LARGEST_OFFSET, LARGEST_OFFSET))
         counts = (raw_sizes < np.inf) & ~np.isnan(offsets) & ((normals * normals).sum(axis=1) <= UNIT**2)
     return RawRatios(np.where(counts[:, None], normals, 0.0), np.where(counts, offsets, 0.0))
-
-
-def _added(columns: list[Floats]) -> Floats:
-    """Sums of columns in their order, so that each row is rounded by itself."""
-    total = columns[0]
-    for column in columns[1:]:
-        total = total + column
-    return total

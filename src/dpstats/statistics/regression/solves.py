@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,10 +112,7 @@ def _times(matrix: Floats, vector: Floats) -> Floats:
 
 def _added(terms: Floats, axis: int = 0) -> Floats:
     """Sums along an axis, term by term in their order."""
-    total, *others = np.moveaxis(terms, axis, 0)
-    for term in others:
-        total = total + term
-    return np.asarray(total)
+    return np.asarray(reduce(np.add, np.moveaxis(terms, axis, 0)))
 
 
 def solve_exactly(raw_system: list[list[float]]) -> list[Fraction] | None:

@@ -92,14 +92,12 @@ class Matrix:
     @property
     def safe(self) -> Floats:
         """The eigenvalues, none of them below the noise."""
-        safe: Floats = np.maximum(self.eigenvalues, self.noise) + DAMPING * self.noise
-        return safe
+        return np.asarray(np.maximum(self.eigenvalues, self.noise) + DAMPING * self.noise)
 
     @property
     def inverse(self) -> Floats:
         """One over the safe matrix."""
-        inverse: Floats = (self.vectors / self.safe) @ self.vectors.T
-        return inverse
+        return np.asarray((self.vectors / self.safe) @ self.vectors.T)
 
     def times(self, part: float) -> Matrix:
         """A part of the matrix, and of its noise."""
@@ -115,8 +113,7 @@ class Matrix:
         unreached = np.minimum(1.0, UNRESOLVED * self.noise / np.maximum(self.eigenvalues, 1e-300)) ** steps
         unreached[self.eigenvalues <= 0] = 1.0
         spread = (unreached * size) ** 2 * typical / np.maximum(self.eigenvalues, min(self.noise / 2, typical))
-        left: Floats = (self.vectors * spread) @ self.vectors.T
-        return left
+        return np.asarray((self.vectors * spread) @ self.vectors.T)
 
 
 class Walk:
@@ -188,8 +185,7 @@ class Walk:
         eigenvalues, vectors = np.linalg.eigh(matrix)
         safe = np.maximum(eigenvalues, noise / (2 * ALONG)) * unit**2
         scores = (vectors * safe) @ vectors.T + deviation**2 * np.eye(self.size)
-        covariance: Floats = inverse @ scores @ inverse
-        return covariance
+        return np.asarray(inverse @ scores @ inverse)
 
     def _turn_and_measure(self) -> Matrix:
         """The noisy matrix of products, of turned points where that is worth while."""

@@ -15,6 +15,7 @@ from dpstats.foundations.json_types import AUTO_OR_WHOLE
 from dpstats.foundations.registry import AUTO, Parameter
 from dpstats.mechanisms.propose_test_release import distance_for
 from dpstats.statistics.aggregation.choices import stability_test
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.selection.bounded_sets import steps_needed
 
 DISAGREE = Fraction(1, 5)
@@ -75,9 +76,7 @@ def blocks_for_bounded_sets(epsilon: Fraction, features: int, at_most: int) -> i
 
 def noise_on_counts(epsilon: Fraction, features: int) -> float:
     """The noise on all counts stays below this with the chance SURE: its largest coordinate is about a sum of exponentials."""
-    from scipy.special import gammaincinv
-
-    return float(gammaincinv(features + 1, SURE)) / float(epsilon)
+    return float(special.gammaincinv(features + 1, SURE)) / float(epsilon)
 
 
 def _within(blocks: Fraction | float) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.statistics.aggregation.row_blocks import Floats, RowBlocks
+from dpstats.statistics.lazy_scipy import optimize, stats
 from dpstats.statistics.likelihood.beta import roots
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.likelihood.weibull import likeliest
@@ -44,36 +45,33 @@ class Law:
         outside = self.above >= raw_values.min() or self.below <= raw_values.max()
         if outside or (self.discrete and (raw_values != np.floor(raw_values)).any()):
             return math.inf
-        score = 2 * self.parameters - 2 * float(self._log_density(raw_values).sum())
+        try:
+            score = 2 * self.parameters - 2 * float(self._log_density(raw_values).sum())
+        except (ArithmeticError, ValueError, RuntimeError):  # a fit that did not end is no fit
+            return math.inf
         return score if math.isfinite(score) else math.inf
 
     def _log_density(self, raw_values: Floats) -> Floats:
-        import scipy.stats
-
         if self.densities is not None:
             return self.densities(raw_values)
-        law: Any = getattr(scipy.stats, self.scipy_name)
+        law: Any = getattr(stats, self.scipy_name)
         return np.asarray(law.logpdf(raw_values, *law.fit(raw_values, **dict(self.held))))
 
 
 def _weibull(raw_values: Floats) -> Floats:
     """By Newton's steps, which are faster than the search of scipy."""
-    from scipy.stats import weibull_min
-
     raw_block = RowBlocks(raw_values[:, None], np.zeros(len(raw_values), dtype=np.int64), 1)
     with np.errstate(all="ignore"):
         raw_shapes, raw_places = likeliest(raw_block, log_of(raw_values))
-        return np.asarray(weibull_min.logpdf(raw_values, raw_shapes[0], scale=np.exp(raw_places[0])))
+        return np.asarray(stats.weibull_min.logpdf(raw_values, raw_shapes[0], scale=np.exp(raw_places[0])))
 
 
 def _beta(raw_values: Floats) -> Floats:
     """Alpha and beta are the roots of two equations in the means of log(x) and log(1-x)."""
-    from scipy.stats import beta
-
     raw_ups, raw_downs = log_of(raw_values).mean(keepdims=True), log_of(1.0 - raw_values).mean(keepdims=True)
     with np.errstate(all="ignore"):
         raw_alphas, raw_betas = roots(raw_ups, raw_downs)
-        return np.asarray(beta.logpdf(raw_values, raw_alphas[0], raw_betas[0]))
+        return np.asarray(stats.beta.logpdf(raw_values, raw_alphas[0], raw_betas[0]))
 
 
 def _pareto(raw_values: Floats) -> Floats:
@@ -85,35 +83,20 @@ def _pareto(raw_values: Floats) -> Floats:
         return np.asarray(np.log(raw_shape) + raw_shape * raw_low - (raw_shape + 1.0) * raw_logs)
 
 
-def _poisson(raw_values: Floats) -> Floats:
-    from scipy.stats import poisson
-
-    return np.asarray(poisson.logpmf(raw_values, raw_values.mean()))
-
-
-def _geometric(raw_values: Floats) -> Floats:
-    """Failures before the first success."""
-    from scipy.stats import geom
-
-    return np.asarray(geom.logpmf(raw_values + 1, 1 / (1 + raw_values.mean())))
-
-
 def _negative_binomial(raw_values: Floats) -> Floats:
     """The size by a search over its logarithm; the mean is the mean of the numbers."""
-    from scipy.optimize import minimize_scalar
-    from scipy.stats import nbinom
-
     mean = raw_values.mean()
 
     def log_mass(log_size: float) -> Floats:
         size = math.exp(log_size)
-        return np.asarray(nbinom.logpmf(raw_values, size, size / (size + mean)))
+        return np.asarray(stats.nbinom.logpmf(raw_values, size, size / (size + mean)))
 
-    found = minimize_scalar(lambda log_size: -log_mass(log_size).sum(), bounds=(-7.0, 12.0), method="bounded")
+    found = optimize.minimize_scalar(lambda log_size: -log_mass(log_size).sum(), bounds=(-7.0, 12.0), method="bounded")
     return log_mass(float(found.x))
 
 
 _FROM_ZERO = (("floc", 0.0),)
+_COUNTS: dict[str, Any] = {"above": -1.0, "discrete": True}
 LAWS: dict[str, Law] = {
     "normal": Law("norm"),
     "lognormal": Law("lognorm", _FROM_ZERO, above=0.0),
@@ -129,12 +112,13 @@ LAWS: dict[str, Law] = {
     "student": Law("t", parameters=3),
     "gumbel": Law("gumbel_r"),
     "uniform": Law("uniform"),
-    "poisson": Law("poisson", parameters=1, above=-1.0, discrete=True, densities=_poisson),
-    "geometric": Law("geom", parameters=1, above=-1.0, discrete=True, densities=_geometric),
-    "negative_binomial": Law("nbinom", above=-1.0, discrete=True, densities=_negative_binomial),
+    "poisson": Law("poisson", parameters=1, densities=lambda raw: stats.poisson.logpmf(raw, raw.mean()), **_COUNTS),
+    "geometric": Law("geom", parameters=1, densities=lambda raw: stats.geom.logpmf(raw + 1, 1 / (1 + raw.mean())), **_COUNTS),
+    "negative_binomial": Law("nbinom", densities=_negative_binomial, **_COUNTS),
 }
 OTHER_NAMES = {"norm": "normal", "gaussian": "normal", "t": "student", "gumbel_r": "gumbel", "nbinom": "negative_binomial"}
-"""What scipy, and with it mle, calls the same law. Its weibull_min and others have a shift, and its geom begins at 1."""
+"""What scipy, and with it mle, calls the same law. Its weibull_min and others have a shift; its geom begins at 1, and
+ours counts the failures before the first success."""
 
 
 def checked_laws(value: object) -> tuple[str, ...]:
@@ -170,13 +154,6 @@ def best_law(raw_values: Floats, names: Sequence[str]) -> str | None:
     """The name of the law that fits best, or None where the numbers are too few or fit none."""
     if len(raw_values) < LEAST_ROWS or not np.isfinite(raw_values).all():
         return None
-    criteria = [_criterion_of(LAWS[name], raw_values) for name in names]
+    criteria = [LAWS[name].criterion(raw_values) for name in names]
     best = min(criteria)
     return None if best == math.inf else names[next(place for place, each in enumerate(criteria) if each <= best + _EQUAL)]
-
-
-def _criterion_of(law: Law, raw_values: Floats) -> float:
-    try:
-        return law.criterion(raw_values)
-    except (ArithmeticError, ValueError, RuntimeError):  # a fit that did not end is no fit
-        return math.inf

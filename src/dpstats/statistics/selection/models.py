@@ -18,7 +18,6 @@ import numpy as np
 from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
 from dpstats.foundations.registry import Question
 from dpstats.statistics.aggregation.row_blocks import Floats
-from dpstats.statistics.selection.laws import checked_names
 
 FOLDS = 5
 LEAST_ROWS = 2 * FOLDS
@@ -57,11 +56,6 @@ def check_scikit_learn(question: Question) -> None:
         )
 
 
-def checked_models(value: object) -> tuple[str, ...]:
-    """Two or more names of models."""
-    return checked_names(value, "models", MODELS)
-
-
 def estimators_of(names: tuple[str, ...]) -> Estimators:
     """The models by their names."""
     return {name: _made(MODELS[name]) for name in names}
@@ -69,7 +63,11 @@ def estimators_of(names: tuple[str, ...]) -> Estimators:
 
 def checked_estimators(given: object) -> Estimators:
     """An analyst's own models by name, each with a fixed seed wherever it draws at random, and in one thread."""
-    if not isinstance(given, Mapping) or len(given) < 2 or not all(map(_is_name, given)):
+    if (
+        not isinstance(given, Mapping)
+        or len(given) < 2
+        or not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable() for name in given)
+    ):
         raise InvalidParameterError(
             f"models must be a dict of two or more scikit-learn estimators by name, of {LONGEST_NAME} letters at most."
         )
@@ -119,10 +117,6 @@ def _made(steps: tuple[Step, ...]) -> Any:
         module, _, kind = path.rpartition(".")
         made.append(getattr(importlib.import_module(f"sklearn.{module}"), kind)(**settings))
     return make_pipeline(*made) if len(made) > 1 else made[0]
-
-
-def _is_name(name: object) -> bool:
-    return isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
 
 
 def _settled(name: str, estimator: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.foundations.registry import Question, Simulated
+from dpstats.statistics.lazy_scipy import stats
 from dpstats.statistics.selection.laws import LAWS
 
 ACTIVE = (0.5, 0.75, 1.0)
@@ -28,13 +29,11 @@ def simulated_model(question: Question, rows: int, generator: np.random.Generato
 
 def simulated_law(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
     """Rows of the first law of the question, at plain parameters."""
-    import scipy.stats
-
     name = question.arguments["families"][0]
     shapes = {"lognormal": (1.0,), "gamma": (3.0,), "weibull": (2.0,), "inverse_gaussian": (1.0,), "student": (3.0,)}
     shaped = {"pareto": (3.0,), "beta": (2.0, 3.0)}
     counts = {"poisson": (4.0,), "geometric": (0.2,), "negative_binomial": (2.0, 0.3)}
-    law = getattr(scipy.stats, LAWS[name].scipy_name)
+    law = getattr(stats, LAWS[name].scipy_name)
     drawn = law.rvs(*{**shapes, **shaped, **counts}.get(name, ()), size=rows, random_state=generator)
     shifted = drawn - 1 if name == "geometric" else drawn
     return Simulated(np.asarray(shifted, dtype=np.float64)[:, None], words=f"rows of the {name} law")

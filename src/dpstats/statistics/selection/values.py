@@ -52,11 +52,6 @@ class PopularOption:
         return {"name": self.name, "popularity": self.popularity}
 
 
-def revive_features(plain: Mapping[str, Any]) -> SelectedFeatures:
-    """The features that were archived."""
-    return SelectedFeatures(**plain)
-
-
 def revive_option(plain: Any) -> str | PopularOption:
     """The option that was archived, with its popularity where that was bought."""
     return PopularOption(**plain) if isinstance(plain, Mapping) else str(plain)

@@ -8,7 +8,6 @@ here is arithmetic on released numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpstats.foundations.rounding import nearest_float
@@ -61,15 +60,26 @@ class Contrast:
         """The p-value of a null hypothesis; 1 where there is no verdict."""
         if not self.seen:
             return 1.0
-        outside = _largest_tail(lambda level: self._leaves_out(null, level))
+        outside = self._largest_tail(null)
         if alternative not in (LESS, GREATER):
             return outside
         on_side = self.value > null if alternative == GREATER else self.value < null
         return outside / 2 if on_side else 1 - outside / 2
 
-    def _leaves_out(self, null: float, level: float) -> bool:
-        low, high = self.reach(level)
-        return not low <= null <= high
+    def _largest_tail(self, null: float) -> float:
+        """The least 1 - level whose interval leaves the null hypothesis out; intervals grow with the level."""
+
+        def leaves_out(tail: float) -> bool:
+            low, high = self.reach(1 - tail)
+            return not low <= null <= high
+
+        low, high = math.log(_LEAST_TAIL), 0.0
+        if leaves_out(_LEAST_TAIL):
+            return _LEAST_TAIL
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if leaves_out(math.exp(middle)) else (middle, high)
+        return math.exp(high)
 
 
 def mean_of(clipped: Clipped, epsilon: float) -> Contrast:
@@ -86,8 +96,7 @@ def mean_of(clipped: Clipped, epsilon: float) -> Contrast:
         spread.noise_kurtosis,
         radius * spread.skew,
     )
-    cut, rows = clipped.cut, max(spread.rows, FEWEST_ROWS)
-    lost_below, lost_above = ALLOWED_LOSS * cut.lost_below() / rows, ALLOWED_LOSS * cut.lost_above() / rows
+    lost_below, lost_above = (ALLOWED_LOSS * lost / max(spread.rows, FEWEST_ROWS) for lost in clipped.cut.lost)
     seen = spread.rows * epsilon >= SEEN_NATS and SMALLEST_RADIUS <= frame.radius <= LARGEST_RADIUS
     return Contrast(scaled, seen, lost_below, lost_above)
 
@@ -108,17 +117,3 @@ def welch_df(one: Spread, other: Spread) -> float:
     parts = [(each.sampling, max(each.rows - 1, 1.0)) for each in (one, other)]
     summed = sum(part**2 / df for part, df in parts)
     return sum(part for part, _ in parts) ** 2 / summed if summed > 0 else sum(df for _, df in parts)
-
-
-def _largest_tail(leaves_out: Callable[[float], bool]) -> float:
-    """The least 1 - level whose interval leaves the null hypothesis out; intervals grow with the level."""
-    low, high = math.log(_LEAST_TAIL), 0.0
-    if leaves_out(1 - _LEAST_TAIL):
-        return _LEAST_TAIL
-    for _ in range(60):
-        middle = (low + high) / 2
-        if leaves_out(1 - math.exp(middle)):
-            high = middle
-        else:
-            low = middle
-    return math.exp(high)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.summaries import NumberRuns
+from dpstats.statistics.lazy_scipy import special
 
 STEPS = 1 << 30
 _EXACT_ROWS = 1 << 31
@@ -23,29 +24,13 @@ _EXACT_ROWS = 1 << 31
 Floats = NDArray[np.float64]
 
 
-def _normal(z: Floats) -> Floats:
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(z), dtype=np.float64)
-
-
-def _lognormal(z: Floats) -> Floats:
-    return _normal(np.log(np.maximum(z, 0.0)))
-
-
-def _logistic(z: Floats) -> Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(z), dtype=np.float64)
-
-
 DISTRIBUTIONS: dict[str, Callable[[Floats], Floats]] = {
-    "normal": _normal,
+    "normal": lambda z: special.ndtr(z),
     "uniform": lambda z: np.clip(z, 0.0, 1.0),
     "exponential": lambda z: -np.expm1(-np.maximum(z, 0.0)),
     "laplace": lambda z: np.where(z < 0, np.exp(-np.abs(z)) / 2, 1 - np.exp(-np.abs(z)) / 2),
-    "logistic": _logistic,
-    "lognormal": _lognormal,
+    "logistic": lambda z: special.expit(z),
+    "lognormal": lambda z: special.ndtr(np.log(np.maximum(z, 0.0))),
     "cauchy": lambda z: 0.5 + np.arctan(z) / np.pi,
 }
 """Distribution functions of standard form; a lognormal one is that of exp(Z) with Z standard normal, before loc and scale."""

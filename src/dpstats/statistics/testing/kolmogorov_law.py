@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.testing.noise import Floats, laplace_points
 
 _GAP_POINTS = 400
@@ -47,10 +48,7 @@ class NoisyGap:
         low, high = 0.0, 10 * (math.sqrt(likely) + 1 / self.gap_epsilon)
         for _ in range(50):
             middle = (low + high) / 2
-            if gap_tail(middle, likely, sizes) > 1 - level:
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if gap_tail(middle, likely, sizes) > 1 - level else (low, middle)
         reach = 2 / self.rows_epsilon
         most, least = (_effective(tuple(each + sign * reach for each in self.rows)) for sign in (1, -1))
         return min(max((self.gap - high) / most, 0.0), 1.0), min(max((self.gap + high) / least, 0.0), 1.0)
@@ -58,9 +56,7 @@ class NoisyGap:
 
 def gap_tail(gap: float, rows: float, noise: Floats) -> float:
     """P(null gap + noise >= gap), a mean over values of the noise."""
-    from scipy.special import kolmogorov
-
-    return float(np.mean(kolmogorov(np.maximum(gap - noise, 0.0) / math.sqrt(rows))))
+    return float(np.mean(special.kolmogorov(np.maximum(gap - noise, 0.0) / math.sqrt(rows))))
 
 
 def likely_rows(rows: tuple[float, ...], rows_epsilon: float) -> list[float]:

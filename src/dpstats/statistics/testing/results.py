@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from dpstats.foundations.accepted import literal_of
-from dpstats.foundations.errors import InvalidParameterError
-from dpstats.foundations.json_types import one_of
-from dpstats.foundations.registry import Parameter
+from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, register
+from dpstats.foundations.results import Interval
+from dpstats.statistics.testing.parameters import choice_parameter
 
 TWO_SIDED, LESS, GREATER = ALTERNATIVES = ("two-sided", "less", "greater")
 _SMALLEST_SHOWN = 1e-4
@@ -59,19 +58,33 @@ class CountsResult(TestResult):
     """The counts that the null hypothesis makes of the noisy margins."""
 
 
-def revived_result(plain: Mapping[str, Any]) -> TestResult:
-    """The result that an archived one was."""
-    return TestResult(**plain)
+def register_test(
+    name: str,
+    summary: str,
+    parameters: tuple[Parameter, ...] = (),
+    *,
+    returns: str,
+    reads: tuple[Reads, ...] = (Reads.NUMBERS,),
+    value: type[TestResult] = TestResult,
+) -> Statistic:
+    """Register a test that releases a `value`."""
+    statistic = Statistic(name, summary, parameters, reads, returns=returns, value=value, revive=lambda plain: value(**plain))
+    return register(statistic)
 
 
-def revived_counts(plain: Mapping[str, Any]) -> CountsResult:
-    """The result on a table that an archived one was."""
-    return CountsResult(**plain)
-
-
-def estimate_note(result: TestResult) -> tuple[str, str]:
-    """The card's line on the estimate, which is what the interval is for."""
-    return "estimate", f"{result.estimate:.6g}, {result.estimates}; an interval is for this"
+def answer_of_test(
+    result: TestResult,
+    question: Question,
+    notes: tuple[tuple[str, str], ...],
+    ends: Callable[[float], tuple[float, float]],
+    covers: str,
+) -> Answer:
+    """A result, with the interval of its estimate from the `ends` at a level where the question wants one."""
+    notes = (("estimate", f"{result.estimate:.6g}, {result.estimates}; an interval is for this"), *notes)
+    if question.interval is None:
+        return Answer(result, None, notes)
+    level = float(question.interval)
+    return Answer(result, Interval(*ends(level), level, covers), notes)
 
 
 def p_text(p_value: float) -> str:
@@ -79,18 +92,6 @@ def p_text(p_value: float) -> str:
     return f"p < {_SMALLEST_SHOWN:.4f}" if p_value < _SMALLEST_SHOWN else f"p = {p_value:.2g}"
 
 
-def checked_alternative(value: object) -> str:
-    """The alternative hypothesis by name."""
-    if not isinstance(value, str) or value not in ALTERNATIVES:
-        raise InvalidParameterError(f"alternative must be one of {', '.join(map(repr, ALTERNATIVES))}.")
-    return value
-
-
-ALTERNATIVE = Parameter(
-    "alternative",
-    "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'",
-    checked_alternative,
-    TWO_SIDED,
-    one_of(ALTERNATIVES),
-    takes=literal_of(ALTERNATIVES),
+ALTERNATIVE = choice_parameter(
+    "alternative", "what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'", ALTERNATIVES, TWO_SIDED
 )

@@ -67,16 +67,14 @@ def independent(tables: Floats) -> Floats:
     down = np.maximum(tables.sum(axis=-1, keepdims=True), 0.0)
     across = np.maximum(tables.sum(axis=-2, keepdims=True), 0.0)
     total = (down.sum(axis=-2, keepdims=True) + across.sum(axis=-1, keepdims=True)) / 2
-    expected: Floats = down * across / np.maximum(total, 1.0)
-    return expected
+    return np.asarray(down * across / np.maximum(total, 1.0))
 
 
 def proportional(probabilities: Floats) -> Expectation:
     """The tables that fixed probabilities make of the number of rows."""
 
     def expected(tables: Floats) -> Floats:
-        counts: Floats = np.maximum(tables.sum(axis=(-2, -1), keepdims=True), 0.0) * probabilities
-        return counts
+        return np.asarray(np.maximum(tables.sum(axis=(-2, -1), keepdims=True), 0.0) * probabilities)
 
     return expected
 
@@ -115,8 +113,7 @@ def judge(noisy: Floats, expectation: Expectation, epsilon: float, generator: np
 def chi_square(tables: Floats, expected: Floats, variance: float) -> Floats:
     """The statistic of tables."""
     parts = (tables - expected) ** 2 / np.maximum(expected + variance, 1e-300)
-    summed: Floats = parts.sum(axis=(-2, -1))
-    return summed
+    return np.asarray(parts.sum(axis=(-2, -1)))
 
 
 def _null_tables(expected: Floats, epsilon: float, count: int, generator: np.random.Generator) -> Floats:

@@ -100,7 +100,7 @@ def shells_around(
 
 
 def _within(low: int, high: int, shells: Iterable[tuple[int, int, Fraction]]) -> list[Stretch]:
-    """Stretches cut to [low, high) whose further mass is a weight times the whole of that; none where that is below their length."""
+    """Stretches cut to [low, high) whose further mass is a weight times that of [low, high); none with a boost below 1."""
     cut = [(max(start, low), min(end, high), weight) for start, end, weight in shells]
     stretches = [
         Stretch(start, end, (high - low) * weight.numerator // ((end - start) * weight.denominator))

@@ -27,7 +27,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, random_below
 from dpstats.foundations.rounding import exp_bounds, exp_sequence_bounds
 from dpstats.mechanisms.exponential import QuickWeights, WeightBounds, choose
-from dpstats.statistics.universal.line import MASS_ERROR, UNIT_ROUNDOFF, Cut, Piece
+from dpstats.statistics.universal.line import MASS_ERROR, UNIT_ROUNDOFF, CutLine, Piece
 
 CLIP = Fraction(64)
 """No place loses more than this many nats, unless a draw says otherwise: a window of ranks is all that it needs to see of the
@@ -78,12 +78,12 @@ def symmetric_slope(quantile: Fraction, epsilon: Fraction, neighbors: Neighbors)
 
 def draw_piece(pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tuple[Piece, int]:
     """Draw a piece with probability proportional to length * boost * exp(-loss), and a place in it uniformly."""
-    quick = quick_weights(pieces, loss) if isinstance(pieces, Cut) else None
+    quick = quick_weights(pieces, loss) if isinstance(pieces, CutLine) else None
     piece = pieces[choose(_piece_weights(pieces, loss), rng, quick)]
     return piece, piece.start + random_below(rng, piece.length)
 
 
-def quick_weights(cut: Cut, loss: RankLoss) -> QuickWeights:
+def quick_weights(cut: CutLine, loss: RankLoss) -> QuickWeights:
     """length * boost * exp(-min(clip, loss)) of all pieces as floats."""
     below, up_to = cut.raw_below, cut.raw_up_to
     over = (below >= loss.first_over) & (below < loss.first_clipped)
@@ -111,7 +111,7 @@ def _factors(nearest: Fraction, slope: Fraction, clip: Fraction, raw_steps: NDAr
 
 @functools.lru_cache(maxsize=16)
 def _powers(slope: Fraction, root: int, clip: Fraction) -> NDArray[np.float64]:
-    """exp(-slope * k) for k below root**2, if it is at least exp(-clip): the first `root` of them times powers of the next one."""
+    """exp(-slope * k) for k below root**2, if it is at least exp(-clip): products of the first `root` and powers of the next."""
     bits = _float_bits(clip)
     few, many = (
         [_float(bounds, bits) for bounds in zip(*exp_sequence_bounds(Fraction(0), step, root, bits), strict=True)]

@@ -27,7 +27,7 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.universal.beside import flat_up_to, shells_around, stretches_beside, tied_at
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
-from dpstats.statistics.universal.line import Cut, Stretch
+from dpstats.statistics.universal.line import CutLine, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL
 
 SIDE_CLIP, FEW_ROWS = Fraction(28), 400
@@ -140,7 +140,7 @@ class _LinePart:
         """Rows in the part."""
         return self.raw_last - self.raw_first
 
-    def pieces(self, loss: RankLoss) -> Cut:
+    def pieces(self, loss: RankLoss) -> CutLine:
         """The part, cut where its rows lie; `loss` has its target among the ranks of all rows."""
         (window,) = self.line.column.order_windows([WindowRequest(loss.target / max(self.line.raw_rows, 1), loss.margin())])
         ordinals, raw_counts = lattice_groups(window)
@@ -149,7 +149,7 @@ class _LinePart:
         raw_up_to = raw_below + int(raw_counts[begin:end].sum())
         hidden_below, hidden_above = raw_below > self.raw_first, raw_up_to < self.raw_last
         marks = MIXED.marks(ordinals[begin:end], raw_counts[begin:end])
-        return Cut(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
+        return CutLine(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
 
     def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> int:
         """The ordinal of a place in the part."""

@@ -24,7 +24,7 @@ UNIT_ROUNDOFF = 2.0**-53
 MASS_ERROR = 10 * UNIT_ROUNDOFF
 """The most by which a float mass misses the exact one, relatively."""
 PLACE_ERROR = 16 * UNIT_ROUNDOFF
-"""The most by which the float positions of marks miss the exact ones, as a part of the line's length."""
+"""Twice the most by which the float positions of marks miss the exact ones, as a part of the length of the whole line."""
 
 
 class Piece(NamedTuple):
@@ -51,7 +51,7 @@ class Stretch(NamedTuple):
 class Marks:
     """Stretches of the line that rows own, ascending and without overlap, and how many rows own each.
 
-    Lengths and gaps are within MASS_ERROR less two roundings, starts and ends within PLACE_ERROR and ascending.
+    Lengths and gaps are within MASS_ERROR less two roundings.
     """
 
     raw_counts: Integers
@@ -62,7 +62,9 @@ class Marks:
     """From the end of each to the start of the next one: one fewer than there are marks."""
     starts: Floats
     ends: Floats
-    """About where they start and end; told apart exactly by `span`."""
+    """About where they start and end, ascending."""
+    doubt: float
+    """Twice the most by which `starts` and `ends` are wrong."""
 
     @classmethod
     def listed(cls, spans: Sequence[tuple[int, int]], raw_counts: Sequence[int]) -> Marks:
@@ -71,20 +73,19 @@ class Marks:
         lengths = [end - start for start, end in spans]
         gaps = [start - end for start, end in zip(starts[1:], ends[:-1], strict=True)]
         floats = [np.array([float(number) for number in numbers]) for numbers in (lengths, gaps, starts, ends)]
-        return cls(np.array(raw_counts, dtype=np.int64), lambda index: spans[index], *floats)
+        return cls(np.array(raw_counts, dtype=np.int64), lambda index: spans[index], *floats, max(ends, default=0) * PLACE_ERROR)
 
     def __len__(self) -> int:
         return len(self.raw_counts)
 
-    def pieces_at(self, positions: Sequence[int], size: int) -> list[int]:
+    def pieces_at(self, positions: Sequence[int]) -> list[int]:
         """For each position the number of marks that start at or before it, plus the number that end at or before it: 2 i in the
-        gap before mark i, 2 i + 1 inside it. `size` is the length of the whole line."""
+        gap before mark i, 2 i + 1 inside it."""
         about = np.array([float(position) for position in positions])
-        doubt = size * PLACE_ERROR
         totals = [0] * len(positions)
         for side, floats in enumerate((self.starts, self.ends)):
-            lows = np.searchsorted(floats, about - doubt, side="left").tolist()
-            highs = np.searchsorted(floats, about + doubt, side="right").tolist()
+            lows = np.searchsorted(floats, about - self.doubt, side="left").tolist()
+            highs = np.searchsorted(floats, about + self.doubt, side="right").tolist()
             for index, (low, high) in enumerate(zip(lows, highs, strict=True)):
                 if low < high:
                     low = bisect_right(range(high), positions[index], low, key=lambda mark: self.span(mark)[side])
@@ -92,7 +93,7 @@ class Marks:
         return totals
 
 
-class Cut(Sequence[Piece]):
+class CutLine(Sequence[Piece]):
     """The line [low, high) cut at marks, and once more those parts of it that lie in a stretch, with its boost.
 
     `raw_below` rows lie below the first mark. `hidden_below` says that rows of the data which are not among the marks lie left of
@@ -123,15 +124,15 @@ class Cut(Sequence[Piece]):
         """Which of the pieces between marks each piece is a part of."""
         self._stretches: list[tuple[int, Stretch]] = []
 
-    def boosted(self, stretches: Sequence[Stretch]) -> Cut:
+    def boosted(self, stretches: Sequence[Stretch]) -> CutLine:
         """The same pieces with those of the stretches."""
         cut = [Stretch(max(self._low, start), min(self._high, end), boost) for start, end, boost in stretches]
         cut = [stretch for stretch in cut if stretch.start < stretch.end]
         if not cut:
             return self
-        firsts = self._marks.pieces_at([stretch.start for stretch in cut], self._high)
-        lasts = self._marks.pieces_at([stretch.end - 1 for stretch in cut], self._high)
-        sizes = np.array(lasts) - firsts + 1
+        firsts = self._marks.pieces_at([stretch.start for stretch in cut])
+        lasts = self._marks.pieces_at([stretch.end - 1 for stretch in cut])
+        sizes = np.array(lasts, dtype=np.int64) - firsts + 1
         begins = np.cumsum(sizes) - sizes
         places = np.arange(begins[-1] + sizes[-1]) - np.repeat(begins - firsts, sizes)
         masses = self.masses[places] * np.repeat([float(stretch.boost) for stretch in cut], sizes)
@@ -157,8 +158,7 @@ class Cut(Sequence[Piece]):
         """Pieces, exactly."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        if not 0 <= index < len(self):
-            raise IndexError(index)
+        index = range(len(self))[index]
         place = int(self.places[index])
         start, stop, boost = self._start(place), self._stop(place), 1
         if index >= len(self.hidden):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.rounding import cumulative
 from dpstats.statistics.universal.decimals import DECADE_POINTS, DIGITS, HIGHEST_DECADE, LOWEST_DECADE
-from dpstats.statistics.universal.line import Marks
+from dpstats.statistics.universal.line import PLACE_ERROR, Marks
 
 _PARTS = 10_000
 """A decade's mass is divided in ten-thousandths among its grids."""
@@ -56,12 +56,12 @@ _FLOAT_ANCHORS, _FLOAT_UNITS = (np.array([float(number) for number in numbers]) 
 
 
 def _position(run: int, offset: int) -> int:
-    """The position on the line of an offset in a run: zero is run 0, the positive decades are runs 1, 2, ... from the smallest on, and
-    the negative ones -1, -2, ..."""
+    """The position on the line of an offset in a run: zero is run 0, positive decades are runs 1, 2, ... from the smallest on, and
+    negative ones -1, -2, ..."""
     return _ANCHORS[run] + offset * _UNITS[run]
 
 
-class Grid(NamedTuple):
+class DecadeGrid(NamedTuple):
     """The points of a decade that are `spacing` mantissa units apart, the first of them at the decade's first mantissa."""
 
     mass: int
@@ -81,7 +81,7 @@ class Measure:
         """
         self._grid_parts = grid_parts
         self._small_decade_parts = small_decade_parts
-        self._decades: dict[int, tuple[Grid, ...]] = {}
+        self._decades: dict[int, tuple[DecadeGrid, ...]] = {}
 
     def span(self, ordinal: int) -> tuple[int, int]:
         """The stretch of the line that a lattice point owns: where it starts, and its mass."""
@@ -122,7 +122,7 @@ class Measure:
             gaps[index] = float(span(index + 1)[0] - span(index)[1])
         about = (_FLOAT_ANCHORS[runs] + starts * units) * factor + before
         ascending = np.maximum.accumulate  # which errors in the last digits might prevent
-        return Marks(raw_counts, span, lengths, gaps, ascending(about), ascending(about + lengths))
+        return Marks(raw_counts, span, lengths, gaps, ascending(about), ascending(about + lengths), TOTAL * factor * PLACE_ERROR)
 
     def _offsets(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The runs of lattice points, and where the spans of these start and end in them."""
@@ -163,7 +163,7 @@ class Measure:
             rest -= mass
         return 1 + index * DECADE_POINTS + offset
 
-    def _grids(self, index: int) -> tuple[Grid, ...]:
+    def _grids(self, index: int) -> tuple[DecadeGrid, ...]:
         """The grids of a decade, the coarsest first; every point of one is a point of all finer ones."""
         if index not in self._decades:
             decade = index + LOWEST_DECADE
@@ -178,7 +178,7 @@ class Measure:
             for digits in range(1, DIGITS + 1):
                 if parts[digits]:
                     finer = sum(parts[digits:])  # each grid has parts * spacing per point: the same mass for the same stretch
-                    grids.append(Grid(parts[digits] * spacings[digits], spacings[digits], finer * spacings[digits]))
+                    grids.append(DecadeGrid(parts[digits] * spacings[digits], spacings[digits], finer * spacings[digits]))
             self._decades[index] = tuple(grids)
         return self._decades[index]
 

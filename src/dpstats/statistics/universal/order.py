@@ -22,7 +22,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import RankLoss, draw_piece
-from dpstats.statistics.universal.line import Cut, Stretch
+from dpstats.statistics.universal.line import CutLine, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL
 
 COINS = 1 << 16
@@ -51,7 +51,7 @@ class Place(NamedTuple):
     raw_below: int
 
 
-class Groups(NamedTuple):
+class WholeGroups(NamedTuple):
     """Decimals that follow one another among the rows, each with all its rows, and how many rows lie below the first of them."""
 
     ordinals: NDArray[np.int64]
@@ -81,16 +81,16 @@ class Order:
         start, mass = MIXED.span(ordinal)
         return start * COINS, mass
 
-    def count_group(self, ordinal: int) -> Groups:
+    def count_group(self, ordinal: int) -> WholeGroups:
         """One decimal."""
         assert self.column.dtype is not None
         cuts = [lowest_value_at(ordinal, self.column.dtype), lowest_value_at(ordinal + 1, self.column.dtype)]
         below, up_to = self.column.counts_below(cuts)
         if ordinal == HIGHEST_ORDINAL:  # infinite rows count as the highest decimal
             up_to = self.raw_rows
-        return Groups(np.array([ordinal]), np.array([up_to - below]), below)
+        return WholeGroups(np.array([ordinal]), np.array([up_to - below]), below)
 
-    def cells(self, groups: Groups) -> Cells:
+    def cells(self, groups: WholeGroups) -> Cells:
         """The cells of the groups."""
         known = self._cells.ordinals
         new = np.searchsorted(known, groups.ordinals, side="left") == np.searchsorted(known, groups.ordinals, side="right")
@@ -157,7 +157,7 @@ def draw_in_group(order: Order, ordinal: int, target: Fraction, slope: Fraction)
     return _draw_among(order, part, RankLoss(target, slope, slope), group)
 
 
-def _draw_among(order: Order, part: Part, loss: RankLoss, groups: Groups, stretches: Sequence[Stretch] = ()) -> Place:
+def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, stretches: Sequence[Stretch] = ()) -> Place:
     """Draw a place from a part, given those of its decimals that are not all clipped."""
     if part.low == part.high:
         return Place(part.low, MIXED.ordinal_at(min(part.low, LINE - 1) // COINS), part.raw_first)
@@ -171,7 +171,7 @@ def _draw_among(order: Order, part: Part, loss: RankLoss, groups: Groups, stretc
     raw_below = raw_up_to = part.raw_first
     if begin < end:
         raw_below, raw_up_to = int(raw_ends[begin] - cells.raw_counts[begin]), int(raw_ends[end - 1])
-    cut = Cut(
+    cut = CutLine(
         part.low,
         part.high,
         MIXED.marks(seen.ordinals, seen.raw_counts, seen.coins, COINS),
@@ -186,7 +186,7 @@ def _draw_among(order: Order, part: Part, loss: RankLoss, groups: Groups, stretc
     return Place(cell_start, ordinal, order.raw_below_cell(position) if piece.hidden else piece.raw_below)
 
 
-def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow) -> Groups:
+def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow) -> WholeGroups:
     """The decimals of a window, every one complete.
 
     The outermost ones may have rows outside the window that round to the same decimal. Such a decimal is left out where all of it
@@ -206,4 +206,4 @@ def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow) -> Groups:
             ordinals, raw_counts = ordinals[:-1], raw_counts[:-1]
         else:
             raw_counts[-1:] = order.count_group(int(ordinals[-1])).raw_counts
-    return Groups(ordinals, raw_counts, raw_below)
+    return WholeGroups(ordinals, raw_counts, raw_below)

@@ -21,7 +21,7 @@ from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
 from dpstats.statistics.universal.decimals import lattice_groups
 from dpstats.statistics.universal.draw import RankLoss, draw_piece, symmetric_slope
 from dpstats.statistics.universal.grain import GRAIN_SHARE, grain_reach, suited_measure
-from dpstats.statistics.universal.line import Cut
+from dpstats.statistics.universal.line import CutLine
 from dpstats.statistics.universal.measure import TOTAL, Measure
 
 
@@ -38,11 +38,11 @@ def draw_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbo
     return measure.ordinal_at(position)
 
 
-def window_pieces(window: OrderWindow, measure: Measure) -> Cut:
+def window_pieces(window: OrderWindow, measure: Measure) -> CutLine:
     """The whole line cut at the decimals of a window.
 
     The outermost decimals may have further rows outside the window; their loss depends on the side of them that is inside.
     """
     groups = lattice_groups(window)
     marks = measure.marks(groups.ordinals, groups.raw_counts)
-    return Cut(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)
+    return CutLine(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)
