@@ -115,7 +115,7 @@ def test_a_word_beside_a_boundary_is_in_doubt_and_drawn_exactly_where_a_draw_wit
     quick = quick_weights(cut, loss)
     ends = cumulative(_piece_weights(cut, loss)(512)[0])
     wrong = 0
-    for end in ends[:-1]:
+    for end in filter(None, ends[:-1]):
         boundary = (end << 128) // ends[-1]
         for word in (boundary - 1, boundary + 1):
             exact = bisect_left(ends, (word * ends[-1] >> 128) + 1)

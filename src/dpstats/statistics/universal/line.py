@@ -9,9 +9,10 @@ Source     draw.proof.md, section on floats
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -69,11 +70,19 @@ class Marks:
     @classmethod
     def listed(cls, spans: Sequence[tuple[int, int]], raw_counts: Sequence[int]) -> Marks:
         """Stretches [start, end) that are listed one by one."""
-        starts, ends = [start for start, _ in spans], [end for _, end in spans]
-        lengths = [end - start for start, end in spans]
-        gaps = [start - end for start, end in zip(starts[1:], ends[:-1], strict=True)]
-        floats = [np.array([float(number) for number in numbers]) for numbers in (lengths, gaps, starts, ends)]
-        return cls(np.array(raw_counts, dtype=np.int64), lambda index: spans[index], *floats, max(ends, default=0) * PLACE_ERROR)
+
+        def floats(numbers: Iterable[int]) -> Floats:
+            return np.array([float(number) for number in numbers])
+
+        return cls(
+            raw_counts=np.array(raw_counts, dtype=np.int64),
+            span=spans.__getitem__,
+            lengths=floats(end - start for start, end in spans),
+            gaps=floats(after - before for (_, before), (after, _) in pairwise(spans)),
+            starts=floats(start for start, _ in spans),
+            ends=floats(end for _, end in spans),
+            doubt=max((end for _, end in spans), default=0) * PLACE_ERROR,
+        )
 
     def __len__(self) -> int:
         return len(self.raw_counts)

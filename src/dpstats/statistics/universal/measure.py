@@ -56,8 +56,8 @@ _FLOAT_ANCHORS, _FLOAT_UNITS = (np.array([float(number) for number in numbers]) 
 
 
 def _position(run: int, offset: int) -> int:
-    """The position on the line of an offset in a run: zero is run 0, positive decades are runs 1, 2, ... from the smallest on, and
-    negative ones -1, -2, ..."""
+    """The position of an offset in a run: run 0 is zero, runs 1, 2, ... are the positive decades from the smallest on, and runs
+    -1, -2, ... the negative ones."""
     return _ANCHORS[run] + offset * _UNITS[run]
 
 
