@@ -539,7 +539,8 @@ def opendp_mean() -> Mean:
     @functools.cache
     def measurement(rows: int, epsilon: float, bounds: tuple[float, float]) -> Any:
         clamped = space >> peer.t.then_clamp(bounds) >> peer.t.then_resize(rows, constant=sum(bounds) / 2)
-        made = clamped >> peer.t.then_mean()  # type: ignore[no-untyped-call]
+        then_mean: Any = peer.t.then_mean
+        made = clamped >> then_mean()
         return peer.binary_search_chain(lambda scale: made >> peer.m.then_laplace(scale), d_in=1, d_out=epsilon)
 
     return lambda rows, epsilon, bounds: float(measurement(len(rows), epsilon, bounds)(rows))

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.universal.decimals import Number, ordinal_of
-from dpstats.statistics.universal.draw import CLIP, Stretch
+from dpstats.statistics.universal.draw import CLIP
+from dpstats.statistics.universal.line import Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL, Measure
 from tests.laws.mechanisms import exponential_of_minus
 

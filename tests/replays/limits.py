@@ -21,7 +21,8 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.clipped import cells
 from dpstats.statistics.universal import limits
-from dpstats.statistics.universal.draw import Piece, RankLoss, draw_piece
+from dpstats.statistics.universal.draw import RankLoss, draw_piece
+from dpstats.statistics.universal.line import Piece
 from dpstats.statistics.universal.measure import MIXED
 from tests.laws.mechanisms import exponential_of_minus
 

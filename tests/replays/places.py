@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
@@ -15,19 +16,16 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow
 from dpstats.statistics import winsorized
 from dpstats.statistics.clipped import cells
 from dpstats.statistics.universal import grain, intervals, order, single, tails
-from dpstats.statistics.universal.decimals import LatticeGroup
-from dpstats.statistics.universal.draw import Piece, RankLoss, draw_piece
+from dpstats.statistics.universal.draw import RankLoss, draw_piece
+from dpstats.statistics.universal.line import Integers, Piece
 from tests.laws.mechanisms import exponential_of_minus
 from tests.replays.limits import Push, Replay, nats_lost
-
-Coins = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class PlaceReplay(Replay):
@@ -43,8 +41,7 @@ class PlaceReplay(Replay):
             stack.enter_context(patch.object(grain, "sample_discrete_laplace", self._noise_on(lambda: self._raw_grain)))
             for drawing in (single, order):
                 stack.enter_context(patch.object(drawing, "draw_piece", self._draw))
-            stack.enter_context(patch.object(order.Order, "meet", lambda order, groups: None))
-            stack.enter_context(patch.object(order.Order, "_draw_coins", lambda order, group: coins_of(group)))
+            stack.enter_context(patch.object(order.Order, "_draw_coins", lambda order, *groups: fixed_cells(*groups)))
             stack.enter_context(patch.object(cells, "raw_cells_of", self._keep_cells))
             stack.enter_context(patch.object(cells, "sample_discrete_laplace", self._cell_noise))
             return mechanism(column)
@@ -65,6 +62,7 @@ class PlaceReplay(Replay):
 
     def _draw(self, pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tuple[Piece, int]:
         position: int = self._next(lambda: draw_piece(pieces, loss, rng)[1])
+        pieces = [piece for piece in pieces if piece.length]
         factors = {nats: exponential_of_minus(nats) for nats in {nats_lost(piece, loss) for piece in pieces}}
         weights = [piece.boost * factors[nats_lost(piece, loss)] for piece in pieces]
         total = sum((weight * piece.length for weight, piece in zip(weights, pieces, strict=True)), Fraction(0))
@@ -73,12 +71,20 @@ class PlaceReplay(Replay):
         return pieces[at[0]], position
 
 
-def coins_of(group: LatticeGroup) -> Coins:
-    """The coins of a decimal's rows, sorted, as `Order` keeps them; each row's is its own."""
-    chooser = random.Random(group.ordinal)
-    drawn = [chooser.randrange(order.COINS) for _ in range(group.raw_count)]
-    coins, counts = np.unique(np.array(drawn, dtype=np.int64), return_counts=True)
-    return coins, np.cumsum(counts)
+def fixed_cells(ordinals: Integers, raw_counts: Integers) -> order.Cells:
+    """The cells of decimals, as `Order` draws them; each row's coin is its own."""
+    rows: list[tuple[int, int]] = []
+    for ordinal, raw_count in zip(ordinals.tolist(), raw_counts.tolist(), strict=True):
+        chooser = random.Random(ordinal)
+        rows += sorted((ordinal, chooser.randrange(order.COINS)) for _ in range(raw_count))
+    return cells_of(rows)
+
+
+def cells_of(rows: Sequence[tuple[int, int]]) -> order.Cells:
+    """The cells of rows that are given by decimal and coin, in order."""
+    counts = Counter(rows)
+    pairs = np.array(list(counts), dtype=np.int64).reshape(-1, 2)
+    return order.Cells(pairs[:, 0], pairs[:, 1], np.array(list(counts.values()), dtype=np.int64))
 
 
 _raw_grain = grain.raw_grain

@@ -20,18 +20,22 @@ def unshared_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], 
 
 def free_place(order: Order, ordinal: int, target: Fraction, slope: Fraction) -> Place:
     """A place among the rows of a decimal. Mistake: the cell of the row at the target itself, without a draw."""
-    group, raw_below = order.count_group(ordinal)
+    group = order.count_group(ordinal)
     start, width = order.span(ordinal)
-    rank = min(max(math.floor(target), raw_below), raw_below + max(group.raw_count - 1, 0))
-    for cell in order.cells(group, raw_below, rank, rank + 1) if group.raw_count else []:
-        return Place(start + cell.coin * width, ordinal, cell.raw_below)
-    return Place(start, ordinal, raw_below)
+    rank = min(max(math.floor(target), group.raw_below), group.raw_below + max(int(group.raw_counts[0]) - 1, 0))
+    raw_up_to = group.raw_below
+    _, coins, raw_counts = order.cells(group)
+    for coin, raw_count in zip(coins.tolist(), raw_counts.tolist(), strict=True):
+        if raw_up_to + raw_count > rank:
+            return Place(start + coin * width, ordinal, raw_up_to)
+        raw_up_to += raw_count
+    return Place(start, ordinal, group.raw_below)
 
 
 def overlapping_side(order: Order, place: Place, upward: bool) -> Part:
     """The rows above (or below) a place. Mistake: the rows of its decimal are on both, which then cost twice."""
-    group, raw_below = order.count_group(place.ordinal)
+    group = order.count_group(place.ordinal)
     start, width = order.span(place.ordinal)
     if upward:
-        return Part(start, LINE, raw_below, order.raw_rows)
-    return Part(0, start + COINS * width, 0, raw_below + group.raw_count)
+        return Part(start, LINE, group.raw_below, order.raw_rows)
+    return Part(0, start + COINS * width, 0, group.raw_below + int(group.raw_counts[0]))

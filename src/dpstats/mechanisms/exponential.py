@@ -16,6 +16,10 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost, spendable_epsilon
@@ -29,18 +33,30 @@ WeightBounds = Callable[[int], tuple[Sequence[int], Sequence[int]]]
 
 CLAIM = "epsilon-DP if every score moves by at most sensitivity"
 MONOTONIC_CLAIM = "epsilon-DP if every score moves by at most sensitivity, and all of them in the same direction"
-_FIRST_BITS = 128
+_FIRST_BITS, _WORD_BITS = 128, 64
 _LOWEST_SCORE = Fraction(-(2**1024))
 
 
-def choose(weight_bounds: WeightBounds, rng: RandomSource) -> int:
+class QuickWeights(NamedTuple):
+    """The weights as floats, each within `error` of the exact one, relatively; 0 is exact."""
+
+    weights: NDArray[np.float64]
+    error: float
+
+
+def choose(weight_bounds: WeightBounds, rng: RandomSource, quick: QuickWeights | None = None) -> int:
     """An index drawn with probability exactly weight / total weight, for positive real weights known by their brackets.
 
     A uniform u in [0, 1) is known to lie in [word, word + 1) / 2**bits. The index is settled once the bracketed cumulative
-    weights show that u * total falls inside one candidate for every u in that range; otherwise both get more bits.
+    weights show that u * total falls inside one candidate for every u in that range; otherwise both get more bits. Quick weights
+    settle the same index nearly always, and brackets are asked for only where they leave a doubt.
     """
     bits = _FIRST_BITS
     word = random_bits(rng, bits)
+    if quick is not None:
+        settled = settled_index(quick, word >> (bits - _WORD_BITS))
+        if settled is not None:
+            return settled
     while True:
         lows, highs = weight_bounds(bits)
         ends_low, ends_high = cumulative(lows), cumulative(highs)
@@ -51,6 +67,17 @@ def choose(weight_bounds: WeightBounds, rng: RandomSource) -> int:
             return index
         word = (word << bits) | random_bits(rng, bits)
         bits *= 2
+
+
+def settled_index(quick: QuickWeights, word: int) -> int | None:
+    """The index of all u in [word, word + 1) / 2**64; None where rounding leaves a doubt."""
+    ends = np.cumsum(quick.weights)  # adds one by one, so that its error is at most one unit roundoff for each
+    slack = 4 * (quick.error + (len(ends) + 8) * 2.0**-53)
+    total = float(ends[-1])
+    at_least = math.ldexp(word, -_WORD_BITS) * total * (1 - slack)
+    at_most = math.ldexp(word + 1, -_WORD_BITS) * total * (1 + slack)
+    index = int(np.searchsorted(ends, at_most, side="left"))
+    return index if index < len(ends) and (index == 0 or float(ends[index - 1]) <= at_least) else None
 
 
 def score_weights(scores: Sequence[Fraction], rate: Fraction) -> WeightBounds:

@@ -13,15 +13,8 @@ from scipy.stats import chi2
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.summaries import WindowRequest
-from dpstats.statistics.universal.draw import (
-    CLIP,
-    Piece,
-    RankLoss,
-    Stretch,
-    boosted,
-    draw_piece,
-    symmetric_slope,
-)
+from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
+from dpstats.statistics.universal.line import CutLine, Marks, Piece, Stretch
 from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure
 from dpstats.statistics.universal.single import window_pieces
 from dpstats.testing import seeded
@@ -126,8 +119,8 @@ def test_every_broken_twin_is_refuted(twin: object) -> None:
 
 
 def test_draws_follow_the_law_and_not_one_with_other_slopes() -> None:
-    plain = [Piece(0, 50, 0, 0), Piece(50, 1, 0, 2), Piece(51, 1, 2, 2), Piece(52, 1, 2, 3), Piece(53, 40, 3, 3)]
-    pieces = boosted([*plain, Piece(93, 9, 3, 3, True)], [Stretch(40, 60, 3)])
+    marks = Marks.listed([(50, 51), (52, 53), (93, 94)], [2, 1, 0])
+    pieces = CutLine(0, 103, marks, 0, hidden_above=True).boosted([Stretch(40, 60, 3)])
     loss = RankLoss(Fraction(3, 2), Fraction(2), Fraction(3, 2))
     rng = seeded(11)
     draws = Counter(draw_piece(pieces, loss, rng)[0] for _ in range(6_000))

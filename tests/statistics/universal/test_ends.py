@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from statistics import NormalDist
@@ -16,15 +15,16 @@ from hypothesis import strategies as st
 
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.summaries import OrderWindow
 from dpstats.statistics.universal import draw, ends, intervals, order
-from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroup
-from dpstats.statistics.universal.draw import Piece, RankLoss, Stretch, symmetric_slope
+from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroups
+from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
 from dpstats.statistics.universal.ends import End, Released, can_be_drawn, draw_ends, rows_to_end
-from dpstats.statistics.universal.order import Order, Place, draw_in_group
+from dpstats.statistics.universal.line import Integers, Marks, Piece, Stretch
+from dpstats.statistics.universal.order import Cells, Order, Place, draw_in_group
 from dpstats.testing import seeded
 from tests.laws.mechanisms import exponential_of_minus
 from tests.replays.limits import nats_lost
+from tests.replays.places import cells_of
 from tests.twins import ends as broken_ends
 from tests.twins.ends import free_place, overlapping_side, unshared_ends
 
@@ -50,6 +50,14 @@ class ToyMeasure:
         """The decimal that owns a position."""
         return max(ordinal for ordinal in range(3) if self.span(ordinal)[0] <= position)
 
+    def marks(self, ordinals: Integers, raw_counts: Integers, coins: Integers, factor: int) -> Marks:
+        """Where the cells of decimals lie."""
+        starts = [
+            self.span(ordinal)[0] * factor + coin * self.span(ordinal)[1] for ordinal, coin in zip(ordinals, coins, strict=True)
+        ]
+        spans = [(start, start + self.span(ordinal)[1]) for start, ordinal in zip(starts, ordinals, strict=True)]
+        return Marks.listed(spans, raw_counts)
+
 
 def start_of(row: Row) -> int:
     """Where a row's cell starts."""
@@ -70,16 +78,12 @@ def heavy(low: int, high: int) -> list[Stretch]:
 def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Three decimals with four coins each, so that every outcome can be enumerated."""
 
-    def toy_groups(window: OrderWindow) -> list[LatticeGroup]:
-        return [LatticeGroup(int(v), int(c)) for v, c in zip(window.raw_values, window.raw_counts, strict=True)]
-
     for module in (order, ends, intervals, broken_ends):
         monkeypatch.setattr(module, "COINS", COINS)
         monkeypatch.setattr(module, "LINE", LINE)
     monkeypatch.setattr(order, "MIXED", ToyMeasure())
-    monkeypatch.setattr(order, "lattice_groups", toy_groups)
+    monkeypatch.setattr(order, "lattice_groups", lambda window: LatticeGroups(window.raw_values, window.raw_counts))
     monkeypatch.setattr(order, "lowest_value_at", lambda ordinal, dtype: ordinal)
-    monkeypatch.setattr(order.Order, "meet", lambda order, groups: None)
     monkeypatch.setattr(ends, "stretches_beside", lambda low, high, *others, **named: heavy(low, high))
     monkeypatch.setattr(intervals, "shells_around", lambda low, high, *others, **named: heavy(low, high))
     return monkeypatch
@@ -108,9 +112,8 @@ class Recorder:
 def exact_laws(patch: pytest.MonkeyPatch, table: Sequence[Row], run: Callable[[Order], Place | None]) -> list[Law]:
     """The laws of all draws of a run from rows with known coins; of a place that needs no draw, that it is certain."""
 
-    def held(self: object, group: LatticeGroup) -> object:
-        coins = Counter(coin for decimal, coin in table if decimal == group.ordinal)
-        return np.array(sorted(coins)), np.cumsum([coins[coin] for coin in sorted(coins)])
+    def held(self: object, ordinals: Integers, raw_counts: Integers) -> Cells:
+        return cells_of(sorted((decimal, coin) for decimal, coin in table if decimal in ordinals))
 
     recorder = Recorder()
     patch.setattr(order.Order, "_draw_coins", held)

@@ -13,13 +13,15 @@ import pytest
 
 from dpstats.engines.tables.given import as_column
 from dpstats.foundations.privacy import Neighbors
-from dpstats.foundations.summaries import OrderWindow
 from dpstats.statistics.universal import many, order
-from dpstats.statistics.universal.decimals import LatticeGroup, float_of, ordinal_of
-from dpstats.statistics.universal.draw import CLIP, Piece, RankLoss, Stretch
+from dpstats.statistics.universal.decimals import LatticeGroups, float_of, ordinal_of
+from dpstats.statistics.universal.draw import CLIP, RankLoss
+from dpstats.statistics.universal.line import Integers, Marks, Piece, Stretch
+from dpstats.statistics.universal.order import Cells
 from dpstats.testing import seeded
 from tests.laws.mechanisms import exponential_of_minus
 from tests.privacy_loss.exact import largest_log_ratio
+from tests.replays.places import cells_of
 from tests.statistics.tables import ugly_columns
 
 MASSES = (2, 1, 3)  # the toy line: three "decimals" 0, 1, 2
@@ -42,20 +44,24 @@ class ToyMeasure:
         """The decimal that owns a position."""
         return max(ordinal for ordinal in range(3) if self.span(ordinal)[0] <= position)
 
+    def marks(self, ordinals: Integers, raw_counts: Integers, coins: Integers, factor: int) -> Marks:
+        """Where the cells of decimals lie."""
+        starts = [
+            self.span(ordinal)[0] * factor + coin * self.span(ordinal)[1] for ordinal, coin in zip(ordinals, coins, strict=True)
+        ]
+        spans = [(start, start + self.span(ordinal)[1]) for start, ordinal in zip(starts, ordinals, strict=True)]
+        return Marks.listed(spans, raw_counts)
+
 
 @pytest.fixture
 def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Three decimals with two coins each, so that every outcome can be enumerated."""
 
-    def toy_groups(window: OrderWindow, known: object = None) -> list[LatticeGroup]:
-        return [LatticeGroup(int(v), int(c)) for v, c in zip(window.raw_values, window.raw_counts, strict=True)]
-
     for module in (order, many):
         monkeypatch.setattr(module, "COINS", TOY_COINS)
         monkeypatch.setattr(module, "LINE", TOY_LINE)
         monkeypatch.setattr(module, "MIXED", ToyMeasure())
-    monkeypatch.setattr(order, "lattice_groups", toy_groups)
-    monkeypatch.setattr(order.Order, "meet", lambda order, groups: None)
+    monkeypatch.setattr(order, "lattice_groups", lambda window: LatticeGroups(window.raw_values, window.raw_counts))
     monkeypatch.setattr(many.Node, "stretches", lambda node: [Stretch(0, 3, 2)] if node.root is not None else [])
     return monkeypatch
 
@@ -69,9 +75,8 @@ def joint_law(
     for toss in tosses:
         coins = assign(table, toss)
 
-        def held(self: object, group: LatticeGroup, coins: Coins = coins) -> object:
-            values, counts = np.unique(np.array(coins.get(group.ordinal, ()), dtype=np.int64), return_counts=True)
-            return values, np.cumsum(counts)
+        def held(self: object, ordinals: Integers, raw_counts: Integers, coins: Coins = coins) -> Cells:
+            return cells_of(sorted((ordinal, coin) for ordinal in ordinals.tolist() for coin in coins.get(ordinal, ())))
 
         patch.setattr(order.Order, "_draw_coins", held)
         for view, probability in _all_runs(patch, table, epsilon):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -74,4 +75,7 @@ def test_the_measures_differ_in_what_whole_numbers_weigh() -> None:
 @example(ordinals=[0, 1, -1, HIGHEST_ORDINAL, -HIGHEST_ORDINAL])
 @example(ordinals=[ordinal_of(value) for value in (1, 10, 12.99, -12.99, 0.01, 1e-5, 1e300, 9.99999999999999)])
 def test_many_spans_at_once_are_those_of_each_point(measure: Measure, ordinals: list[int]) -> None:
-    assert measure.spans(ordinals) == [measure.span(ordinal) for ordinal in ordinals]
+    points = sorted(set(ordinals))
+    marks = measure.marks(np.array(points, dtype=np.int64), np.ones(len(points), dtype=np.int64))
+    spans = [measure.span(point) for point in points]
+    assert [marks.span(index) for index in range(len(points))] == [(start, start + mass) for start, mass in spans]

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import cumulative
-from dpstats.statistics.universal.draw import Mark, RankLoss, draw_piece, pieces_between, symmetric_slope
+from dpstats.statistics.universal.draw import RankLoss, draw_piece, symmetric_slope
+from dpstats.statistics.universal.line import CutLine, Marks
 
 FINEST_OCTAVE, OCTAVES = -400, 800
 """From 2**-400 to 2**400, so that floats hold the squares of magnitudes and of what is computed from them."""
@@ -89,8 +90,8 @@ def draw_cell(raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, 
 
 def _draw_place(raw_counts: Sequence[int], ends: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource) -> int:
     """A place on the line of cells that begin and end at `ends`."""
-    marks = [Mark(ends[cell], ends[cell + 1], count) for cell, count in enumerate(raw_counts) if count]
+    filled = [cell for cell, count in enumerate(raw_counts) if count]
+    marks = Marks.listed([(ends[cell], ends[cell + 1]) for cell in filled], [raw_counts[cell] for cell in filled])
     slope = symmetric_slope(quantile, epsilon, Neighbors.ADD_REMOVE)
     loss = RankLoss(quantile * sum(raw_counts), slope, slope)
-    pieces = pieces_between(0, ends[-1], marks, 0, hidden_below=False, hidden_above=False)
-    return draw_piece(pieces, loss, rng)[1]
+    return draw_piece(CutLine(0, ends[-1], marks, 0), loss, rng)[1]

@@ -9,11 +9,14 @@ Pareto law. Only released places enter, so no claim depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, decade_and_mantissa, fraction_of, ordinal_of
-from dpstats.statistics.universal.draw import Stretch
+import numpy as np
+
+from dpstats.foundations.rounding import nearest_float
+from dpstats.statistics.universal.decimals import DIGITS, decade_and_mantissa, float_of, fraction_of, ordinals_of
+from dpstats.statistics.universal.line import Stretch
 from dpstats.statistics.universal.measure import MIXED
 
 _EMPHASIS = 10**9
@@ -42,9 +45,10 @@ def flat_up_to(octaves: int) -> dict[int, Fraction]:
 
 def tied_at(low: int, high: int, place: int) -> list[Stretch]:
     """Further mass within [low, high) on a lattice point where rows may well be tied: one of few digits."""
+    if not place or decade_and_mantissa(abs(place))[1] % _FEW_DIGITS:
+        return []
     start, mass = MIXED.span(place)
-    stretch = _stretch(low, high, start, start + mass, Fraction(_EMPHASIS, 2))
-    return [stretch] if stretch.boost and abs(place) and not decade_and_mantissa(abs(place))[1] % _FEW_DIGITS else []
+    return _within(low, high, [(start, start + mass, Fraction(_EMPHASIS, 2))])
 
 
 def stretches_beside(
@@ -59,17 +63,14 @@ def stretches_beside(
 ) -> list[Stretch]:
     """Stretches within [low, high) of the line, stretched by `factor`, above (or below) the lattice point `place`."""
     start, mass = MIXED.span(place)
-    stretches = [_stretch(low, high, start * factor, (start + mass) * factor, place_weight)]
+    inner = start, start + mass
+    shells = [(*inner, place_weight)]
     if scale > 0:
-        inner = start, start + mass
-        for exponent, weight in weights.items():
-            reach = scale * Fraction(2) ** exponent
-            end, end_mass = MIXED.span(_nearest(fraction_of(place) + (reach if upward else -reach)))
-            outer = end, end + end_mass
-            shell = (inner[0], outer[1]) if upward else (outer[0], inner[1])
-            stretches.append(_stretch(low, high, shell[0] * factor, shell[1] * factor, weight))
+        reaches = [nearest_float(scale * Fraction(2) ** exponent) for exponent in weights]
+        for outer, weight in zip(_spans_beside(place, reaches, upward), weights.values(), strict=True):
+            shells.append((inner[0], outer[1], weight) if upward else (outer[0], inner[1], weight))
             inner = outer
-    return [stretch for stretch in stretches if stretch.boost]
+    return _within(low, high, [(start * factor, end * factor, weight) for start, end, weight in shells])
 
 
 def shells_around(
@@ -83,27 +84,30 @@ def shells_around(
     """
     start, mass = MIXED.span(place)
     inner = start, start + mass
-    size = abs(fraction_of(place)) or Fraction(1)
-    magnitude = _magnitude(size)
-    stretches = [_stretch(low, high, start * factor, (start + mass) * factor, Fraction(_EMPHASIS))]
-    for exponent in range(magnitude - _FINER, max(magnitude, 0) + _COARSER):
-        reach = Fraction(2) ** exponent
-        end, end_mass = MIXED.span(_nearest(fraction_of(place) + (reach if upward else -reach)))
-        outer = end, end + end_mass
-        shell = (inner[1], outer[1]) if upward else (outer[0], inner[0])
+    magnitude = _magnitude(abs(fraction_of(place)) or Fraction(1))
+    exponents = range(magnitude - _FINER, max(magnitude, 0) + _COARSER)
+    shells = [(*inner, Fraction(_EMPHASIS))]
+    for exponent, outer in zip(
+        exponents, _spans_beside(place, [2.0 ** min(exponent, 1023) for exponent in exponents], upward), strict=True
+    ):
         octaves = exponent - _magnitude(likely) if likely else 0
-        usual = 1 + Fraction(abs(exponent - magnitude), _USUAL_OCTAVES)
         unlikely = min(8 ** max(0, octaves) * 2 ** max(0, -octaves), _MOST_UNLIKELY)
-        weight = _EMPHASIS / usual**2 / unlikely
-        stretches.append(_stretch(low, high, shell[0] * factor, shell[1] * factor, weight))
+        unusual = (_USUAL_OCTAVES + abs(exponent - magnitude)) ** 2
+        weight = Fraction(_EMPHASIS * _USUAL_OCTAVES**2, unusual * unlikely)
+        shells.append((inner[1], outer[1], weight) if upward else (outer[0], inner[0], weight))
         inner = outer
+    return _within(low, high, [(start * factor, end * factor, weight) for start, end, weight in shells])
+
+
+def _within(low: int, high: int, shells: Iterable[tuple[int, int, Fraction]]) -> list[Stretch]:
+    """Stretches cut to [low, high) whose further mass is a weight times that of [low, high); none with a boost below 1."""
+    cut = [(max(start, low), min(end, high), weight) for start, end, weight in shells]
+    stretches = [
+        Stretch(start, end, (high - low) * weight.numerator // ((end - start) * weight.denominator))
+        for start, end, weight in cut
+        if start < end
+    ]
     return [stretch for stretch in stretches if stretch.boost]
-
-
-def _stretch(low: int, high: int, start: int, end: int, weight: Fraction) -> Stretch:
-    """A stretch cut to [low, high) whose further mass is `weight` times the whole of that; no boost where nothing is left."""
-    start, end = max(start, low), min(end, high)
-    return Stretch(start, end, int((high - low) * weight / (end - start)) if start < end else 0)
 
 
 def _magnitude(size: Fraction) -> int:
@@ -111,7 +115,9 @@ def _magnitude(size: Fraction) -> int:
     return size.numerator.bit_length() - size.denominator.bit_length()
 
 
-def _nearest(value: Fraction) -> int:
-    """The lattice point at a public rational value."""
-    limit = fraction_of(HIGHEST_ORDINAL)
-    return ordinal_of(float(max(-limit, min(limit, value))))
+def _spans_beside(place: int, reaches: Sequence[float], upward: bool) -> list[tuple[int, int]]:
+    """The spans of the lattice points at public distances from a place."""
+    with np.errstate(over="ignore"):  # infinite values have the outermost lattice points
+        values = float_of(place) + np.array(reaches) * (1 if upward else -1)
+    spans = [MIXED.span(ordinal) for ordinal in ordinals_of(values).tolist()]
+    return [(start, start + mass) for start, mass in spans]

@@ -115,21 +115,19 @@ def _signed_ordinals(negative: NDArray[np.bool_], decades: NDArray[np.int64], ma
     return np.where(mantissas == 0, 0, np.where(negative, -magnitudes, magnitudes))
 
 
-class LatticeGroup(NamedTuple):
-    """Rows of a window that the row map takes to one lattice point."""
+class LatticeGroups(NamedTuple):
+    """Rows of a window by the lattice point that the row map takes them to, ascending."""
 
-    ordinal: int
-    raw_count: int
+    ordinals: NDArray[np.int64]
+    raw_counts: NDArray[np.int64]
 
 
-def lattice_groups(window: OrderWindow) -> list[LatticeGroup]:
-    """The window's rows by lattice point, ascending. Only the outermost groups can have further rows outside the window."""
-    if not len(window.raw_values):
-        return []
+def lattice_groups(window: OrderWindow) -> LatticeGroups:
+    """The window's rows by lattice point. Only the outermost groups can have further rows outside the window."""
     ordinals = ordinals_of(window.raw_values)
-    firsts = np.flatnonzero(np.concatenate([[True], ordinals[1:] != ordinals[:-1]]))
-    raw_counts = np.add.reduceat(window.raw_counts, firsts)
-    return list(map(LatticeGroup._make, zip(ordinals[firsts].tolist(), raw_counts.tolist(), strict=True)))
+    firsts = np.flatnonzero(np.concatenate([[True], ordinals[1:] != ordinals[:-1]])[: len(ordinals)])
+    raw_counts = np.add.reduceat(window.raw_counts, firsts) if len(firsts) else window.raw_counts
+    return LatticeGroups(ordinals[firsts], raw_counts)
 
 
 def decade_and_mantissa(magnitude: int) -> tuple[int, int]:

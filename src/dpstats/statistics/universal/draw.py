@@ -6,7 +6,8 @@ Claim      epsilon-DP, where epsilon >= max(u*q, o*(1-q)) + max(o*q, u*(1-q)) un
 Why        The log weight of a place is -o * (rows below - target) or -u * (target - rows below or at), whichever is above 0.
            One row more or less shifts all log weights by amounts from one interval of length epsilon, hence every
            probability by at most exp(epsilon). Clipping the loss is a contraction and shifts by no more.
-Numerics   Masses and ranks are integers, weights are bracketed and drawn exactly by `exponential.choose`
+Numerics   Masses and ranks are integers; weights are floats with proven bounds, and where these leave a doubt, integers that
+           bracket them: `exponential.choose` draws exactly either way
 Source     draw.proof.md
 """
 
@@ -15,16 +16,18 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, random_below
 from dpstats.foundations.rounding import exp_bounds, exp_sequence_bounds
-from dpstats.mechanisms.exponential import WeightBounds, choose
+from dpstats.mechanisms.exponential import QuickWeights, WeightBounds, choose
+from dpstats.statistics.universal.line import MASS_ERROR, UNIT_ROUNDOFF, CutLine, Piece
 
 CLIP = Fraction(64)
 """No place loses more than this many nats, unless a draw says otherwise: a window of ranks is all that it needs to see of the
@@ -66,34 +69,6 @@ class RankLoss:
         return math.floor(self.target - self.clip / self.slope_under)
 
 
-class Piece(NamedTuple):
-    """A stretch of the line on which the rank is constant; hidden ones lie outside the window and are clipped."""
-
-    start: int
-    length: int
-    raw_below: int
-    raw_up_to: int
-    hidden: bool = False
-    boost: int = 1
-    """The public factor by which every place in the piece weighs more than the line's own measure says."""
-
-
-class Stretch(NamedTuple):
-    """A public stretch [start, end) of the line that gets further mass: `boost` times its length."""
-
-    start: int
-    end: int
-    boost: int
-
-
-class Mark(NamedTuple):
-    """Rows that share one place on the line: the stretch [start, end) and how many they are."""
-
-    start: int
-    end: int
-    raw_count: int
-
-
 def symmetric_slope(quantile: Fraction, epsilon: Fraction, neighbors: Neighbors) -> Fraction:
     """The steepest slope, over and under alike, that a target of quantile * n affords."""
     if neighbors is Neighbors.CHANGE_ONE:
@@ -101,55 +76,78 @@ def symmetric_slope(quantile: Fraction, epsilon: Fraction, neighbors: Neighbors)
     return epsilon / (2 * max(quantile, 1 - quantile))
 
 
-def pieces_between(
-    low: int, high: int, marks: Iterable[Mark], raw_below: int, *, hidden_below: bool, hidden_above: bool
-) -> list[Piece]:
-    """Cut the line [low, high) at the marks, which ascend and do not overlap; `raw_below` rows lie below the first one.
-
-    `hidden_below` says that rows of the data which are not among the marks lie left of them, `hidden_above` right of them.
-    """
-    pieces = []
-    place, hidden = low, hidden_below
-    for start, end, count in marks:
-        if start > place:
-            pieces.append(Piece(place, start - place, raw_below, raw_below, hidden))
-        pieces.append(Piece(start, end - start, raw_below, raw_below + count))
-        raw_below += count
-        place, hidden = end, False
-    if high > place:
-        pieces.append(Piece(place, high - place, raw_below, raw_below, hidden or hidden_above))
-    return pieces
-
-
-def boosted(pieces: Sequence[Piece], stretches: Iterable[Stretch]) -> list[Piece]:
-    """The pieces, which cut the line without gaps, and once more those parts of them that lie in a stretch, with its boost."""
-    result = list(pieces)
-    starts = [piece.start for piece in pieces]
-    for start, end, boost in stretches:
-        for piece in pieces[max(0, bisect_right(starts, start) - 1) : bisect_left(starts, end)]:
-            low, high = max(start, piece.start), min(end, piece.start + piece.length)
-            if low < high:
-                result.append(Piece(low, high - low, piece.raw_below, piece.raw_up_to, piece.hidden, boost))
-    return result
-
-
 def draw_piece(pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tuple[Piece, int]:
     """Draw a piece with probability proportional to length * boost * exp(-loss), and a place in it uniformly."""
-    piece = pieces[choose(_piece_weights(pieces, loss), rng)]
+    quick = quick_weights(pieces, loss) if isinstance(pieces, CutLine) else None
+    piece = pieces[choose(_piece_weights(pieces, loss), rng, quick)]
     return piece, piece.start + random_below(rng, piece.length)
+
+
+def quick_weights(cut: CutLine, loss: RankLoss) -> QuickWeights:
+    """length * boost * exp(-min(clip, loss)) of all pieces as floats."""
+    below, up_to = cut.raw_below, cut.raw_up_to
+    over = (below >= loss.first_over) & (below < loss.first_clipped)
+    under = (up_to <= loss.last_under) & (up_to > loss.last_clipped)
+    factors = np.full(len(below), _float_exp(loss.clip))
+    factors[(below < loss.first_over) & (up_to > loss.last_under)] = 1
+    factors[over] = _factors(loss.first_over - loss.target, loss.slope_over, loss.clip, below[over] - loss.first_over)
+    factors[under] = _factors(loss.target - loss.last_under, loss.slope_under, loss.clip, loss.last_under - up_to[under])
+    factors[cut.hidden] = _float_exp(loss.clip)
+    return QuickWeights(cut.masses * factors[cut.places], MASS_ERROR + _FACTOR_ERROR + UNIT_ROUNDOFF)
+
+
+_FACTOR_ERROR = 8 * UNIT_ROUNDOFF
+
+
+def _factors(nearest: Fraction, slope: Fraction, clip: Fraction, raw_steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """exp(-slope * (nearest + steps)) for whole numbers of steps, if it is at least exp(-clip); within _FACTOR_ERROR."""
+    if not len(raw_steps):
+        return np.ones(0)
+    skipped = int(raw_steps.min())  # all pieces may lie far to one side
+    root = 1 << ((int(raw_steps.max()) - skipped).bit_length() + 1) // 2
+    factors: NDArray[np.float64] = _float_exp(slope * (nearest + skipped)) * _powers(slope, root, clip)[raw_steps - skipped]
+    return factors
+
+
+@functools.lru_cache(maxsize=16)
+def _powers(slope: Fraction, root: int, clip: Fraction) -> NDArray[np.float64]:
+    """exp(-slope * k) for k below root**2, if it is at least exp(-clip): products of the first `root` and powers of the next."""
+    bits = _float_bits(clip)
+    few, many = (
+        [_float(bounds, bits) for bounds in zip(*exp_sequence_bounds(Fraction(0), step, root, bits), strict=True)]
+        for step in (slope, slope * root)
+    )
+    return np.outer(many, few).ravel()
+
+
+@functools.lru_cache(maxsize=256)
+def _float_exp(exponent: Fraction) -> float:
+    """exp(-exponent) for exponent >= 0."""
+    bits = _float_bits(exponent)
+    return _float(exp_bounds(exponent, bits), bits)
+
+
+def _float_bits(exponent: Fraction) -> int:
+    """Bits with which exp(-exponent), and what is larger, is known to more than 60 bits of its own."""
+    return 64 + math.ceil(exponent * Fraction(3, 2))
+
+
+def _float(bounds: tuple[int, int], bits: int) -> float:
+    """A float within the brackets of a factor: their middle, rounded once."""
+    return math.ldexp(float(sum(bounds)), -bits - 1)
 
 
 def _piece_weights(pieces: Sequence[Piece], loss: RankLoss) -> WeightBounds:
     """Brackets of length * boost * exp(-min(clip, loss)) for each piece, by way of a table of the exponentials."""
-    entries = [_table_entry(piece, loss) for piece in pieces]
-    masses = [piece.length * piece.boost for piece in pieces]
-    skipped = min((entry for entry in entries if entry > 1), default=2) // 2 - 1  # all pieces may lie far to one side
-    steps = max(entries, default=0) // 2 - skipped
-    entries = [entry - 2 * skipped if entry > 1 else entry for entry in entries]
-    nearest_over = loss.first_over + skipped - loss.target
-    nearest_under = loss.target - loss.last_under + skipped
 
     def bounds(bits: int) -> tuple[list[int], list[int]]:
+        entries = [_table_entry(piece, loss) for piece in pieces]
+        masses = [piece.length * piece.boost for piece in pieces]
+        skipped = min((entry for entry in entries if entry > 1), default=2) // 2 - 1  # all pieces may lie far to one side
+        steps = max(entries, default=0) // 2 - skipped
+        entries = [entry - 2 * skipped if entry > 1 else entry for entry in entries]
+        nearest_over = loss.first_over + skipped - loss.target
+        nearest_under = loss.target - loss.last_under + skipped
         over = exp_sequence_bounds(nearest_over * loss.slope_over, loss.slope_over, steps, bits)
         under = exp_sequence_bounds(nearest_under * loss.slope_under, loss.slope_under, steps, bits)
         free, clipped = (1 << bits, 1 << bits), exp_bounds(loss.clip, bits)

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from statistics import NormalDist
 
 from dpstats.foundations.summaries import WindowRequest
 from dpstats.statistics.universal.beside import TIED_WEIGHT, stretches_beside
@@ -35,7 +34,6 @@ INWARD_SHARE = Fraction(65, 100)
 CAUTION = 0.8
 """The share of the admissible misses that is aimed at."""
 _STEPS = 100
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -66,14 +64,14 @@ def rows_to_end(quantile: Fraction, rows: float, noise: float, epsilon: float, l
     the end's draw misses its target: inward less often than outward, by an exponential law on either side.
     """
     spread = math.sqrt(float(quantile * (1 - quantile)) * rows + noise)
-    misses, weights = _misses(epsilon)
+    root = max(spread, 1e-9) * math.sqrt(2)
+    misses = [miss / root for miss in _misses(epsilon)]
+    aim = CAUTION * (1 - level) * len(misses)
     low, high = 0.0, 10 * spread + (20 / epsilon if epsilon else 0.0)
     for _ in range(30):
         middle = (low + high) / 2
-        chance = sum(
-            weight * _NORMAL.cdf(-(middle + miss) / max(spread, 1e-9)) for miss, weight in zip(misses, weights, strict=True)
-        )
-        low, high = (middle, high) if chance > CAUTION * (1 - level) / 2 else (low, middle)
+        place = middle / root
+        low, high = (middle, high) if sum([math.erfc(place + miss) for miss in misses]) > aim else (low, middle)
     return high
 
 
@@ -94,17 +92,17 @@ def slopes_of(epsilon: Fraction, upward: bool) -> tuple[Fraction, Fraction]:
 
 
 @lru_cache(maxsize=256)
-def _misses(epsilon: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _misses(epsilon: float) -> tuple[float, ...]:
     """The error of a draw in rows (below 0: it falls short of its target), at equally likely places of its law."""
     if not epsilon:
-        return (0.0,), (1.0,)
+        return (0.0,)
     inward, outward = float(INWARD_SHARE) * epsilon, float(1 - INWARD_SHARE) * epsilon
     short = outward / (inward + outward)
     steps = [(step + 0.5) / _STEPS for step in range(_STEPS)]
     places = [
         math.log(step / short) / inward if step < short else -math.log((1 - step) / (1 - short)) / outward for step in steps
     ]
-    return tuple(places), (1 / _STEPS,) * _STEPS
+    return tuple(places)
 
 
 def draw_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], epsilon: Fraction) -> dict[End, int]:

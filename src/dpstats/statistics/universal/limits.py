@@ -18,23 +18,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
+
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.universal.beside import flat_up_to, shells_around, stretches_beside, tied_at
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
-from dpstats.statistics.universal.draw import (
-    CLIP,
-    Mark,
-    Piece,
-    RankLoss,
-    Stretch,
-    boosted,
-    draw_piece,
-    pieces_between,
-    symmetric_slope,
-)
+from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
+from dpstats.statistics.universal.line import CutLine, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL
 
 SIDE_CLIP, FEW_ROWS = Fraction(28), 400
@@ -133,14 +126,6 @@ class _Line:
         self.rng = rng
         self.raw_rows = column.count()
 
-    def marks(self, loss: RankLoss) -> tuple[int, list[Mark]]:
-        """The rows whose ranks matter to a loss, by where they lie, and how many rows lie below them."""
-        (window,) = self.column.order_windows([WindowRequest(loss.target / max(self.raw_rows, 1), loss.margin())])
-        groups = lattice_groups(window)
-        spans = MIXED.spans([ordinal for ordinal, _ in groups])
-        raw_marks = [Mark(start, start + width, count) for (start, width), (_, count) in zip(spans, groups, strict=True)]
-        return window.raw_below, raw_marks
-
 
 class _LinePart:
     """A stretch of the line between two decimals, with the rows in it: those of rank raw_first + 1 to raw_last."""
@@ -155,18 +140,20 @@ class _LinePart:
         """Rows in the part."""
         return self.raw_last - self.raw_first
 
-    def pieces(self, loss: RankLoss) -> list[Piece]:
+    def pieces(self, loss: RankLoss) -> CutLine:
         """The part, cut where its rows lie; `loss` has its target among the ranks of all rows."""
-        raw_below, raw_seen = self.line.marks(loss)
-        marks = [mark for mark in raw_seen if self.low <= mark.start and mark.end <= self.high]
-        raw_below += sum(mark.raw_count for mark in raw_seen if mark.end <= self.low)
-        raw_up_to = raw_below + sum(mark.raw_count for mark in marks)
+        (window,) = self.line.column.order_windows([WindowRequest(loss.target / max(self.line.raw_rows, 1), loss.margin())])
+        ordinals, raw_counts = lattice_groups(window)
+        begin, end = np.searchsorted(ordinals, [MIXED.ordinal_at(self.low), MIXED.ordinal_at(self.high - 1) + 1]).tolist()
+        raw_below = window.raw_below + int(raw_counts[:begin].sum())
+        raw_up_to = raw_below + int(raw_counts[begin:end].sum())
         hidden_below, hidden_above = raw_below > self.raw_first, raw_up_to < self.raw_last
-        return pieces_between(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
+        marks = MIXED.marks(ordinals[begin:end], raw_counts[begin:end])
+        return CutLine(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
 
     def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> int:
         """The ordinal of a place in the part."""
-        _, position = draw_piece(boosted(self.pieces(loss), stretches), loss, self.line.rng)
+        _, position = draw_piece(self.pieces(loss).boosted(stretches), loss, self.line.rng)
         return MIXED.ordinal_at(position)
 
     def median(self, epsilon: Fraction, clip: Fraction, stretches: Sequence[Stretch] = ()) -> int:

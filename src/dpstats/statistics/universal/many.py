@@ -22,7 +22,8 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest
 from dpstats.statistics.universal.beside import stretches_beside
 from dpstats.statistics.universal.decimals import fraction_of
-from dpstats.statistics.universal.draw import RankLoss, Stretch, symmetric_slope
+from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
+from dpstats.statistics.universal.line import Stretch
 from dpstats.statistics.universal.measure import MIXED
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
 

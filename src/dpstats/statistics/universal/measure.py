@@ -14,18 +14,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpstats.foundations.rounding import cumulative
-from dpstats.statistics.universal.decimals import (
-    DECADE_POINTS,
-    DIGITS,
-    HIGHEST_DECADE,
-    LOWEST_DECADE,
-    decade_and_mantissa,
-)
+from dpstats.statistics.universal.decimals import DECADE_POINTS, DIGITS, HIGHEST_DECADE, LOWEST_DECADE
+from dpstats.statistics.universal.line import PLACE_ERROR, Marks
 
 _PARTS = 10_000
 """A decade's mass is divided in ten-thousandths among its grids."""
@@ -49,6 +47,30 @@ TOTAL = 2 * _HALF + _ZERO
 """The length of the line, the same for every measure."""
 
 
+_ANCHORS = [_HALF, *(_HALF + _ZERO + end * _DECADE_UNIT for end in _WEIGHT_ENDS[:-1])]
+_ANCHORS += [_HALF - end * _DECADE_UNIT for end in reversed(_WEIGHT_ENDS[:-1])]
+"""Where each run starts, counted from 0 outward."""
+_UNITS = [_ZERO, *_WEIGHTS, *reversed(_WEIGHTS)]
+"""What an offset of 1 is in each run."""
+_FLOAT_ANCHORS, _FLOAT_UNITS = (np.array([float(number) for number in numbers]) for numbers in (_ANCHORS, _UNITS))
+
+
+def _position(run: int, offset: int) -> int:
+    """The position of an offset in a run: run 0 is zero, runs 1, 2, ... are the positive decades from the smallest on, and runs
+    -1, -2, ... the negative ones."""
+    return _ANCHORS[run] + offset * _UNITS[run]
+
+
+class DecadeGrid(NamedTuple):
+    """The points of a decade that are `spacing` mantissa units apart, the first of them at the decade's first mantissa."""
+
+    mass: int
+    """What each of its points has of the decade's mass by this grid."""
+    spacing: int
+    period: int
+    """The mass of this grid and of all finer ones on the stretch from one of its points to the next."""
+
+
 class Measure:
     """Whole-number masses on all lattice points."""
 
@@ -59,47 +81,70 @@ class Measure:
         """
         self._grid_parts = grid_parts
         self._small_decade_parts = small_decade_parts
-        self._decades: dict[int, tuple[tuple[int, int, int], ...]] = {}
+        self._decades: dict[int, tuple[DecadeGrid, ...]] = {}
 
     def span(self, ordinal: int) -> tuple[int, int]:
         """The stretch of the line that a lattice point owns: where it starts, and its mass."""
         if ordinal == 0:
             return _HALF, _ZERO
-        decade, mantissa = decade_and_mantissa(abs(ordinal))
-        index = decade - LOWEST_DECADE
-        up_to = at = 0
-        for mass, spacing, first in self._grids(decade):
-            place, rest = divmod(mantissa, spacing)
-            up_to += mass * (place - first + 1)
+        index, offset = divmod(abs(ordinal) - 1, DECADE_POINTS)
+        end = at = 0
+        for mass, spacing, _ in self._grids(index):
+            place, rest = divmod(offset, spacing)
+            end += mass * (place + 1)
             if not rest:
                 at += mass
-        weight = _WEIGHTS[index]
-        end = _WEIGHT_ENDS[index] * _DECADE_UNIT + weight * up_to
-        return (_HALF - end if ordinal < 0 else _HALF + _ZERO + end - weight * at), weight * at
+        run = index + 1 if ordinal > 0 else -index - 1
+        return _position(run, end - at if ordinal > 0 else -end), at * _UNITS[run]
 
-    def spans(self, ordinals: Sequence[int]) -> list[tuple[int, int]]:
-        """`span` of many lattice points at once."""
-        points = np.array(ordinals, dtype=np.int64)
-        indices, offsets = np.divmod(np.abs(points) - 1, DECADE_POINTS)
-        indices[points == 0] = -1
-        spans: list[tuple[int, int]] = [(_HALF, _ZERO)] * len(points)
-        for index in np.unique(indices[indices >= 0]).tolist():
-            places = np.flatnonzero(indices == index)
-            mantissas = offsets[places] + DECADE_POINTS // 9
-            up_to = np.zeros(len(places), dtype=np.int64)  # at most _DECADE_UNIT, below 2**63
-            at = np.zeros(len(places), dtype=np.int64)
-            for mass, spacing, first in self._grids(index + LOWEST_DECADE):
-                counts = mantissas // spacing
-                up_to += mass * (counts - (first - 1))
-                at += mass * (counts * spacing == mantissas)
-            weight, before = _WEIGHTS[index], _WEIGHT_ENDS[index] * _DECADE_UNIT
-            above = _HALF + _ZERO + before
-            below = _HALF - before
-            for place, negative, end, mass in zip(
-                places.tolist(), (points[places] < 0).tolist(), up_to.tolist(), at.tolist(), strict=True
-            ):
-                spans[place] = (below - weight * end if negative else above + weight * (end - mass)), weight * mass
-        return spans
+    def marks(
+        self, ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64], coins: NDArray[np.int64] | None = None, factor: int = 1
+    ) -> Marks:
+        """The spans of ascending lattice points with the rows at each of them, or of cells in them: the line is stretched by
+        `factor`, and of the equal cells that a point is cut into these are the ones with the numbers `coins`."""
+        runs, starts, ends = self._offsets(ordinals)
+        cells = np.zeros(len(runs), dtype=np.int64) if coins is None else coins
+        units = _FLOAT_UNITS[runs]
+        lengths = (ends - starts) * units
+        before, after = cells * lengths, (factor - 1 - cells) * lengths  # of the same point
+        gaps = np.where(
+            ordinals[1:] == ordinals[:-1],
+            (np.diff(cells) - 1) * lengths[1:],
+            (starts[1:] - ends[:-1]) * units[1:] * factor + (after[:-1] + before[1:]),
+        )
+
+        def span(index: int) -> tuple[int, int]:
+            start, end = (_position(int(runs[index]), int(offsets[index])) for offsets in (starts, ends))
+            first = start * factor + int(cells[index]) * (end - start)
+            return first, first + end - start
+
+        for index in np.flatnonzero(runs[1:] != runs[:-1]).tolist():
+            gaps[index] = float(span(index + 1)[0] - span(index)[1])
+        about = (_FLOAT_ANCHORS[runs] + starts * units) * factor + before
+        ascending = np.maximum.accumulate  # which errors in the last digits might prevent
+        return Marks(raw_counts, span, lengths, gaps, ascending(about), ascending(about + lengths), TOTAL * factor * PLACE_ERROR)
+
+    def _offsets(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The runs of lattice points, and where the spans of these start and end in them."""
+        indices, offsets = np.divmod(np.abs(ordinals) - 1, DECADE_POINTS)
+        ends = np.ones(len(ordinals), dtype=np.int64)  # at most _DECADE_UNIT, below 2**63
+        at = np.ones(len(ordinals), dtype=np.int64)
+        cuts = np.flatnonzero(indices[1:] != indices[:-1]) + 1
+        for start, stop in pairwise([0, *cuts.tolist(), len(ordinals)]):
+            if start < stop and ordinals[start]:
+                ends[start:stop], at[start:stop] = self._ends_in_decade(int(indices[start]), offsets[start:stop])
+        negative = ordinals < 0
+        runs = np.where(ordinals == 0, 0, np.where(negative, -indices - 1, indices + 1))
+        return runs, np.where(negative, -ends, ends - at), np.where(negative, at - ends, ends)
+
+    def _ends_in_decade(self, index: int, offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The masses of a decade up to its points, and at them."""
+        ends = at = np.zeros(len(offsets), dtype=np.int64)
+        for mass, spacing, _ in self._grids(index):
+            places = offsets // spacing
+            ends = ends + mass * (places + 1)
+            at = at + mass * (places * spacing == offsets)
+        return ends, at
 
     def ordinal_at(self, position: int) -> int:
         """The lattice point that owns a position on the line [0, TOTAL)."""
@@ -108,31 +153,34 @@ class Measure:
         if position < _HALF + _ZERO:
             return 0
         index = bisect_right(_WEIGHT_ENDS, (position - _HALF - _ZERO) // _DECADE_UNIT) - 1
-        low, high = index * DECADE_POINTS, (index + 1) * DECADE_POINTS
-        while high - low > 1:  # the first point of the decade that ends beyond the position
-            middle = (low + high) // 2
-            start, mass = self.span(middle)
-            if start + mass > position:
-                high = middle
-            else:
-                low = middle
-        return high
+        rest = (position - _ANCHORS[index + 1]) // _WEIGHTS[index]
+        offset = 0
+        for mass, spacing, period in self._grids(index):
+            periods, rest = divmod(rest, period)
+            offset += periods * spacing
+            if rest < mass:
+                break
+            rest -= mass
+        return 1 + index * DECADE_POINTS + offset
 
-    def _grids(self, decade: int) -> tuple[tuple[int, int, int], ...]:
-        """(mass per grid point, spacing in mantissa units, index of the grid's first point) for each grid of a decade."""
-        if decade not in self._decades:
+    def _grids(self, index: int) -> tuple[DecadeGrid, ...]:
+        """The grids of a decade, the coarsest first; every point of one is a point of all finer ones."""
+        if index not in self._decades:
+            decade = index + LOWEST_DECADE
             parts = [0] * (DIGITS + 1)
             for digits in range(1, DIGITS + 1):
                 parts[digits] = self._grid_parts.get(decade - digits + 1, 0)
                 if digits <= 3 and decade < -2:
                     parts[digits] = max(parts[digits], self._small_decade_parts)
             parts[DIGITS] += _PARTS - sum(parts)
-            self._decades[decade] = tuple(
-                (parts[digits] * 10 ** (DIGITS - digits), 10 ** (DIGITS - digits), 10 ** (digits - 1))
-                for digits in range(1, DIGITS + 1)
-                if parts[digits]
-            )
-        return self._decades[decade]
+            spacings = [10 ** (DIGITS - digits) for digits in range(DIGITS + 1)]
+            grids = []
+            for digits in range(1, DIGITS + 1):
+                if parts[digits]:
+                    finer = sum(parts[digits:])  # each grid has parts * spacing per point: the same mass for the same stretch
+                    grids.append(DecadeGrid(parts[digits] * spacings[digits], spacings[digits], finer * spacings[digits]))
+            self._decades[index] = tuple(grids)
+        return self._decades[index]
 
 
 MIXED = Measure({0: 1000, -1: 200, -2: 300, -3: 100, -4: 100, 1: 50, 2: 50, 3: 50}, 100)

@@ -10,8 +10,9 @@ Numerics   Exact: a pair (decimal, coin) owns an integer stretch of the line, it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow
-from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroup, lattice_groups, lowest_value_at
-from dpstats.statistics.universal.draw import Mark, RankLoss, Stretch, boosted, draw_piece, pieces_between
+from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, lattice_groups, lowest_value_at
+from dpstats.statistics.universal.draw import RankLoss, draw_piece
+from dpstats.statistics.universal.line import CutLine, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL
 
 COINS = 1 << 16
@@ -28,6 +30,8 @@ COINS = 1 << 16
 LINE = TOTAL * COINS
 """Length of the stretched line."""
 _COINS_AT_A_TIME = 1 << 20
+_HEAVY = COINS // 4
+"""A tie of more rows is counted coin by coin, fewer rows are sorted."""
 
 
 class Part(NamedTuple):
@@ -47,12 +51,20 @@ class Place(NamedTuple):
     raw_below: int
 
 
-class Cell(NamedTuple):
-    """Rows with the same decimal and the same coin."""
+class WholeGroups(NamedTuple):
+    """Decimals that follow one another among the rows, each with all its rows, and how many rows lie below the first of them."""
 
-    coin: int
+    ordinals: NDArray[np.int64]
+    raw_counts: NDArray[np.int64]
     raw_below: int
-    raw_count: int
+
+
+class Cells(NamedTuple):
+    """Rows by decimal and coin, ascending."""
+
+    ordinals: NDArray[np.int64]
+    coins: NDArray[np.int64]
+    raw_counts: NDArray[np.int64]
 
 
 class Order:
@@ -62,145 +74,136 @@ class Order:
         self.column = column
         self.rng = rng
         self.raw_rows = column.count()
-        self._spans: dict[int, tuple[int, int]] = {}
-        self._coins: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]] | int] = {}
-
-    def groups(self, window: OrderWindow) -> list[LatticeGroup]:
-        """The window's rows by decimal."""
-        return lattice_groups(window)
+        self._cells = Cells(*(np.zeros(0, dtype=np.int64) for _ in Cells._fields))
 
     def span(self, ordinal: int) -> tuple[int, int]:
         """Where a decimal's cells start on the stretched line, and how wide each of them is."""
-        if ordinal not in self._spans:
-            start, mass = MIXED.span(ordinal)
-            self._spans[ordinal] = (start * COINS, mass)
-        return self._spans[ordinal]
+        start, mass = MIXED.span(ordinal)
+        return start * COINS, mass
 
-    def meet(self, groups: Iterable[LatticeGroup]) -> None:
-        """Find the spans of many decimals at once, and draw the coins of those that a single row has."""
-        new = [group for group in groups if group.ordinal not in self._spans]
-        for group, (start, mass) in zip(new, MIXED.spans([group.ordinal for group in new]), strict=True):
-            self._spans[group.ordinal] = (start * COINS, mass)
-        single = [group.ordinal for group in new if group.raw_count == 1 and group.ordinal not in self._coins]
-        coins = np.frombuffer(self.rng.octets(2 * len(single)), dtype="<u2").tolist() if single else []
-        self._coins.update(zip(single, coins, strict=True))
-
-    def count_group(self, ordinal: int) -> tuple[LatticeGroup, int]:
-        """All rows of one decimal, and the number of rows below it."""
+    def count_group(self, ordinal: int) -> WholeGroups:
+        """One decimal."""
         assert self.column.dtype is not None
         cuts = [lowest_value_at(ordinal, self.column.dtype), lowest_value_at(ordinal + 1, self.column.dtype)]
         below, up_to = self.column.counts_below(cuts)
         if ordinal == HIGHEST_ORDINAL:  # infinite rows count as the highest decimal
             up_to = self.raw_rows
-        return LatticeGroup(ordinal, up_to - below), below
+        return WholeGroups(np.array([ordinal]), np.array([up_to - below]), below)
 
-    def cells(self, group: LatticeGroup, raw_below: int, first: int, last: int) -> list[Cell]:
-        """The group's cells with rows of rank first + 1 to last; `raw_below` rows are below the whole group."""
-        if group.ordinal not in self._coins:
-            self._coins[group.ordinal] = self._draw_coins(group)
-        drawn = self._coins[group.ordinal]
-        if isinstance(drawn, int):
-            return [Cell(drawn, raw_below, 1)] if first <= raw_below < last else []
-        coins, ends = drawn
-        begin = int(np.searchsorted(ends, first - raw_below, side="right"))
-        stop = int(np.searchsorted(ends, last - raw_below, side="left")) + 1 if last > raw_below else 0
-        cells: list[Cell] = []
-        start = int(ends[begin - 1]) if begin else 0
-        for coin, end in zip(coins[begin:stop].tolist(), ends[begin:stop].tolist(), strict=True):
-            cells.append(Cell(coin, raw_below + start, end - start))
-            start = end
-        return cells
+    def cells(self, groups: WholeGroups) -> Cells:
+        """The cells of the groups."""
+        known = self._cells.ordinals
+        new = np.searchsorted(known, groups.ordinals, side="left") == np.searchsorted(known, groups.ordinals, side="right")
+        if new.any():
+            drawn = self._draw_coins(groups.ordinals[new], groups.raw_counts[new])
+            places = np.searchsorted(known, drawn.ordinals)
+            self._cells = Cells(*(np.insert(old, places, more) for old, more in zip(self._cells, drawn, strict=True)))
+            known = self._cells.ordinals
+        begin = np.searchsorted(known, groups.ordinals[:1], side="left").sum()
+        end = np.searchsorted(known, groups.ordinals[-1:], side="right").sum()
+        return Cells(*(each[begin:end] for each in self._cells))
 
     def raw_below_cell(self, position: int) -> int:
         """The number of rows below the cell that owns a position of the line, by counting."""
-        group, raw_below = self.count_group(MIXED.ordinal_at(position // COINS))
-        start, width = self.span(group.ordinal)
-        coin = (position - start) // width
-        cells = self.cells(group, raw_below, 0, self.raw_rows)
-        return raw_below + sum(cell.raw_count for cell in cells if cell.coin < coin)
+        group = self.count_group(MIXED.ordinal_at(position // COINS))
+        start, width = self.span(int(group.ordinals[0]))
+        cells = self.cells(group)
+        return group.raw_below + int(cells.raw_counts[cells.coins < (position - start) // width].sum())
 
-    def _draw_coins(self, group: LatticeGroup) -> tuple[NDArray[np.int64], NDArray[np.int64]] | int:
-        """Distinct coins, ascending, and the running number of rows up to each; for a single row just its coin."""
-        raw_count = group.raw_count
-        if raw_count == 1:
-            return int.from_bytes(self.rng.octets(2), "little")
+    def _draw_coins(self, ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64]) -> Cells:
+        """The cells of decimals whose rows have no coins yet: first the single rows', then those of ties, one after the other."""
+        single, heavy = raw_counts == 1, raw_counts > _HEAVY
+        keys = [np.flatnonzero(single) * COINS + self._coins(int(single.sum()))]
+        counts = [np.ones(len(keys[0]), dtype=np.int64)]
+        tied, heavy_places = np.flatnonzero(raw_counts > 1), np.flatnonzero(heavy).tolist()
+        for before, place in pairwise([-1, *heavy_places, len(ordinals)]):
+            light = tied[(tied > before) & (tied < place)]
+            owners = np.repeat(light, raw_counts[light])
+            found = np.unique(owners * COINS + self._coins(len(owners)), return_counts=True)
+            keys.append(found[0])
+            counts.append(found[1])
+            if place < len(ordinals):
+                totals = self._heavy_coins(int(raw_counts[place]))
+                filled = np.flatnonzero(totals)
+                keys.append(place * COINS + filled)
+                counts.append(totals[filled])
+        all_keys, all_counts = np.concatenate(keys), np.concatenate(counts)
+        order = np.argsort(all_keys)
+        places, coins = np.divmod(all_keys[order], COINS)
+        return Cells(ordinals[places], coins, all_counts[order])
+
+    def _coins(self, size: int) -> NDArray[np.int64]:
+        """Uniform coins."""
+        return np.frombuffer(self.rng.octets(2 * size), dtype="<u2").astype(np.int64)
+
+    def _heavy_coins(self, raw_count: int) -> NDArray[np.int64]:
+        """How many of the rows of a heavy tie have each coin."""
         totals = np.zeros(COINS, dtype=np.int64)
         for start in range(0, raw_count, _COINS_AT_A_TIME):
-            octets = self.rng.octets(2 * min(_COINS_AT_A_TIME, raw_count - start))
-            totals += np.bincount(np.frombuffer(octets, dtype="<u2"), minlength=COINS)
-        filled = np.flatnonzero(totals)
-        return filled, np.cumsum(totals[filled])
+            totals += np.bincount(self._coins(min(_COINS_AT_A_TIME, raw_count - start)), minlength=COINS)
+        return totals
 
 
-def draw_in_part(order: Order, part: Part, loss: RankLoss, window: OrderWindow, stretches: Iterable[Stretch] = ()) -> Place:
+def draw_in_part(order: Order, part: Part, loss: RankLoss, window: OrderWindow, stretches: Sequence[Stretch] = ()) -> Place:
     """Draw a place from the rows of a part, with further public mass on the stretches."""
     return _draw_among(order, part, loss, _whole_groups(order, loss, window), stretches)
 
 
 def draw_in_group(order: Order, ordinal: int, target: Fraction, slope: Fraction) -> Place:
     """Draw a place among the cells of one decimal, whose rows are told apart by their coins alone."""
-    group, raw_below = order.count_group(ordinal)
+    group = order.count_group(ordinal)
     start, width = order.span(ordinal)
-    part = Part(start, start + COINS * width, raw_below, raw_below + group.raw_count)
-    return _draw_among(order, part, RankLoss(target, slope, slope), [(group, raw_below)] if group.raw_count else [])
+    part = Part(start, start + COINS * width, group.raw_below, group.raw_below + int(group.raw_counts[0]))
+    return _draw_among(order, part, RankLoss(target, slope, slope), group)
 
 
-def _draw_among(
-    order: Order,
-    part: Part,
-    loss: RankLoss,
-    groups: Iterable[tuple[LatticeGroup, int]],
-    stretches: Iterable[Stretch] = (),
-) -> Place:
-    """Draw a place from a part, given those of its decimals that are not all clipped, each with the rows below it."""
+def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, stretches: Sequence[Stretch] = ()) -> Place:
+    """Draw a place from a part, given those of its decimals that are not all clipped."""
     if part.low == part.high:
         return Place(part.low, MIXED.ordinal_at(min(part.low, LINE - 1) // COINS), part.raw_first)
     first = max(part.raw_first, math.ceil(loss.target) - loss.margin())
     last = min(part.raw_last, math.floor(loss.target) + loss.margin())
-    marks: list[Mark] = []
+    cells = order.cells(groups)
+    raw_ends = groups.raw_below + np.cumsum(cells.raw_counts)
+    begin = int(np.searchsorted(raw_ends, first, side="right"))
+    end = int(np.searchsorted(raw_ends - cells.raw_counts, last, side="left"))
+    seen = Cells(*(each[begin:end] for each in cells))
     raw_below = raw_up_to = part.raw_first
-    groups = list(groups)
-    order.meet(group for group, _ in groups)
-    for group, raw_below_group in groups:
-        start, width = order.span(group.ordinal)
-        for cell in order.cells(group, raw_below_group, first, last):
-            if not marks:
-                raw_below = cell.raw_below
-            marks.append(Mark(start + cell.coin * width, start + (cell.coin + 1) * width, cell.raw_count))
-            raw_up_to = cell.raw_below + cell.raw_count
-    pieces = pieces_between(
+    if begin < end:
+        raw_below, raw_up_to = int(raw_ends[begin] - cells.raw_counts[begin]), int(raw_ends[end - 1])
+    cut = CutLine(
         part.low,
         part.high,
-        marks,
+        MIXED.marks(seen.ordinals, seen.raw_counts, seen.coins, COINS),
         raw_below,
         hidden_below=raw_below > part.raw_first,
         hidden_above=raw_up_to < part.raw_last,
     )
-    piece, position = draw_piece(boosted(pieces, stretches), loss, order.rng)
+    piece, position = draw_piece(cut.boosted(stretches), loss, order.rng)
     ordinal = MIXED.ordinal_at(position // COINS)
     start, width = order.span(ordinal)
     cell_start = start + (position - start) // width * width
     return Place(cell_start, ordinal, order.raw_below_cell(position) if piece.hidden else piece.raw_below)
 
 
-def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow) -> list[tuple[LatticeGroup, int]]:
-    """The lattice groups of a window with the rows below each, every one complete.
+def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow) -> WholeGroups:
+    """The decimals of a window, every one complete.
 
-    The outermost groups may have rows outside the window that round to the same decimal. Such a group is left out where all
-    of it is clipped, and counted in full where it is not.
+    The outermost ones may have rows outside the window that round to the same decimal. Such a decimal is left out where all of it
+    is clipped, and counted in full where it is not.
     """
-    groups = order.groups(window)
+    ordinals, raw_counts = lattice_groups(window)
+    raw_counts = raw_counts.copy()
     raw_below = window.raw_below
-    whole: list[tuple[LatticeGroup, int]] = []
-    for index, group in enumerate(groups):
-        raw_up_to = raw_below + group.raw_count
-        at_low_edge = index == 0 and window.raw_below > 0
-        at_high_edge = index == len(groups) - 1 and window.raw_above > 0
-        if (at_low_edge and raw_up_to <= loss.last_clipped) or (at_high_edge and raw_below >= loss.first_clipped):
-            pass
-        elif at_low_edge or at_high_edge:
-            whole.append(order.count_group(group.ordinal))
+    if len(ordinals) and window.raw_below:
+        if raw_below + raw_counts[0] <= loss.last_clipped:
+            raw_below += int(raw_counts[0])
+            ordinals, raw_counts = ordinals[1:], raw_counts[1:]
         else:
-            whole.append((group, raw_below))
-        raw_below = raw_up_to
-    return whole
+            _, raw_counts[:1], raw_below = order.count_group(int(ordinals[0]))
+    if len(ordinals) and window.raw_above:
+        if raw_below + raw_counts[:-1].sum() >= loss.first_clipped:
+            ordinals, raw_counts = ordinals[:-1], raw_counts[:-1]
+        else:
+            raw_counts[-1:] = order.count_group(int(ordinals[-1])).raw_counts
+    return WholeGroups(ordinals, raw_counts, raw_below)

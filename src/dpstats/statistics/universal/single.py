@@ -19,8 +19,9 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
 from dpstats.statistics.universal.decimals import lattice_groups
-from dpstats.statistics.universal.draw import Mark, Piece, RankLoss, draw_piece, pieces_between, symmetric_slope
+from dpstats.statistics.universal.draw import RankLoss, draw_piece, symmetric_slope
 from dpstats.statistics.universal.grain import GRAIN_SHARE, grain_reach, suited_measure
+from dpstats.statistics.universal.line import CutLine
 from dpstats.statistics.universal.measure import TOTAL, Measure
 
 
@@ -37,12 +38,11 @@ def draw_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbo
     return measure.ordinal_at(position)
 
 
-def window_pieces(window: OrderWindow, measure: Measure) -> list[Piece]:
+def window_pieces(window: OrderWindow, measure: Measure) -> CutLine:
     """The whole line cut at the decimals of a window.
 
     The outermost decimals may have further rows outside the window; their loss depends on the side of them that is inside.
     """
     groups = lattice_groups(window)
-    spans = measure.spans([group.ordinal for group in groups])
-    marks = [Mark(start, start + width, group.raw_count) for (start, width), group in zip(spans, groups, strict=True)]
-    return pieces_between(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)
+    marks = measure.marks(groups.ordinals, groups.raw_counts)
+    return CutLine(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)

@@ -22,7 +22,8 @@ from dpstats.foundations.summaries import Column, WindowRequest
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.universal.beside import stretches_beside
 from dpstats.statistics.universal.decimals import fraction_of
-from dpstats.statistics.universal.draw import RankLoss, Stretch, symmetric_slope
+from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
+from dpstats.statistics.universal.line import Stretch
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
 from dpstats.statistics.universal.single import draw_quantile
 
@@ -75,11 +76,11 @@ def _draw(order: Order, part: Part, loss: RankLoss, stretches: list[Stretch] | N
 def _draw_scale(order: Order, middle: Place, upward: bool, epsilon: Fraction) -> Fraction:
     """The distance from the released median to a private median of the rows strictly beyond its decimal."""
     start, width = order.span(middle.ordinal)
-    group, raw_below = order.count_group(middle.ordinal)
+    group = order.count_group(middle.ordinal)
     if upward:
-        beyond = Part(start + COINS * width, LINE, raw_below + group.raw_count, order.raw_rows)
+        beyond = Part(start + COINS * width, LINE, group.raw_below + int(group.raw_counts[0]), order.raw_rows)
     else:
-        beyond = Part(0, start, 0, raw_below)
+        beyond = Part(0, start, 0, group.raw_below)
     if beyond.low == beyond.high:
         return Fraction(0)
     place = draw_share(order, beyond, Fraction(1, 2), epsilon)
