@@ -1038,7 +1038,7 @@ def select_features(
 
     Methods and what they claim
       stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
-      each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of so many
+      each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
 
     Returns SelectedFeatures with names and indices, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

@@ -67,7 +67,7 @@ def protect(
       budget             how much all questions together may spend: dp.Budget(epsilon=3, delta=1e-6)
       ledger             where to keep count: a file, or "postgresql://..." for several machines; ":memory:" is forgotten when
                          this process ends
-      max_rows_per_unit  of each unit at most so many rows are used, picked by a keyed hash; more rows cost accuracy
+      max_rows_per_unit  how many rows of each unit are used at most, picked by a keyed hash; a larger bound costs accuracy
       missing_unit       rows without a unit: "drop" leaves them out, "each" takes each for a unit of its own, "together" takes
                          all of them for one unit
       neighbors          "add_remove" (one unit more or less) or "change_one" (one unit's rows replaced, their number public)

@@ -971,7 +971,7 @@ class SessionMethods:
 
         Methods and what they claim
           stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
-          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of so many
+          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
 
         Returns SelectedFeatures with names and indices, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2317,7 +2317,7 @@ class GroupMethods:
 
         Methods and what they claim
           stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
-          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of so many
+          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
 
         Returns SelectedFeatures with names and indices, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.

@@ -96,7 +96,7 @@ def features_stable(table: Table, question: Question, rng: RandomSource) -> Answ
     SELECT_FEATURES,
     EACH,
     claim="pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with "
-    "at_most by a draw among all sets of so many",
+    "at_most by a draw among all sets of at most that size",
     check=check_scikit_learn,
 )
 def features_each(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:

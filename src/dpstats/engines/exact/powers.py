@@ -105,7 +105,7 @@ class Wholes:
 
     @cached_property
     def parts(self) -> tuple[int, Wholes, Wholes]:
-        """A number of binary digits, the numbers without so many lower ones, and these alone."""
+        """k, and the numbers in two parts: x // 2**k and x % 2**k."""
         digits = self.most.bit_length() // 2
         upper = self.raw_values * 2.0**-digits
         np.floor(upper, out=upper)

@@ -43,7 +43,7 @@ class Sample:
 
     @classmethod
     def of_rows(cls, raw_rows: NDArray[Any], stands_for: int) -> Sample:
-        """A sample that was drawn elsewhere, of so many rows; it owns the array, and none of it is missing."""
+        """A sample that was drawn elsewhere from `stands_for` rows; it owns the array, and none of it is missing."""
         sample = cls.__new__(cls)
         sample.raw_rows, sample.size, sample._stands_for = raw_rows, raw_rows.size, stands_for
         return sample

@@ -24,7 +24,7 @@ from dpstats.foundations.units import exponent_of
 Floats = NDArray[np.float64]
 
 _DIGITS = 53  # of a float64, in base 2
-_PLAIN_DIGITS = _DIGITS - (LARGEST_BLOCK - 1).bit_length()  # so many add up over a block without leaving float64
+_PLAIN_DIGITS = _DIGITS - (LARGEST_BLOCK - 1).bit_length()  # numbers of this length add up exactly over a block
 _SPLIT = 30  # digits of the lower part of a row that is too long to be added up plainly
 _LONGEST = _SPLIT + _PLAIN_DIGITS - 2
 _LARGEST_SCALE = 1000  # powers of two up to here scale without a detour

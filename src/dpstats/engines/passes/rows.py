@@ -61,7 +61,7 @@ class RowList:
         self._raw_pieces += other._raw_pieces
 
     def matrix(self, columns: int) -> Floats:
-        """All rows in one array of so many columns; the list is used up, so that its rows are not held twice."""
+        """All rows in one array of `columns` columns; the list is used up, so that its rows are not held twice."""
         end = sum(map(len, self._raw_pieces))
         raw_matrix = np.empty((end, columns))
         while self._raw_pieces:
@@ -100,7 +100,7 @@ class RowTotals:
             self._add(other._raw_totals)
 
     def totals(self, columns: int) -> tuple[int, ...]:
-        """The sums over rows of so many columns; where no rows came in, what none of them add."""
+        """The sums over rows of `columns` columns; where no rows came in, the sums over none."""
         self._settle()
         if self._raw_totals is None:
             self.take(_shown(np.empty((0, columns))))

@@ -1,1 +1,1 @@
-"""Units: at most so many rows of each, chosen by a keyed hash of the rows themselves."""
+"""Units: a bounded number of rows of each, chosen by a keyed hash of the rows themselves."""

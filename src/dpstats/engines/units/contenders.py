@@ -55,7 +55,7 @@ class Sieve:
 
 
 def few_of_each(held: Sequence[Words], most: int) -> Words:
-    """All the words in ascending order, each at most so many times."""
+    """All the words in ascending order, each at most `most` times."""
     raw_words = np.concatenate([np.zeros(0, dtype=np.uint64), *held])
     raw_words.sort()
     raw_stay = np.ones(raw_words.size, dtype=np.bool_)

@@ -92,7 +92,7 @@ def row_marks(batch: Batch, bound: Bound) -> Words:
 
 
 class BoundedStore(LocalStore):
-    """A store with at most so many rows of each unit. Nothing is read before the first batch is asked for."""
+    """A store with a bounded number of rows of each unit. Nothing is read before the first batch is asked for."""
 
     def __init__(self, store: LocalStore, bound: Bound) -> None:
         self._store = store
@@ -174,8 +174,8 @@ def _in_passes(one_pass: Callable[[int], tuple[int, int]]) -> int:
 def _count(store: LocalStore, bound: Bound, start: int, sieve: Sieve, raw_dropped: Bitmap) -> tuple[int, int]:
     """One pass over the ids of units whose first word is at least `start`: up to which word it came, how many rows there are.
 
-    The sieve is opened for all of these units that have more rows than may stay. Of more equal words than it takes to see this
-    only so many are kept; where that does not make room, the units with larger words wait for the next pass.
+    The sieve is opened for all of these units that have more rows than may stay. Of equal words only as many are kept as it takes
+    to see this; where that does not make room, the units with larger words wait for the next pass.
     """
     room = max(1, ROOM_BYTES // _WORD_BYTES)
     held: list[Words] = []

@@ -112,7 +112,7 @@ def _label_marks(cells: Labels, keys: Sequence[_Keys]) -> list[Words]:
 
 
 def _text_words(raw_labels: Sequence[str], key: bytes, how_many: int) -> Sequence[Words]:
-    """So many words for each text."""
+    """`how_many` words for each text."""
     fresh = blake2b(key=key, digest_size=8 * how_many)
     raw_digests = []
     for text in raw_labels:

@@ -9,6 +9,7 @@ Pareto law. Only released places enter, so no claim depends on it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -86,28 +87,31 @@ def shells_around(
     inner = start, start + mass
     magnitude = _magnitude(abs(fraction_of(place)) or Fraction(1))
     exponents = range(magnitude - _FINER, max(magnitude, 0) + _COARSER)
+    reaches = [2.0 ** min(exponent, 1023) for exponent in exponents]
     shells = [(*inner, Fraction(_EMPHASIS))]
-    for exponent, outer in zip(
-        exponents, _spans_beside(place, [2.0 ** min(exponent, 1023) for exponent in exponents], upward), strict=True
-    ):
-        octaves = exponent - _magnitude(likely) if likely else 0
-        unlikely = min(8 ** max(0, octaves) * 2 ** max(0, -octaves), _MOST_UNLIKELY)
-        unusual = (_USUAL_OCTAVES + abs(exponent - magnitude)) ** 2
-        weight = Fraction(_EMPHASIS * _USUAL_OCTAVES**2, unusual * unlikely)
+    for exponent, outer in zip(exponents, _spans_beside(place, reaches, upward), strict=True):
+        weight = _shell_weight(abs(exponent - magnitude), exponent - _magnitude(likely) if likely else 0)
         shells.append((inner[1], outer[1], weight) if upward else (outer[0], inner[0], weight))
         inner = outer
     return _within(low, high, [(start * factor, end * factor, weight) for start, end, weight in shells])
 
 
+@functools.cache
+def _shell_weight(octaves: int, beyond_likely: int) -> Fraction:
+    """The mass of a shell whose reach is so many octaves from the size of the place, and from a likely scale."""
+    unlikely = min(8 ** max(0, beyond_likely) * 2 ** max(0, -beyond_likely), _MOST_UNLIKELY)
+    return Fraction(_EMPHASIS * _USUAL_OCTAVES**2, (_USUAL_OCTAVES + octaves) ** 2 * unlikely)
+
+
 def _within(low: int, high: int, shells: Iterable[tuple[int, int, Fraction]]) -> list[Stretch]:
     """Stretches cut to [low, high) whose further mass is a weight times that of [low, high); none with a boost below 1."""
-    cut = [(max(start, low), min(end, high), weight) for start, end, weight in shells]
-    stretches = [
-        Stretch(start, end, (high - low) * weight.numerator // ((end - start) * weight.denominator))
-        for start, end, weight in cut
-        if start < end
-    ]
-    return [stretch for stretch in stretches if stretch.boost]
+    stretches = []
+    for start, end, weight in shells:
+        start, end = max(start, low), min(end, high)
+        numerator, denominator = weight.as_integer_ratio()
+        if start < end and (boost := (high - low) * numerator // ((end - start) * denominator)):
+            stretches.append(Stretch(start, end, boost))
+    return stretches
 
 
 def _magnitude(size: Fraction) -> int:

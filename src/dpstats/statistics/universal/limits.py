@@ -144,7 +144,9 @@ class _LinePart:
         """The part, cut where its rows lie; `loss` has its target among the ranks of all rows."""
         (window,) = self.line.column.order_windows([WindowRequest(loss.target / max(self.line.raw_rows, 1), loss.margin())])
         ordinals, raw_counts = lattice_groups(window)
-        begin, end = np.searchsorted(ordinals, [MIXED.ordinal_at(self.low), MIXED.ordinal_at(self.high - 1) + 1]).tolist()
+        raw_ends = window.raw_below + np.cumsum(raw_counts)
+        begin = int(np.searchsorted(raw_ends, self.raw_first, side="right"))
+        end = int(np.searchsorted(raw_ends - raw_counts, self.raw_last, side="left"))
         raw_below = window.raw_below + int(raw_counts[:begin].sum())
         raw_up_to = raw_below + int(raw_counts[begin:end].sum())
         hidden_below, hidden_above = raw_below > self.raw_first, raw_up_to < self.raw_last
