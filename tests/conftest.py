@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.slow import is_slow
+from tests.slow import is_slow, is_slow_file
 
 pytest_plugins = ["tests.postgres", "tests.spark"]
 
@@ -21,3 +23,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even read slow files where they are not wanted; None leaves the choice to others."""
+    return True if "not slow" in config.option.markexpr and is_slow_file(collection_path) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 SLOW_FILES = frozenset(
@@ -9,6 +11,7 @@ SLOW_FILES = frozenset(
         "accountants",
         "aggregators",
         "any_family",
+        "any_limits",
         "anywhere",
         "ask_formulas",
         "bin_edges",
@@ -21,12 +24,14 @@ SLOW_FILES = frozenset(
         "composition",
         "contributions",
         "correlations",
+        "csv_lines",
         "cube_laplace",
         "demo",
         "distance_tests",
         "distances",
         "draw",
         "duckdb",
+        "edges",
         "ends",
         "evaluation",
         "every_answer",
@@ -41,12 +46,15 @@ SLOW_FILES = frozenset(
         "labels",
         "levels",
         "limits",
+        "line",
         "line_families",
         "links",
+        "main",
         "many",
         "maximum_likelihood",
         "means",
         "more_families",
+        "no_interval",
         "noisy_statistics",
         "passes",
         "pictures",
@@ -55,11 +63,15 @@ SLOW_FILES = frozenset(
         "powers",
         "properties",
         "propose_test_release",
+        "quantile_methods",
         "quantile_regression",
         "quantiles",
+        "range_methods",
         "reading",
         "readme",
         "robust",
+        "round_trips",
+        "row_map_property",
         "score_bits",
         "score_steps",
         "selecting",
@@ -69,18 +81,18 @@ SLOW_FILES = frozenset(
         "sparse_vector",
         "spherical_laplace",
         "spreads",
-        "tested_statistic_laws",
         "steps",
         "sums",
         "tails",
-        "edges",
-        "quantile_methods",
-        "range_methods",
+        "tested_statistic_laws",
         "thresholding",
         "together",
         "trimmed_means",
+        "type_checkers",
+        "ugly_columns",
         "unit_ids",
         "unit_privacy",
+        "verification",
         "votes",
         "windows",
         "winsorized",
@@ -89,7 +101,12 @@ SLOW_FILES = frozenset(
 """Names of files, without test_ and .py."""
 
 
+def is_slow_file(path: Path) -> bool:
+    """Whether all tests of a file are slow."""
+    return path.name.startswith("test_") and path.stem.removeprefix("test_") in SLOW_FILES
+
+
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test gets the mark `slow`."""
     starts_spark = "spark" in item.nodeid or "spark" in getattr(item, "fixturenames", ())
-    return starts_spark or item.path.stem.removeprefix("test_") in SLOW_FILES
+    return starts_spark or is_slow_file(item.path)
