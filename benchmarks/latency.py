@@ -82,14 +82,14 @@ def session_questions(folder: Path) -> Iterator[Timed]:
     file = folder / "people.parquet"
     columns = {"income": chance.lognormal(10, 1, count), "region": chance.integers(0, 6, count)}
     pq.write_table(pa.table(columns), file)
-    budget = dp.Budget(epsilon=10**6, neighbors="add_remove", unit="person")
+    budget = dp.Budget(epsilon=10**6)
     asked = iter(range(10**9))
 
     def fresh() -> float:
         """An epsilon that was not asked for before, or the archive would answer."""
         return 1 + next(asked) / 10**9
 
-    session = dp.protect(file, budget=budget, ledger=folder / "ledger.sqlite")
+    session = dp.protect(file, unit="row", budget=budget, ledger=folder / "ledger.sqlite")
     regions = session.group_by("region", keys={"region": list(range(6))})
     session.median("income", epsilon=1)
     yield Timed("median, session, Parquet of 1e5 rows", lambda: session.median("income", epsilon=fresh()), 156, 12)

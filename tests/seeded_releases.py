@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import dpstats as dp
-import dpstats.statistics  # fills the registry
+import dpstats.statistics  # announces them to the registry
 from dpstats.foundations import registry
 from dpstats.statistics.likelihood.families import KNOWN, RowKind
 from dpstats.statistics.regression.fit import RegressionFit
@@ -82,7 +82,7 @@ OPTIONS: dict[str | None, dict[str, Any]] = {"trials": {"trials": 10}, "componen
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every release by its name; a name says the statistic, the method, and what else tells it from others."""
-    for statistic in registry._STATISTICS.values():
+    for statistic in map(registry.find_statistic, registry.statistic_names()):
         for method in statistic.methods.values():
             settings = {"method": method.name, "epsilon": EPSILON, **({"delta": 1e-6} if method.needs_delta else {})}
             name = f"{statistic.name}/{method.name}"

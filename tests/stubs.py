@@ -18,8 +18,10 @@ from dpstats.foundations.accepted import ColumnNames, Columns, Rows, literal_of
 from dpstats.foundations.arguments import column_words
 from dpstats.foundations.calls import MORE, Caller, Word, common_words, documentation, signature
 from dpstats.foundations.registry import AUTO, REQUIRED, Reads, Statistic, ValueBy, find_statistic, statistic_names
+from tests.statistics_index import index_text
 
 SOURCE = Path(__file__).parents[1] / "src" / "dpstats"
+INDEX = SOURCE / "statistics" / "index.py"
 ALIASES = {
     name: frozenset(get_args(alias))
     for name, alias in vars(accepted).items()
@@ -156,16 +158,17 @@ def methods() -> Stub:
 def stubs() -> dict[Path, str]:
     """The stubs as they should be, by their files."""
     made = {SOURCE / "functions.pyi": functions(), SOURCE / "curator" / "statistic_methods.pyi": methods()}
-    return {path: _formatted(str(stub), path) for path, stub in made.items()}
+    return {path: formatted(str(stub), path) for path, stub in made.items()}
 
 
-def _formatted(text: str, path: Path) -> str:
+def formatted(text: str, path: Path) -> str:
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def main() -> None:
-    """Write the stubs."""
+    """Write the stubs, and the index of statistics that they are made from."""
+    INDEX.write_text(formatted(index_text(), INDEX), encoding="utf-8")
     for path, text in stubs().items():
         path.write_text(text, encoding="utf-8")
 

@@ -14,32 +14,30 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from dpstats import accounting, mechanisms, models, testing
-from dpstats.accounting.budgets import Budget
-from dpstats.foundations.errors import (
-    BudgetError,
-    DataFileError,
-    DataTypeError,
-    DpstatsError,
-    InvalidParameterError,
-    LedgerError,
-    MissingExtraError,
-    MissingParameterError,
-    NoReplyError,
-    SpentError,
-    UnknownNameError,
-)
-from dpstats.foundations.grouped import GroupedRelease
-from dpstats.foundations.privacy import Neighbors, PrivacyCost
-from dpstats.foundations.results import NoReply, Release
-
 if TYPE_CHECKING:
-    from dpstats import functions
+    from dpstats import accounting, functions, mechanisms, models, testing
+    from dpstats.accounting.budgets import Budget
     from dpstats.block_functions import sample_and_aggregate
     from dpstats.curator.documents.schema import question_schema
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
     from dpstats.formula_regression import regression
+    from dpstats.foundations.errors import (
+        BudgetError,
+        DataFileError,
+        DataTypeError,
+        DpstatsError,
+        InvalidParameterError,
+        LedgerError,
+        MissingExtraError,
+        MissingParameterError,
+        NoReplyError,
+        SpentError,
+        UnknownNameError,
+    )
+    from dpstats.foundations.grouped import GroupedRelease
+    from dpstats.foundations.privacy import Neighbors, PrivacyCost
+    from dpstats.foundations.results import NoReply, Release
     from dpstats.functions import *  # noqa: F403  (the statistics, with their types)
     from dpstats.functions import select_model
     from dpstats.selecting import a_samp, aggregate_choices
@@ -81,24 +79,31 @@ __all__ = [
     "testing",
 ]
 
-_ON_FIRST_USE = {
-    "LikelihoodModel": "dpstats.statistics.likelihood.user_model",
-    "a_samp": "dpstats.selecting",
-    "aggregate_choices": "dpstats.selecting",
-    "plan": "dpstats.curator.planning.plan",
-    "protect": "dpstats.curator.protect",
-    "question_schema": "dpstats.curator.documents.schema",
-    "regression": "dpstats.formula_regression",
-    "sample_and_aggregate": "dpstats.block_functions",
-    "select_model": "dpstats.selecting",
+_HOMES = {
+    "accounting.budgets": ["Budget"],
+    "block_functions": ["sample_and_aggregate"],
+    "curator.documents.schema": ["question_schema"],
+    "curator.planning.plan": ["plan"],
+    "curator.protect": ["protect"],
+    "formula_regression": ["regression"],
+    "foundations.errors": [name for name in __all__ if name.endswith("Error")],
+    "foundations.grouped": ["GroupedRelease"],
+    "foundations.privacy": ["Neighbors", "PrivacyCost"],
+    "foundations.results": ["NoReply", "Release"],
+    "selecting": ["a_samp", "aggregate_choices", "select_model"],
+    "statistics.likelihood.user_model": ["LikelihoodModel"],
 }
+_ON_FIRST_USE = {name: f"dpstats.{home}" for home, names in _HOMES.items() for name in names}
+_ROOMS = ("accounting", "mechanisms", "models", "testing")
 
 if TYPE_CHECKING:
     __all__ += functions.__all__
 else:
 
     def __getattr__(name: str) -> object:
-        """A statistic of the registry, as a function of an array; or a function that is loaded when it is first used."""
+        """A name from its home, which is loaded when it is first used; or a statistic, as a function of an array."""
+        if name in _ROOMS:
+            return import_module(f"dpstats.{name}")
         if name in _ON_FIRST_USE:
             return globals().setdefault(name, getattr(import_module(_ON_FIRST_USE[name]), name))
         if name.startswith("_") or name not in _statistics():
@@ -116,7 +121,7 @@ def __dir__() -> list[str]:
 
 
 def _statistics() -> list[str]:
-    import dpstats.statistics  # noqa: F401  (fills the registry)
+    import dpstats.statistics  # noqa: F401  (announces them to the registry)
     from dpstats.foundations.registry import statistic_names
 
     return statistic_names()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.desk import Desk
 from dpstats.curator.scope import Scope
 from dpstats.engines.tables.features import Feature, features_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.direct import function_for
 from dpstats.foundations.registry import statistic_names
 

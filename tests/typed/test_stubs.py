@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import subprocess
+import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +27,9 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import REQUIRED, ValueBy, find_statistic, statistic_names
 from dpstats.statistics.aggregation.named_functions import NAMED
 from dpstats.statistics.aggregation.plans import AGGREGATES
-from tests.stubs import SOURCE, stubs
+from dpstats.statistics.index import HOMES
+from tests.statistics_index import index_text
+from tests.stubs import INDEX, SOURCE, formatted, stubs
 
 STATISTICS = statistic_names()
 COMMON_WORDS = [word.name for word in COMMON]
@@ -63,6 +67,28 @@ def stub_words(folder: str, name: str, within: str = "") -> Iterator[list[str]]:
             given = each.args
             more = [given.vararg.arg] if given.vararg else []
             yield [each.arg for each in given.args if each.arg != "self"] + more + [each.arg for each in given.kwonlyargs]
+
+
+def test_the_index_of_statistics_is_current() -> None:
+    assert INDEX.read_text(encoding="utf-8") == formatted(index_text(), INDEX), "run make stubs"
+
+
+def test_a_statistic_is_loaded_when_it_is_looked_for_and_no_other_with_it() -> None:
+    script = (
+        "import dpstats, sys; dpstats.count; print(*(name for name in sys.modules if name.startswith('dpstats.statistics.')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "dpstats.statistics.counts" in loaded
+    assert "dpstats.statistics.means" not in loaded
+
+
+def test_methods_have_the_order_of_the_index_however_the_modules_were_loaded() -> None:
+    script = (
+        "import dpstats.statistics.short_cut_regression; from dpstats.foundations.registry import find_statistic as find; "
+        "print(*find('linear_regression').methods)"
+    )
+    listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert tuple(listed) == HOMES["linear_regression"].methods
 
 
 def test_the_stubs_are_current() -> None:

@@ -7,17 +7,16 @@ import csv
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.cli import exits
 from dpstats.cli.answers import json_text, plain_text
-from dpstats.cli.command import Command, add_delta_and_neighbors, add_questions_and_epsilon
-from dpstats.cli.formulas import LEVELS_DELTA, offer_of_formula
+from dpstats.cli.command import add_delta_and_neighbors, add_questions_and_epsilon
 from dpstats.cli.pricing import Offer, offer_of, priced, total_cost
 from dpstats.cli.questions import ParsedQuestion, parse_question
 from dpstats.curator.desk import Desk
 from dpstats.curator.documents.document import REGRESSION
-from dpstats.curator.formulas import MODELS, FormulaQuestion, ask_formula
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
@@ -31,6 +30,9 @@ from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.pictures.looks import check_can_draw
 from dpstats.pictures.releases import plot_answers
+
+if TYPE_CHECKING:
+    from dpstats.curator.formulas import FormulaQuestion
 
 _DESCRIPTION = """\
 Answers questions about a CSV or Parquet file with differential privacy. No bounds are needed.
@@ -54,16 +56,16 @@ are not listed: --delta, or if that is left out 1e-9.
 Everything is checked and priced before the file is read; what goes wrong because of the data is a "no reply" at full cost.
 """
 
-
-_FORMULAS = (
-    f"  {REGRESSION}('income ~ age + C(region)', model=linear)  A regression by a formula",
-    f"    model: {', '.join(MODELS)}; what it takes by itself goes by name, such as quantile=0.9",
-    "    levels: those of categories, where they are public: levels={region: [north, south]}, the first being the reference",
-)
+_FORMULAS = """
+  {regression}('income ~ age + C(region)', model=linear)  A regression by a formula
+    model: {models}; what it takes by itself goes by name, such as quantile=0.9
+    levels: those of categories, where they are public: levels={{region: [north, south]}}, the first being the reference"""
 
 
 def describe() -> str:
     """The help text, with the statistics as the registry has them."""
+    from dpstats.curator.formulas import MODELS
+
     statistics = [find_statistic(name) for name in statistic_names()]
     calls = {_call_text(statistic): statistic for statistic in statistics}
     width = max((len(call) for call in calls), default=0)
@@ -71,7 +73,7 @@ def describe() -> str:
     for call, statistic in calls.items():
         lines.append(f"  {call:<{width}}  {statistic.summary}")
         lines += [f"  {'':<{width}}    {parameter.name}: {parameter.help}" for parameter in statistic.parameters]
-    lines += ["", *_FORMULAS]
+    lines += [_FORMULAS.format(regression=REGRESSION, models=", ".join(MODELS))]
     lines += ["", "Exit codes:", *(f"  {code}  {meaning}" for code, meaning in exits.MEANINGS.items())]
     return "\n".join(lines)
 
@@ -122,11 +124,14 @@ def run(arguments: argparse.Namespace) -> int:
 def price_all(parsed: Sequence[ParsedQuestion], types: Types, arguments: argparse.Namespace) -> list[Question | FormulaQuestion]:
     """Checked and priced questions; where there is a formula among them, the names and types of the columns are read for it."""
     neighbors, unit = arguments.neighbors, arguments.unit
-    schema = open_store(arguments.file, types)[1] if any(each.statistic == REGRESSION for each in parsed) else {}
-    offers: list[Offer[Question | FormulaQuestion]] = [
-        offer_of_formula(each, schema, neighbors, unit) if each.statistic == REGRESSION else offer_of(each, neighbors, unit)
-        for each in parsed
-    ]
+    offers: list[Offer[Question | FormulaQuestion]] = []
+    for each in parsed:
+        if each.statistic == REGRESSION:
+            from dpstats.cli.formulas import offer_of_formula
+
+            offers.append(offer_of_formula(each, open_store(arguments.file, types)[1], neighbors, unit))
+        else:
+            offers.append(offer_of(each, neighbors, unit))
     return priced(offers, epsilon=arguments.epsilon, delta=arguments.delta)
 
 
@@ -138,11 +143,13 @@ def answer_questions(
     desk, scope, chosen = Desk(store, schema), Scope(schema, TableView(schema)), source_or_system(source)
     asked: list[Callable[[], Release | NoReply]] = []
     for question in questions:
-        if isinstance(question, FormulaQuestion):
-            asked.append(partial(ask_formula, desk, scope, question, chosen))
-        else:
+        if isinstance(question, Question):
             own = _scope_of(question, scope)
             asked.append(partial(desk.answer, own, own.settled(question), chosen))
+        else:
+            from dpstats.curator.formulas import ask_formula
+
+            asked.append(partial(ask_formula, desk, scope, question, chosen))
     return [answer() for answer in asked]
 
 
@@ -175,13 +182,15 @@ def parse_types(declarations: Sequence[str]) -> Types:
 def _usual_deltas(questions: Sequence[Question | FormulaQuestion], answers: Sequence[Release | NoReply]) -> str:
     """A word on deltas that were spent although none was given; empty where there is none."""
     for question, answer in zip(questions, answers, strict=True):
-        if isinstance(question, FormulaQuestion):
+        if isinstance(question, Question):
+            usual, way = question.statistic.usual_delta, "took delta = {} to find"
+            listed = f"{question.statistic.name}({question.column}, ['...', '...'])"
+        else:
+            from dpstats.cli.formulas import LEVELS_DELTA
+
             unknown, way = question.design.unknown, "made the question take delta = {}"
             usual = LEVELS_DELTA if unknown else None
             listed = f"C({shown(unknown[0].key)}, levels=['...', '...'])" if unknown else ""
-        else:
-            usual, way = question.statistic.usual_delta, "took delta = {} to find"
-            listed = f"{question.statistic.name}({question.column}, ['...', '...'])"
         if usual is not None and answer.cost.delta == usual:
             spent = way.format(decimal_text(usual))
             return f"Labels that were not listed {spent}. --delta sets another one; {listed} lists them and takes none."
@@ -194,6 +203,3 @@ def _call_text(statistic: Statistic) -> str:
         for parameter in split_parameters(statistic)[1]
     )
     return f"{statistic.name}({', '.join((*call_words(statistic, 'column'), *parameters))})"
-
-
-COMMAND = Command("ask", "private answers about a CSV or Parquet file", describe, add_arguments, run)

@@ -1,25 +1,10 @@
-"""One command of the command line: its name, its help, its arguments, and what runs."""
+"""Arguments that several commands take."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from dpstats.foundations.privacy import Neighbors
-
-
-@dataclass(frozen=True)
-class Command:
-    """A row of the table in `main`."""
-
-    name: str
-    summary: str
-    description: Callable[[], str]
-    """The text above the arguments in `--help`; made when asked for, because it may list the statistics."""
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
-    """Does it and returns the exit code."""
 
 
 def add_questions_and_epsilon(parser: argparse.ArgumentParser) -> None:

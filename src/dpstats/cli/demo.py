@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.cli import exits
-from dpstats.cli.command import Command
 from dpstats.cli.pricing import offer_of, priced
 from dpstats.cli.questions import parse_question
 from dpstats.data import survey
@@ -77,6 +76,11 @@ Asks a bundled, synthetic table some private questions, until its budget is shor
   dpstats demo
   dpstats demo --seed 7       the same noise at every run, marked NOT PRIVATE
 """
+
+
+def describe() -> str:
+    """The text above the arguments in the help."""
+    return _DESCRIPTION
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -202,6 +206,3 @@ def _is_terminal() -> bool:
 
 def _bold(text: str) -> str:
     return f"\x1b[1m{text}\x1b[0m"
-
-
-COMMAND = Command("demo", "ask a bundled, synthetic table some private questions", lambda: _DESCRIPTION, add_arguments, run)

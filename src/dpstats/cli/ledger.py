@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 
 from dpstats.cli import exits
-from dpstats.cli.command import Command
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.statements import Statement, StatementLine
 from dpstats.foundations.errors import UnknownNameError
@@ -34,6 +33,11 @@ Exit codes of verify:
   {UNSOUND}  it is not; every complaint is printed with the number of its entry
   {exits.BAD_INPUT}  it cannot be read; one sentence says why
 """
+
+
+def describe() -> str:
+    """The text above the arguments in the help."""
+    return _DESCRIPTION
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,6 +119,3 @@ def _table(lines: Sequence[StatementLine], statement: Statement) -> list[str]:
 
 def _counted(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
-COMMAND = Command("ledger", "check or show what was asked, and what it cost", lambda: _DESCRIPTION, add_arguments, run)

@@ -7,14 +7,22 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
+from typing import Any, NoReturn
 
 from dpstats import __version__
-from dpstats.cli import ask, demo, exits, ledger, plan, schema
-from dpstats.cli.command import Command
+from dpstats.cli import exits
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
-COMMANDS: tuple[Command, ...] = (demo.COMMAND, plan.COMMAND, ask.COMMAND, ledger.COMMAND, schema.COMMAND)
+COMMANDS = {
+    "demo": "ask a bundled, synthetic table some private questions",
+    "plan": "what to expect of questions, before anything is spent",
+    "ask": "private answers about a CSV or Parquet file",
+    "ledger": "check or show what was asked, and what it cost",
+    "schema": "print what a question may hold as a document, as JSON Schema",
+}
+"""Every command, with a summary. The module of that name in this package has `describe`, `add_arguments` and `run`; it is loaded
+when the command is used."""
 
 _DESCRIPTION = """\
 Private statistics that need no bounds: ask, and get an answer with its cost, or an honest "no reply".
@@ -30,7 +38,24 @@ Start here:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence."""
+    """A parser whose complaints are one sentence; that of a command is filled when it is used."""
+
+    command: str | None = None
+    _module: Any = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse after the command's own arguments have been added."""
+        if self.command and self._module is None:
+            self._module = import_module(f"dpstats.cli.{self.command}")
+            self._module.add_arguments(self)
+            self.set_defaults(run=self._module.run)
+        return super().parse_known_args(args, namespace)
+
+    def format_help(self) -> str:
+        """The help, with the command's description, which may list the statistics."""
+        if self._module is not None:
+            self.description = self._module.describe()
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         _complain(f"{message}; see {self.prog} --help")
@@ -44,16 +69,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpstats {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-    for command in COMMANDS:
-        subparser = commands.add_parser(
-            command.name,
-            help=command.summary,
-            description=command.description(),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        command.add_arguments(subparser)
-        subparser.set_defaults(run=command.run)
+    for name, summary in COMMANDS.items():
+        formatter = argparse.RawDescriptionHelpFormatter
+        commands.add_parser(name, help=summary, formatter_class=formatter, allow_abbrev=False).command = name
     return parser
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.cli import exits
-from dpstats.cli.command import Command, add_delta_and_neighbors, add_questions_and_epsilon
+from dpstats.cli.command import add_delta_and_neighbors, add_questions_and_epsilon
 from dpstats.cli.pricing import asked_statistic, price_questions
 from dpstats.cli.questions import ParsedQuestion, comes_first, name_columns, parse_question, take_first
 from dpstats.curator.documents.document import REGRESSION
@@ -169,6 +169,3 @@ def _quantiles(text: str) -> dict[str, Any]:
             """a shape by its quantiles is one JSON object, such as --shape '{"0.1": 12000, "0.5": 30000, "0.9": 85000}'."""
         ) from None
     return dict(known)
-
-
-COMMAND = Command("plan", "what to expect of questions, before anything is spent", describe, add_arguments, run)

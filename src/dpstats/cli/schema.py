@@ -6,7 +6,6 @@ import argparse
 import json
 
 from dpstats.cli import exits
-from dpstats.cli.command import Command
 from dpstats.curator.documents.schema import question_schema
 
 _DESCRIPTION = """\
@@ -17,12 +16,16 @@ document may hold, as JSON Schema (draft 2020-12), with all statistics, their pa
 """
 
 
+def describe() -> str:
+    """The text above the arguments in the help."""
+    return _DESCRIPTION
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None."""
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema."""
     print(json.dumps(question_schema(), indent=2, ensure_ascii=False, allow_nan=False))
     return exits.ANSWERED
-
-
-COMMAND = Command(
-    "schema", "print what a question may hold as a document, as JSON Schema", lambda: _DESCRIPTION, lambda parser: None, run
-)

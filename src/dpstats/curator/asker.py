@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.foundations.arguments import (
     check_columns,
     column_words,

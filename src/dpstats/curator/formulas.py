@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.chosen_levels import choose_levels, split_price
 from dpstats.curator.desk import Desk, Request
 from dpstats.curator.scope import Scope

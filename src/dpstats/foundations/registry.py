@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import enum
 import inspect
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -396,6 +398,9 @@ def reply_to(
 
 
 _STATISTICS: dict[str, Statistic] = {}
+_HOMES: dict[str, Home] = {}
+"""Statistics that may not have been loaded yet."""
+_LOADING = threading.RLock()
 
 OTHER_NAMES = {
     "average": "mean",
@@ -448,18 +453,43 @@ def method(
     return attach
 
 
+class Home(NamedTuple):
+    """Where a statistic is registered, and its methods in the order in which they are listed."""
+
+    modules: tuple[str, ...]
+    methods: tuple[str, ...]
+
+
+def announce(homes: Mapping[str, Home]) -> None:
+    """Put statistics on the list whose modules are loaded when they are first looked for."""
+    _HOMES.update(homes)
+
+
 def statistic_names() -> list[str]:
     """The names of all statistics, sorted."""
-    return sorted(_STATISTICS)
+    return sorted({*_STATISTICS, *_HOMES})
 
 
 def find_statistic(name: str) -> Statistic:
     """The statistic of that name."""
+    if name in _HOMES:
+        _load(name)
     if name not in _STATISTICS:
         near = likely_name(name, statistic_names(), OTHER_NAMES)
         hint = f"did you mean {near}?" if near else f"there are {', '.join(statistic_names())}."
         raise UnknownNameError(f"there is no statistic {name!r}; {hint}")
     return _STATISTICS[name]
+
+
+def _load(name: str) -> None:
+    with _LOADING:
+        if home := _HOMES.get(name):
+            for module in home.modules:
+                import_module(module)
+            methods = _STATISTICS[name].methods
+            for each in home.methods:  # in whatever order the modules were loaded
+                methods[each] = methods.pop(each)
+            del _HOMES[name]
 
 
 def ask(

@@ -1,12 +1,12 @@
-"""What can be asked: importing this package registers every statistic in it.
+"""What can be asked: importing this package puts every statistic in it on the registry's list.
 
-A module here registers its statistics as it is imported, so a new statistic is one new module and no list to extend.
+A module here registers its statistics as it is imported, which happens when one of them is first looked for. A new statistic is
+one new module; `make stubs` writes the index.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
+from dpstats.foundations.registry import announce
+from dpstats.statistics.index import HOMES
 
-for _module in pkgutil.iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+announce(HOMES)

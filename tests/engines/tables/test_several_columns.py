@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.engines.cells import ColumnType, Labels, Numbers
 from dpstats.engines.exact import thinned
 from dpstats.engines.exact.thinned import Room

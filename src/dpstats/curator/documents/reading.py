@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.documents.document import (
     AMOUNT,
     COLUMN_WORDS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.documents.document import AMOUNT, COLUMN_WORDS, FORMULA_WORDS, LINEAR, REGRESSION, VERSION
 from dpstats.curator.documents.reading import own_parameters
 from dpstats.curator.formulas import MODELS, statistic_of

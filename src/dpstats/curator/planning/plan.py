@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-import dpstats.statistics  # noqa: F401  (fills the registry)
+import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.planning.bundles import asked_in, planned_columns, priced, refuse_data, refuse_words_of_ask
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan

@@ -1,0 +1,64 @@
+# Written by `make stubs` from the modules beside it: do not edit.
+"""Where each statistic is registered, and its methods in order."""
+
+from __future__ import annotations
+
+from dpstats.foundations.registry import Home
+
+HOMES = {
+    "association_test": Home(("dpstats.statistics.chi_square",), ("thresholded",)),
+    "cdf": Home(("dpstats.statistics.distribution",), ("universal",)),
+    "chi_square_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
+    "correlation": Home(("dpstats.statistics.correlations",), ("cells",)),
+    "count": Home(("dpstats.statistics.counts",), ("laplace",)),
+    "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
+    "goodness_of_fit_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
+    "histogram": Home(("dpstats.statistics.histograms",), ("laplace", "thresholded")),
+    "interquantile_range": Home(
+        ("dpstats.statistics.scale", "dpstats.statistics.propose_test_release.range_methods"),
+        ("universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"),
+    ),
+    "iqr": Home(
+        ("dpstats.statistics.scale", "dpstats.statistics.propose_test_release.range_methods"),
+        ("universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"),
+    ),
+    "ks_test": Home(("dpstats.statistics.kolmogorov",), ("laplace",)),
+    "linear_regression": Home(
+        (
+            "dpstats.statistics.step_regressions",
+            "dpstats.statistics.robust_regression",
+            "dpstats.statistics.short_cut_regression",
+        ),
+        ("steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"),
+    ),
+    "logistic_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps")),
+    "mean": Home(("dpstats.statistics.means",), ("clipped",)),
+    "median": Home(
+        ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),
+        ("universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"),
+    ),
+    "median_test": Home(("dpstats.statistics.median_tests",), ("laplace",)),
+    "mle": Home(
+        ("dpstats.statistics.maximum_likelihood",), ("scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star")
+    ),
+    "mode": Home(("dpstats.statistics.propose_test_release.modes",), ("stable",)),
+    "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps")),
+    "quantile": Home(
+        ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),
+        ("universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"),
+    ),
+    "quantile_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps")),
+    "sample_and_aggregate": Home(("dpstats.statistics.sample_and_aggregate",), ("numbers", "tested")),
+    "select_family": Home(("dpstats.statistics.selections",), ("noisy_max", "stable")),
+    "select_features": Home(("dpstats.statistics.feature_selections",), ("stable", "each")),
+    "select_model": Home(("dpstats.statistics.selections",), ("noisy_max", "stable")),
+    "sign_test": Home(("dpstats.statistics.sign_tests",), ("laplace",)),
+    "std": Home(("dpstats.statistics.spreads",), ("clipped",)),
+    "sum": Home(("dpstats.statistics.means",), ("clipped",)),
+    "t_test": Home(("dpstats.statistics.t_tests",), ("clipped",)),
+    "trimmed_mean": Home(("dpstats.statistics.propose_test_release.trimmed_means",), ("universal", "ptr", "dwork-lei")),
+    "two_sample_ks_test": Home(("dpstats.statistics.kolmogorov",), ("laplace",)),
+    "two_sample_t_test": Home(("dpstats.statistics.t_tests",), ("clipped",)),
+    "variance": Home(("dpstats.statistics.spreads",), ("clipped",)),
+    "winsorized_mean": Home(("dpstats.statistics.winsorized",), ("universal",)),
+}
