@@ -166,7 +166,12 @@ TEXTS: list[Any] = ["5", "5.0", " 5 ", "05", "1e3", "inf", "nan", "", " ", "x", 
 MOMENTS: list[Any] = [
     *(datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, 12, 30, 0, 250)),
     *(datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC), datetime.datetime(2024, 1, 1, tzinfo=ZoneInfo("Europe/Berlin"))),
-    *(np.datetime64("2024-01-01"), np.datetime64("2024-01-01T00:00:00.000000001"), np.datetime64("NaT"), np.timedelta64(5, "s")),
+    *(
+        np.datetime64("2024-01-01"),
+        np.datetime64("2024-01-01T00:00:00.000000001"),
+        np.datetime64("NaT", "s"),
+        np.timedelta64(5, "s"),
+    ),
     *(pd.Timestamp("2024-01-01"), pd.Timestamp("2024-01-01", tz="UTC"), datetime.time(12), datetime.timedelta(days=1)),
 ]
 MISSING: list[Any] = [None, pd.NA, pd.NaT, np.ma.masked]
@@ -226,7 +231,7 @@ CONTAINERS: dict[str, Container] = {
     "numpy text": Container(lambda rows: np.array(rows, dtype="U40"), TEXTS),
     "numpy bytes": Container(lambda rows: np.array(rows, dtype="S40"), [b"5", b"\xff", b"x"]),
     "numpy complex": Container(lambda rows: np.array(rows, dtype=np.complex128), [5j, 5.0, complex("nan")]),
-    "numpy datetime64": Container(lambda rows: np.array(rows, dtype="datetime64[us]"), [*UNZONED, np.datetime64("NaT")]),
+    "numpy datetime64": Container(lambda rows: np.array(rows, dtype="datetime64[us]"), [*UNZONED, np.datetime64("NaT", "s")]),
     "numpy masked": Container(
         lambda rows: np.ma.array([row or 0 for row in rows], mask=[row is None for row in rows]), [5, 7, None]
     ),
