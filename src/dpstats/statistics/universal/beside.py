@@ -123,5 +123,4 @@ def _spans_beside(place: int, reaches: Sequence[float], upward: bool) -> list[tu
     """The spans of the lattice points at public distances from a place."""
     with np.errstate(over="ignore"):  # infinite values have the outermost lattice points
         values = float_of(place) + np.array(reaches) * (1 if upward else -1)
-    spans = [MIXED.span(ordinal) for ordinal in ordinals_of(values).tolist()]
-    return [(start, start + mass) for start, mass in spans]
+    return MIXED.spans(ordinals_of(values))

@@ -85,13 +85,14 @@ def draw_piece(pieces: Sequence[Piece], loss: RankLoss, rng: RandomSource) -> tu
 
 def quick_weights(cut: CutLine, loss: RankLoss) -> QuickWeights:
     """length * boost * exp(-min(clip, loss)) of all pieces as floats."""
-    below, up_to = cut.raw_below, cut.raw_up_to
-    over = (below >= loss.first_over) & (below < loss.first_clipped)
-    under = (up_to <= loss.last_under) & (up_to > loss.last_clipped)
+    below, up_to = cut.raw_below, cut.raw_up_to  # both ascend
+    over, clipped_over = np.searchsorted(below, [loss.first_over, loss.first_clipped], side="left").tolist()
+    clipped_under, under = np.searchsorted(up_to, [loss.last_clipped, loss.last_under], side="right").tolist()
+    raw_over, raw_under = below[over:clipped_over] - loss.first_over, loss.last_under - up_to[clipped_under:under]
     factors = np.full(len(below), _float_exp(loss.clip))
-    factors[(below < loss.first_over) & (up_to > loss.last_under)] = 1
-    factors[over] = _factors(loss.first_over - loss.target, loss.slope_over, loss.clip, below[over] - loss.first_over)
-    factors[under] = _factors(loss.target - loss.last_under, loss.slope_under, loss.clip, loss.last_under - up_to[under])
+    factors[under:over] = 1
+    factors[over:clipped_over] = _factors(loss.first_over - loss.target, loss.slope_over, loss.clip, raw_over)
+    factors[clipped_under:under] = _factors(loss.target - loss.last_under, loss.slope_under, loss.clip, raw_under)
     factors[cut.hidden] = _float_exp(loss.clip)
     return QuickWeights(cut.masses * factors[cut.places], MASS_ERROR + _FACTOR_ERROR + UNIT_ROUNDOFF)
 

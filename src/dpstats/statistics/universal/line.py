@@ -116,11 +116,8 @@ class CutLine(Sequence[Piece]):
         self._low, self._high = low, high
         self._marks = marks
         count = len(marks)
-        raw_ends = raw_below + np.cumsum(marks.raw_counts)
-        self.raw_below = np.full(2 * count + 1, raw_below, dtype=np.int64)
-        self.raw_up_to = self.raw_below.copy()
-        self.raw_below[1::2], self.raw_up_to[1::2] = raw_ends - marks.raw_counts, raw_ends
-        self.raw_below[2::2] = self.raw_up_to[2::2] = raw_ends
+        raw_ranks = np.repeat(np.cumsum(np.append(raw_below, marks.raw_counts)), 2)
+        self.raw_below, self.raw_up_to = raw_ranks[:-1], raw_ranks[1:]
         self.hidden = np.zeros(2 * count + 1, dtype=bool)
         self.hidden[0] |= hidden_below
         self.hidden[-1] |= hidden_above

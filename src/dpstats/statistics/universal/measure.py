@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -79,9 +78,17 @@ class Measure:
 
         Below 0.01, where no absolute grid reaches, each of 1, 2 and 3 significant digits gets `small_decade_parts`.
         """
-        self._grid_parts = grid_parts
-        self._small_decade_parts = small_decade_parts
-        self._decades: dict[int, tuple[DecadeGrid, ...]] = {}
+        self._decades: dict[int, list[DecadeGrid]] = {}
+        self._masses = np.zeros((DIGITS + 1, len(_WEIGHTS)), dtype=np.int64)
+        """What the grid of points with so many digits gives to each of its points, by digits and decade."""
+        for index in range(len(_WEIGHTS)):
+            decade, parts = index + LOWEST_DECADE, [0] * (DIGITS + 1)
+            for digits in range(1, DIGITS + 1):
+                parts[digits] = grid_parts.get(decade - digits + 1, 0)
+                if digits <= 3 and decade < -2:
+                    parts[digits] = max(parts[digits], small_decade_parts)
+            parts[DIGITS] += _PARTS - sum(parts)
+            self._masses[:, index] = [part * 10 ** (DIGITS - digits) if part else 0 for digits, part in enumerate(parts)]
 
     def span(self, ordinal: int) -> tuple[int, int]:
         """The stretch of the line that a lattice point owns: where it starts, and its mass."""
@@ -96,6 +103,11 @@ class Measure:
                 at += mass
         run = index + 1 if ordinal > 0 else -index - 1
         return _position(run, end - at if ordinal > 0 else -end), at * _UNITS[run]
+
+    def spans(self, ordinals: NDArray[np.int64]) -> list[tuple[int, int]]:
+        """Where the stretches that lattice points own start and end."""
+        runs, starts, ends = (numbers.tolist() for numbers in self._offsets(ordinals))
+        return [(_position(run, start), _position(run, end)) for run, start, end in zip(runs, starts, ends, strict=True)]
 
     def marks(
         self, ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64], coins: NDArray[np.int64] | None = None, factor: int = 1
@@ -127,24 +139,20 @@ class Measure:
     def _offsets(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The runs of lattice points, and where the spans of these start and end in them."""
         indices, offsets = np.divmod(np.abs(ordinals) - 1, DECADE_POINTS)
-        ends = np.ones(len(ordinals), dtype=np.int64)  # at most _DECADE_UNIT, below 2**63
-        at = np.ones(len(ordinals), dtype=np.int64)
-        cuts = np.flatnonzero(indices[1:] != indices[:-1]) + 1
-        for start, stop in pairwise([0, *cuts.tolist(), len(ordinals)]):
-            if start < stop and ordinals[start]:
-                ends[start:stop], at[start:stop] = self._ends_in_decade(int(indices[start]), offsets[start:stop])
-        negative = ordinals < 0
-        runs = np.where(ordinals == 0, 0, np.where(negative, -indices - 1, indices + 1))
-        return runs, np.where(negative, -ends, ends - at), np.where(negative, at - ends, ends)
-
-    def _ends_in_decade(self, index: int, offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The masses of a decade up to its points, and at them."""
-        ends = at = np.zeros(len(offsets), dtype=np.int64)
-        for mass, spacing, _ in self._grids(index):
+        zero = indices < 0
+        indices[zero] = 0
+        first, last = indices.min(initial=len(_WEIGHTS) - 1), indices.max(initial=0)
+        ends = at = np.zeros(len(ordinals), dtype=np.int64)  # at most _DECADE_UNIT, below 2**63
+        for digits in np.flatnonzero(self._masses[:, first : last + 1].any(axis=1)).tolist():
+            spacing = 10 ** (DIGITS - digits)
+            mass = self._masses[digits, first] if first == last else self._masses[digits, indices]
             places = offsets // spacing
             ends = ends + mass * (places + 1)
             at = at + mass * (places * spacing == offsets)
-        return ends, at
+        ends, at = np.where(zero, 1, ends), np.where(zero, 1, at)
+        negative = ordinals < 0
+        runs = np.where(zero, 0, np.where(negative, -indices - 1, indices + 1))
+        return runs, np.where(negative, -ends, ends - at), np.where(negative, at - ends, ends)
 
     def ordinal_at(self, position: int) -> int:
         """The lattice point that owns a position on the line [0, TOTAL)."""
@@ -163,23 +171,16 @@ class Measure:
             rest -= mass
         return 1 + index * DECADE_POINTS + offset
 
-    def _grids(self, index: int) -> tuple[DecadeGrid, ...]:
+    def _grids(self, index: int) -> list[DecadeGrid]:
         """The grids of a decade, the coarsest first; every point of one is a point of all finer ones."""
         if index not in self._decades:
-            decade = index + LOWEST_DECADE
-            parts = [0] * (DIGITS + 1)
-            for digits in range(1, DIGITS + 1):
-                parts[digits] = self._grid_parts.get(decade - digits + 1, 0)
-                if digits <= 3 and decade < -2:
-                    parts[digits] = max(parts[digits], self._small_decade_parts)
-            parts[DIGITS] += _PARTS - sum(parts)
-            spacings = [10 ** (DIGITS - digits) for digits in range(DIGITS + 1)]
-            grids = []
-            for digits in range(1, DIGITS + 1):
-                if parts[digits]:
-                    finer = sum(parts[digits:])  # each grid has parts * spacing per point: the same mass for the same stretch
-                    grids.append(DecadeGrid(parts[digits] * spacings[digits], spacings[digits], finer * spacings[digits]))
-            self._decades[index] = tuple(grids)
+            grids, finer = [], 0
+            for digits in range(DIGITS, 0, -1):
+                mass, spacing = int(self._masses[digits, index]), 10 ** (DIGITS - digits)
+                if mass:
+                    finer += mass // spacing
+                    grids.append(DecadeGrid(mass, spacing, finer * spacing))
+            self._decades[index] = grids[::-1]
         return self._decades[index]
 
 

@@ -118,10 +118,11 @@ class Order:
         tied, heavy_places = np.flatnonzero(raw_counts > 1), np.flatnonzero(heavy).tolist()
         for before, place in pairwise([-1, *heavy_places, len(ordinals)]):
             light = tied[(tied > before) & (tied < place)]
-            owners = np.repeat(light, raw_counts[light])
-            found = np.unique(owners * COINS + self._coins(len(owners)), return_counts=True)
-            keys.append(found[0])
-            counts.append(found[1])
+            if len(light):
+                owners = np.repeat(light, raw_counts[light])
+                found = np.unique(owners * COINS + self._coins(len(owners)), return_counts=True)
+                keys.append(found[0])
+                counts.append(found[1])
             if place < len(ordinals):
                 totals = self._heavy_coins(int(raw_counts[place]))
                 filled = np.flatnonzero(totals)
