@@ -10,7 +10,7 @@ from dpstats.curator.planning.feature_tables import drawn_columns, drawn_feature
 from dpstats.curator.planning.pairs import PairTable, drawn_places, even_places
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
-from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms, refuse_too_many
+from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms, in_unit_interval, refuse_too_many
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.tables.given import as_table
 from dpstats.foundations.registry import Question, Simulated
@@ -18,6 +18,8 @@ from dpstats.foundations.summaries import Column, Table
 
 Sample = ShapeColumn | Column | Table
 
+FEW_ROWS = 20_000
+"""Rows of a column that are drawn all at once; of more only those that are asked for."""
 FIRST_ROWS = 100
 """Rows of the table that shows what simulated rows are."""
 
@@ -37,6 +39,8 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
         return drawn_columns(shape, len(question.columns), rows, generator)
     if question.statistic.takes_features:
         return drawn_features(shape, len(question.columns) - 1, rows, generator, question.statistic.outcomes)
+    if len(question.statistic.reads) == 1 and rows <= FEW_ROWS:
+        return ArrayColumn([shape.values_at(in_unit_interval(np.sort(generator.random(rows))))])
     if len(question.statistic.reads) == 1:
         return ShapeColumn(shape, DrawnUniforms(rows, generator))
     return PairTable(shape, drawn_places(rows, generator), question.statistic.reads, labels_of(question))
