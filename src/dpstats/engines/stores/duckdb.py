@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
-from dpstats.engines.stores.duckdb_columns import DuckDBColumn
+from dpstats.engines.stores.duckdb_columns import DuckDBColumn, quoted
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
@@ -118,7 +118,7 @@ class DuckDBStore(LocalStore):
         """The full name of the table that the relation is, where a connection of our own can read it; None for all else."""
         if len(listed) != 1 or listed[0][3] or any(column.name.casefold() == "rowid" for column in self._columns):
             return None
-        name = ".".join(_quoted(part) for part in listed[0][:3])
+        name = ".".join(map(quoted, listed[0][:3]))
         return name if self._is_visible(name) else None
 
     def _is_visible(self, table: str) -> bool:
@@ -205,10 +205,6 @@ def _is_within(table: tuple[Any, ...], parts: Sequence[str]) -> bool:
     """Whether a table of the catalog lies in the database and the schema that a name begins with."""
     database, schema = table[0].casefold(), table[1].casefold()
     return list(parts) in ([], [schema], [database], [database, schema])
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _check_names(names: Sequence[str]) -> None:
