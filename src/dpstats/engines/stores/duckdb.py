@@ -52,6 +52,8 @@ class DuckDBStore(LocalStore):
     def __init__(self, relation: Any, batch_rows: int = _ROWS) -> None:
         """Reads the names and types of the relation, and no row."""
         require(*_NEEDED)
+        import duckdb
+
         self._batch_rows = batch_rows
         with one_error_for(
             "the DuckDB relation",
@@ -62,7 +64,8 @@ class DuckDBStore(LocalStore):
             _check_names(names)
             self._columns = list(map(DuckDBColumn, range(len(names)), names, types))
             self._relation = relation
-            self._connection = _own_connection(relation)
+            connection = getattr(relation, "_con", None)  # where DuckDB does not tell, we take a database of our own
+            self._connection = duckdb.connect() if connection is None else connection.cursor()
             listed = self._listed()
             self._table = self._find_table(listed)
         self.doubt = None if listed and all(is_stored for *_, is_stored in listed) else _DOUBT
@@ -191,14 +194,6 @@ class DuckDBStore(LocalStore):
         raw_numbers = raw_rows.column(0).to_numpy()
         in_order = bool((np.diff(raw_numbers) > 0).all())  # so it is, unless somebody told DuckDB not to preserve it
         return raw_rows if in_order else raw_rows.take(np.argsort(raw_numbers))
-
-
-def _own_connection(relation: Any) -> Any:
-    """A connection to the relation's database; where DuckDB does not say which that is, one to a database of our own."""
-    import duckdb
-
-    connection = getattr(relation, "_con", None)
-    return duckdb.connect() if connection is None else connection.cursor()
 
 
 def _is_within(table: tuple[Any, ...], parts: Sequence[str]) -> bool:
