@@ -15,6 +15,7 @@ Source     Mironov 2017; Bun & Steinke 2016; back: Canonne, Kamath & Steinke 202
 from __future__ import annotations
 
 import functools
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -33,14 +34,11 @@ def excess_at(place: int) -> Fraction:
 
 def best_excess(bound: Callable[[Fraction], Fraction]) -> Fraction:
     """The excess on the grid where a bound is smallest, if it falls and then rises; else one where it is not large."""
-    low, high = _LOWEST, _HIGHEST
-    while low < high:
-        middle = (low + high) // 2
-        if bound(excess_at(middle)) <= bound(excess_at(middle + 1)):
-            high = middle
-        else:
-            low = middle + 1
-    return excess_at(low)
+
+    def rises(place: int) -> bool:
+        return bound(excess_at(place)) <= bound(excess_at(place + 1))
+
+    return excess_at(_LOWEST + bisect_left(range(_LOWEST, _HIGHEST), True, key=rises))
 
 
 @functools.lru_cache(maxsize=4096)

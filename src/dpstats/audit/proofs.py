@@ -21,6 +21,7 @@ import textwrap
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def _significant(source: str) -> Iterator[str]:
 
 def _whole_strings(source: str) -> Iterator[tokenize.TokenInfo]:
     """The tokens, with f-strings as one token each: Python 3.12 and later take them apart, 3.11 does not."""
-    lines = source.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]  # of the lines
     depth, start = 0, (0, 0)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         kind = tokenize.tok_name[token.type]
@@ -134,17 +135,10 @@ def _whole_strings(source: str) -> Iterator[tokenize.TokenInfo]:
         elif kind in ("FSTRING_END", "TSTRING_END"):
             depth -= 1
             if not depth:
-                text = _between(lines, start, token.end)
+                text = source[starts[start[0] - 1] + start[1] : starts[token.end[0] - 1] + token.end[1]]
                 yield tokenize.TokenInfo(tokenize.STRING, text, start, token.end, token.line)
         elif not depth:
             yield token
-
-
-def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    if start[0] == end[0]:
-        return lines[start[0] - 1][start[1] : end[1]]
-    inner = lines[start[0] : end[0] - 1]
-    return "".join([lines[start[0] - 1][start[1] :], *inner, lines[end[0] - 1][: end[1]]])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -32,19 +32,32 @@ _GUARD = 128
 
 
 @dataclass(frozen=True)
-class LaplaceTest:
-    """Distance plus discrete Laplace noise against a threshold: the test of propose-test-release as it was first described."""
+class _Limits:
+    """What a test may spend, and on which distances."""
 
     epsilon: Fraction
     delta: Fraction
     unstable_at: int = 0
     """The largest distance at which the proposal may still fail: 0 for a distance to instability, 1 for one to another bin."""
     sensitivity: int = 1
-    least_threshold: int = 0
-    """A public lower limit for the threshold, for algorithms that print one."""
 
     def __post_init__(self) -> None:
-        _check(self.epsilon, self.delta, self.unstable_at, self.sensitivity)
+        if self.epsilon <= 0 or not 0 < self.delta < Fraction(1, 2) or self.sensitivity < 1:
+            raise InvalidParameterError(
+                "a test needs a positive epsilon, a delta between 0 and 0.5, and a sensitivity of 1 or more."
+            )
+        if type(self.unstable_at) is not int or not 0 <= self.unstable_at <= LARGEST_UNSTABLE:
+            raise InvalidParameterError(
+                "unstable_at must be 0 for a distance to instability, or 1 for a distance to another bin."
+            )
+
+
+@dataclass(frozen=True)
+class LaplaceTest(_Limits):
+    """Distance plus discrete Laplace noise against a threshold: the test of propose-test-release as it was first described."""
+
+    least_threshold: int = 0
+    """A public lower limit for the threshold, for algorithms that print one."""
 
     @property
     def scale(self) -> Fraction:
@@ -75,16 +88,8 @@ class LaplaceTest:
 
 
 @dataclass(frozen=True)
-class BestTest:
+class BestTest(_Limits):
     """One coin whose chance of a pass grows with the distance as fast as (epsilon, delta)-DP allows."""
-
-    epsilon: Fraction
-    delta: Fraction
-    unstable_at: int = 0
-    sensitivity: int = 1
-
-    def __post_init__(self) -> None:
-        _check(self.epsilon, self.delta, self.unstable_at, self.sensitivity)
 
     @property
     def cap(self) -> int:
@@ -154,10 +159,3 @@ def steps_within(raw_distance: object, cap: int) -> int:
 
 def _chance_bits(delta: Fraction) -> int:
     return _GUARD + (delta.denominator // delta.numerator).bit_length()
-
-
-def _check(epsilon: Fraction, delta: Fraction, unstable_at: object, sensitivity: int) -> None:
-    if epsilon <= 0 or not 0 < delta < Fraction(1, 2) or sensitivity < 1:
-        raise InvalidParameterError("a test needs a positive epsilon, a delta between 0 and 0.5, and a sensitivity of 1 or more.")
-    if type(unstable_at) is not int or not 0 <= unstable_at <= LARGEST_UNSTABLE:
-        raise InvalidParameterError("unstable_at must be 0 for a distance to instability, or 1 for a distance to another bin.")

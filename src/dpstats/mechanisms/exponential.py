@@ -27,12 +27,11 @@ from dpstats.foundations.randomness import RandomSource, random_bits, source_or_
 from dpstats.foundations.results import Release
 from dpstats.foundations.rounding import cumulative, exact_rational, exp_bounds
 from dpstats.mechanisms.grid import integer_ratio, refuse_container
+from dpstats.mechanisms.noisy_max import CLAIM, MONOTONIC_CLAIM
 
 WeightBounds = Callable[[int], tuple[Sequence[int], Sequence[int]]]
 """Maps a number of bits to integers below and above 2**bits times each weight; they close in as the bits grow."""
 
-CLAIM = "epsilon-DP if every score moves by at most sensitivity"
-MONOTONIC_CLAIM = "epsilon-DP if every score moves by at most sensitivity, and all of them in the same direction"
 _FIRST_BITS, _WORD_BITS = 128, 64
 _LOWEST_SCORE = Fraction(-(2**1024))
 

@@ -13,6 +13,7 @@ Source     Dwork & Lei 2009; Dwork & Roth 2014, section 7.2
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -165,11 +166,4 @@ def note_on_test(name: str, tester: DistanceTest) -> str:
 
 def distance_for(tester: DistanceTest, chance: float) -> int:
     """The least distance at which the test passes with at least that chance; the cap if none does."""
-    low, high = 0, tester.cap
-    while low < high:
-        middle = (low + high) // 2
-        if tester.pass_probability(middle) >= chance:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return bisect_left(range(tester.cap), True, key=lambda distance: tester.pass_probability(distance) >= chance)

@@ -197,12 +197,7 @@ def total_after(debit: Entry | None, accountant: Accountant) -> Total:
     """The running total that the last debit of a data set carries."""
     if debit is None:
         return Total()
-    try:
-        if debit.fault() is None:
-            return accountant.from_dict(debit.content()["total"])
-    except (KeyError, TypeError, ValueError):
-        pass
-    raise LedgerError(f"entry {debit.sequence} of the ledger has no total that can be read: run `dpstats ledger verify`.")
+    return debit.read(lambda content: accountant.from_dict(content["total"]), "has no total that can be read")
 
 
 def cost_of(debit: Entry, terms: Terms) -> PrivacyCost:
@@ -224,14 +219,14 @@ def loss_of(debit: Entry) -> Fraction:
 
 def archived_document(answer: Entry) -> dict[str, Any]:
     """The document that an answer holds, if it is the one that was archived."""
-    try:
-        content = answer.content()
-        if answer.fault() is None and digest(content["document"]) == content["digest"]:
-            document: dict[str, Any] = json.loads(content["document"])
-            return document
-    except (KeyError, TypeError, ValueError):
-        pass
-    raise LedgerError(f"entry {answer.sequence} of the ledger is not the answer that was archived: run `dpstats ledger verify`.")
+
+    def document(content: Mapping[str, Any]) -> dict[str, Any]:
+        if digest(content["document"]) != content["digest"]:
+            raise ValueError("another document")
+        found: dict[str, Any] = json.loads(content["document"])
+        return found
+
+    return answer.read(document, "is not the answer that was archived")
 
 
 def all_entries(writer: Writer) -> list[Entry]:

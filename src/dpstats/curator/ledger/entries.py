@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
+
+T = TypeVar("T")
 
 OPEN, DEBIT, ANSWER = "open", "debit", "answer"
 VERSION, WITH_LOSS = 1, 2
@@ -63,6 +65,15 @@ class Entry(NamedTuple):
         except (ValueError, RecursionError, InvalidParameterError):
             pass
         raise ValueError("the body is not canonical JSON")
+
+    def read(self, look: Callable[[dict[str, Any]], T], complaint: str) -> T:
+        """What `look` finds in the body, if the entry is sound and has it; otherwise a `LedgerError` with the complaint."""
+        try:
+            if self.fault() is None:
+                return look(self.content())
+        except (KeyError, TypeError, ValueError):
+            pass
+        raise LedgerError(f"entry {self.sequence} of the ledger {complaint}: run `dpstats ledger verify`.")
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name; the body stays the text that was hashed."""

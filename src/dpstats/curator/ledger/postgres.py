@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dpstats.curator.ledger.entries import Entry
-from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, INSERT, LAST, VALUES, EntryTable
+from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, INSERT, LAST, VALUES, EntryTable, closed_on_failure
 from dpstats.foundations.errors import LedgerError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class PostgresEntryStore:
             raise LedgerError(
                 f"nobody answers at {self.address}, or not to this user: check address, user and password, and whether it runs."
             ) from None
-        try:
+        with closed_on_failure(connection):
             connection.execute("SET synchronous_commit = on")
             connection.execute(f"SET lock_timeout = '{PATIENCE}s'")
             if self._read_only:
@@ -184,9 +184,6 @@ class PostgresEntryStore:
                 if self._read_only:
                     raise LedgerError(f"there is no ledger at {self.address}.")
                 _create(connection)
-        except BaseException:
-            connection.close()
-            raise
         return connection
 
     @contextmanager

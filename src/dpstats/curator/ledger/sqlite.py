@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, EntryTable, Run
+from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, EntryTable, Run, closed_on_failure
 from dpstats.foundations.errors import LedgerError
 
 MEMORY = ":memory:"
@@ -117,13 +117,10 @@ class SqliteEntryStore:
     def _open_to_write(self) -> sqlite3.Connection:
         is_new = not self._in_memory and not self._path.exists()
         connection = _connect(MEMORY if self._in_memory else str(self._path.absolute()))
-        try:
+        with closed_on_failure(connection):
             if self._is_empty(connection):
                 self._create(connection)
             _patient(connection)("PRAGMA journal_mode = WAL", ())
-        except BaseException:
-            connection.close()
-            raise
         if is_new:
             _make_name_durable(self._path)
         return connection
@@ -148,12 +145,9 @@ class SqliteEntryStore:
 
     def _open_unchanged(self, path: Path) -> sqlite3.Connection:
         connection = _connect(f"{path.absolute().as_uri()}?mode=ro")
-        try:
+        with closed_on_failure(connection):
             if self._is_empty(connection):
                 raise LedgerError(f"the ledger {self._path} is empty: nothing was ever written to it.")
-        except BaseException:
-            connection.close()
-            raise
         return connection
 
     def _is_empty(self, connection: sqlite3.Connection) -> bool:
@@ -200,12 +194,9 @@ def _connect(place: str) -> sqlite3.Connection:
     connection = sqlite3.connect(place, timeout=0, isolation_level=None, check_same_thread=False, uri=place.startswith("file:"))
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")  # stray bytes are a wrong hash, not a crash
     run = _patient(connection)
-    try:
+    with closed_on_failure(connection):
         run("PRAGMA synchronous = FULL", ())
         run("PRAGMA fullfsync = ON", ())  # where plain fsync does not reach the disk
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 

@@ -7,7 +7,8 @@ go of, the next use connects to anew, and finds everything that was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from dpstats.curator.ledger.entries import Entry
@@ -39,6 +40,16 @@ _SELECT = f"SELECT {_COLUMNS} FROM dpstats_ledger"
 LAST = f"{_SELECT} ORDER BY sequence DESC LIMIT 1"
 INSERT = f"INSERT INTO dpstats_ledger ({_COLUMNS}) VALUES "
 VALUES = f"({', '.join('?' * len(Entry._fields))})"
+
+
+@contextmanager
+def closed_on_failure(connection: Any) -> Iterator[None]:
+    """Closes a new connection where what follows fails."""
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
 
 
 class EntryTable:

@@ -9,7 +9,7 @@ from typing import Any
 from dpstats.accounting.accountants import read_exact
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.entries import Entry, canonical_json, exact
-from dpstats.foundations.errors import DpstatsError, InvalidParameterError, LedgerError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 
 
@@ -68,12 +68,7 @@ class Terms:
 
 def terms_of(entry: Entry) -> Terms:
     """The terms in the entry that opened a data set."""
-    try:
-        if entry.fault() is None:
-            return Terms.from_content(entry.content())
-    except ValueError:
-        pass
-    raise LedgerError(f"entry {entry.sequence} of the ledger has no terms that can be read: run `dpstats ledger verify`.")
+    return entry.read(Terms.from_content, "has no terms that can be read")
 
 
 def _exact_parts(terms: Terms) -> dict[str, str]:

@@ -45,19 +45,12 @@ def _joined(subsets: Sequence[frozenset[str]], names: Sequence[str]) -> list[Cod
 
     A category without its reference, beside the same without the category, is the category with its reference.
     """
+    parts = [(name, False) for name in names]
     codings: list[Coding] = [frozenset((name, False) for name in subset) for subset in subsets]
-    while True:
-        pair = _pair_to_join(codings, names)
-        if pair is None:
-            return codings
-        longer, shorter, name = pair
-        codings[codings.index(longer)] = shorter | {(name, True)}
-        codings.remove(shorter)
-
-
-def _pair_to_join(codings: Sequence[Coding], names: Sequence[str]) -> tuple[Coding, Coding, str] | None:
-    for coding in codings:
-        for name in names:
-            if (name, False) in coding and (shorter := coding - {(name, False)}) in codings:
-                return coding, shorter, name
-    return None
+    while pair := next(
+        ((coding, part) for coding in codings for part in parts if part in coding and coding - {part} in codings), None
+    ):
+        longer, part = pair
+        codings[codings.index(longer)] = longer - {part} | {(part[0], True)}
+        codings.remove(longer - {part})
+    return codings

@@ -14,8 +14,8 @@ from dpstats.engines.cells import Cells, ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import read_identities
 from dpstats.engines.stores.lines import BLOCK_BYTES, SEPARATORS, broken_lines, count_lines, read_blocks, read_header, split_block
-from dpstats.engines.stores.store import Batch, LocalStore
-from dpstats.engines.stores.versions import FileVersion
+from dpstats.engines.stores.store import Batch
+from dpstats.engines.stores.versions import FilesStore
 from dpstats.foundations.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FAILED = "could not be read as CSV"
 
 
-class CsvStore(LocalStore):
+class CsvStore(FilesStore):
     """CSV files whose first lines name the same columns in the same order; rows follow each other in the order of the files.
 
     No column has a type of its own: the question, or whoever opens the table, says how its texts are read. Nothing but the first
@@ -34,18 +34,12 @@ class CsvStore(LocalStore):
     def __init__(self, files: Sequence[Path], block_bytes: int = BLOCK_BYTES) -> None:
         require("reading files needs", "files", "polars")
         self._block_bytes = block_bytes
-        self._versions = [FileVersion.of(file) for file in files]
+        super().__init__(files)
         self._names = _names_in(files[0])
         for file in files[1:]:
             _check_same_names(file, _names_in(file), files[0], self._names)
-        for version in self._versions:
-            version.check()
+        self._check_versions()
         self.columns: Mapping[str, ColumnType] = dict.fromkeys(self._names, ColumnType.UNDECLARED)
-
-    @property
-    def state(self) -> str:
-        """Tells one state of the files from another."""
-        return "\n".join(map(str, self._versions))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in the order of the files, and of the lines in them; fails where a file has changed on the way."""
@@ -57,7 +51,9 @@ class CsvStore(LocalStore):
                 yield batch
             version.check()
         if is_empty:
-            yield _without_rows(columns)
+            import polars as pl
+
+            yield Batch({name: pl.Series(dtype=pl.String) for name in columns}, 0)
 
     def _batches_in(self, file: Path, columns: Sequence[str]) -> Iterator[Batch]:
         separator = SEPARATORS[file.suffix.lower()]
@@ -86,12 +82,6 @@ class LineBatch(Batch):
     @cached_property
     def _raw_broken(self) -> polars.Series:
         return broken_lines(*self._line_form)
-
-
-def _without_rows(columns: Sequence[str]) -> Batch:
-    import polars as pl
-
-    return Batch({name: pl.Series(dtype=pl.String) for name in columns}, 0)
 
 
 def _names_in(file: Path) -> tuple[str, ...]:

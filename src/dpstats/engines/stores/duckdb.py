@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
-from dpstats.engines.stores.duckdb_columns import DuckDBColumn
+from dpstats.engines.stores.duckdb_columns import DuckDBColumn, quoted
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
@@ -52,6 +52,8 @@ class DuckDBStore(LocalStore):
     def __init__(self, relation: Any, batch_rows: int = _ROWS) -> None:
         """Reads the names and types of the relation, and no row."""
         require(*_NEEDED)
+        import duckdb
+
         self._batch_rows = batch_rows
         with one_error_for(
             "the DuckDB relation",
@@ -62,7 +64,8 @@ class DuckDBStore(LocalStore):
             _check_names(names)
             self._columns = list(map(DuckDBColumn, range(len(names)), names, types))
             self._relation = relation
-            self._connection = _own_connection(relation)
+            connection = getattr(relation, "_con", None)  # where DuckDB does not tell, we take a database of our own
+            self._connection = duckdb.connect() if connection is None else connection.cursor()
             listed = self._listed()
             self._table = self._find_table(listed)
         self.doubt = None if listed and all(is_stored for *_, is_stored in listed) else _DOUBT
@@ -118,7 +121,7 @@ class DuckDBStore(LocalStore):
         """The full name of the table that the relation is, where a connection of our own can read it; None for all else."""
         if len(listed) != 1 or listed[0][3] or any(column.name.casefold() == "rowid" for column in self._columns):
             return None
-        name = ".".join(_quoted(part) for part in listed[0][:3])
+        name = ".".join(map(quoted, listed[0][:3]))
         return name if self._is_visible(name) else None
 
     def _is_visible(self, table: str) -> bool:
@@ -193,22 +196,10 @@ class DuckDBStore(LocalStore):
         return raw_rows if in_order else raw_rows.take(np.argsort(raw_numbers))
 
 
-def _own_connection(relation: Any) -> Any:
-    """A connection to the relation's database; where DuckDB does not say which that is, one to a database of our own."""
-    import duckdb
-
-    connection = getattr(relation, "_con", None)
-    return duckdb.connect() if connection is None else connection.cursor()
-
-
 def _is_within(table: tuple[Any, ...], parts: Sequence[str]) -> bool:
     """Whether a table of the catalog lies in the database and the schema that a name begins with."""
     database, schema = table[0].casefold(), table[1].casefold()
     return list(parts) in ([], [schema], [database], [database, schema])
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _check_names(names: Sequence[str]) -> None:

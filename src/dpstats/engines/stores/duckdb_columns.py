@@ -43,7 +43,7 @@ class DuckDBColumn:
 
     def __init__(self, place: int, name: str, declared: Any) -> None:
         """`place` tells the columns of a table apart, and `declared` is DuckDB's own type."""
-        self._quoted = '"' + name.replace('"', '""') + '"'
+        self._quoted = quoted(name)
         self._id = str(declared.id)
         self.alias = f"column_{place}"
         self.name = name
@@ -86,6 +86,11 @@ class DuckDBColumn:
         if self._id in _WIDE:
             return NumeralColumn(raw_selected, ColumnType.INTEGER)
         return _interval_texts(raw_selected.combine_chunks()) if self._id == "interval" else raw_selected
+
+
+def quoted(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _interval_texts(raw_intervals: pyarrow.StructArray) -> pyarrow.DictionaryArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 from polars.selectors import by_name
@@ -39,8 +38,20 @@ class LazyStore(LocalStore):
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows, in the order in which the query comes upon them."""
-        frames = _stream_frames(self._query, columns, self._batch_rows)
-        return _frame_batches(one_error_along(frames, _QUERY, _FAILED), self._schema, columns)
+        is_empty = True  # one batch at least, so that the types are seen even where there are no rows
+        for frame in one_error_along(self._frames(columns), _QUERY, _FAILED):
+            is_empty = False
+            yield Batch({name: frame.get_column(name) for name in columns}, frame.height if columns else int(frame.item()))
+        if is_empty:
+            yield Batch({name: pl.Series(dtype=self._schema[name]) for name in columns}, 0)
+
+    def _frames(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The result of the query piece by piece; of no columns, one frame that holds nothing but the number of rows."""
+        if not columns:
+            yield self._query.select(pl.len()).collect(engine="streaming")
+            return
+        named = self._query.select(by_name(*dict.fromkeys(columns)))  # col() would take names for patterns
+        yield from named.collect_batches(chunk_size=self._batch_rows, maintain_order=False, lazy=True, engine="streaming")
 
     def repeatable(self) -> LocalStore:
         """The same rows in memory, collected when they are first asked for: a query does not promise an order of its rows."""
@@ -70,25 +81,3 @@ class _CollectedStore(LocalStore):
             if self._raw_rows is None:
                 self._raw_rows = self._store.collect()
         return self._raw_rows.batches(columns)
-
-
-def _stream_frames(query: pl.LazyFrame, columns: Sequence[str], batch_rows: int) -> Iterator[pl.DataFrame]:
-    """The result of a query piece by piece; of no columns, one frame that holds nothing but the number of rows."""
-    if not columns:
-        yield query.select(pl.len()).collect(engine="streaming")
-        return
-    named = query.select(by_name(*dict.fromkeys(columns)))  # col() would take names for patterns
-    yield from named.collect_batches(chunk_size=batch_rows, maintain_order=False, lazy=True, engine="streaming")
-
-
-def _frame_batches(frames: Iterator[pl.DataFrame], schema: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Batch]:
-    """Frames of polars as batches: at least one, so that the types are seen even where there are no rows."""
-    is_empty = True
-    for frame in frames:
-        is_empty = False
-        if columns:
-            yield Batch({name: frame.get_column(name) for name in columns}, frame.height)
-        else:
-            yield Batch({}, int(frame.item()))
-    if is_empty:
-        yield Batch({name: pl.Series(dtype=schema[name]) for name in columns}, 0)

@@ -46,19 +46,16 @@ def open_store(table: Any, types: Types | None = None) -> tuple[Store, Mapping[s
 def inferred_types(store: Store) -> dict[str, ColumnType]:
     """What the rows say of columns without a type: number, date or else text, by more than half of those that are not missing."""
     open_columns = [name for name, kind in store.columns.items() if kind is ColumnType.UNDECLARED]
-    raw_counts = {
-        name: {
+
+    def majority(name: str) -> ColumnType:
+        raw_counts = {
             kind: open_column(store, TableView({**store.columns, name: kind}), name, kind is ColumnType.NUMBER).count()
             for kind in (ColumnType.TEXT, ColumnType.NUMBER, ColumnType.MOMENT)
         }
-        for name in open_columns
-    }
-    return {name: _majority(counts) for name, counts in raw_counts.items()}
+        most = max((ColumnType.NUMBER, ColumnType.MOMENT), key=lambda kind: raw_counts[kind])
+        return most if 2 * raw_counts[most] > raw_counts[ColumnType.TEXT] else ColumnType.TEXT
 
-
-def _majority(raw_counts: Mapping[ColumnType, int]) -> ColumnType:
-    most = max((ColumnType.NUMBER, ColumnType.MOMENT), key=lambda kind: raw_counts[kind])
-    return most if 2 * raw_counts[most] > raw_counts[ColumnType.TEXT] else ColumnType.TEXT
+    return {name: majority(name) for name in open_columns}
 
 
 def check_stored(store: Store, way_out: str = "") -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import type_of
-from dpstats.engines.stores.store import Batch, LocalStore, Store
-from dpstats.engines.stores.versions import FileVersion
+from dpstats.engines.stores.store import Batch, Store
+from dpstats.engines.stores.versions import FilesStore
 from dpstats.engines.units.contributions import Bound, BoundedStore
 from dpstats.foundations.errors import DataFileError, DataTypeError
 
@@ -29,7 +29,7 @@ _WIDE = ("Int128", "UInt128")
 _FAILED = "could not be read as Parquet"
 
 
-class ParquetStore(LocalStore):
+class ParquetStore(FilesStore):
     """Parquet files whose rows follow each other in the order of the files.
 
     The columns may stand in any order, but names and types must be the same in all files. Nothing but the footers is read when
@@ -40,7 +40,7 @@ class ParquetStore(LocalStore):
         require("reading Parquet files needs", "files", "polars", "pyarrow")
         self._batch_rows = batch_rows
         self._files = tuple(files)
-        self._versions = [FileVersion.of(file) for file in files]
+        super().__init__(files)
         schema = _read_schema(files[0])
         for file in files[1:]:
             _check_same_schema(file, _read_schema(file), files[0], schema)
@@ -48,11 +48,6 @@ class ParquetStore(LocalStore):
         self._cut_off = {name for file in files for name in _times_of_96_bits(file)}
         self._check_versions()
         self.columns: Mapping[str, ColumnType] = {name: type_of(self._no_rows.column(name)) for name in schema}
-
-    @property
-    def state(self) -> str:
-        """Tells one state of the files from another."""
-        return "\n".join(map(str, self._versions))
 
     def bounded(self, bound: Bound) -> Store:
         """The same table with at most `bound.rows` rows of each unit; an error where different ids might be read as one."""
@@ -81,10 +76,6 @@ class ParquetStore(LocalStore):
                     yield Batch({name: raw_rows.column(name) for name in columns}, raw_rows.num_rows)
         if columns and is_empty:
             yield Batch({name: self._no_rows.column(name) for name in columns}, 0)
-
-    def _check_versions(self) -> None:
-        for version in self._versions:
-            version.check()
 
     def _name(self) -> str:
         first = shown(self._files[0])

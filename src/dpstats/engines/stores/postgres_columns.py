@@ -44,12 +44,6 @@ def _numbers(raw_values: NDArray[Any], raw_missing: NDArray[np.bool_]) -> pyarro
     return pyarrow.array(raw_values.astype(raw_values.dtype.newbyteorder("=")), mask=raw_missing)
 
 
-def _booleans(raw_values: NDArray[Any], raw_missing: NDArray[np.bool_]) -> pyarrow.Array:
-    import pyarrow
-
-    return pyarrow.array(raw_values != 0, mask=raw_missing)
-
-
 def _dates(raw_values: NDArray[Any], raw_missing: NDArray[np.bool_]) -> NDArray[Any]:
     """Days since 2000; the extreme ones are the infinite dates. Not Arrow's, which have no room for the last thirty years."""
     limits = np.iinfo(np.int32)
@@ -75,7 +69,7 @@ def _times(zone: str | None) -> Callable[[NDArray[Any], NDArray[np.bool_]], pyar
 def _clocks(raw_values: NDArray[Any], raw_missing: NDArray[np.bool_]) -> pyarrow.Array:
     import pyarrow
 
-    return pyarrow.array(raw_values.astype(np.int64), mask=raw_missing).view(pyarrow.time64("us"))
+    return _numbers(raw_values, raw_missing).view(pyarrow.time64("us"))
 
 
 def _intervals(raw_values: NDArray[Any], raw_missing: NDArray[np.bool_]) -> pyarrow.DictionaryArray:
@@ -98,7 +92,7 @@ _FIXED = {
     "oid": _Fixed(ColumnType.INTEGER, "int8send({0}::int8)", ">i8", _numbers),
     "float4": _Fixed(ColumnType.NUMBER, "float4send({0})", ">f4", _numbers),
     "float8": _Fixed(ColumnType.NUMBER, "float8send({0})", ">f8", _numbers),
-    "bool": _Fixed(ColumnType.BOOLEAN, "boolsend({0})", "u1", _booleans),
+    "bool": _Fixed(ColumnType.BOOLEAN, "boolsend({0})", "?", _numbers),
     "date": _Fixed(ColumnType.MOMENT, "date_send({0})", ">i4", _dates),
     "timestamp": _Fixed(ColumnType.MOMENT, "timestamp_send({0})", ">i8", _times(None)),
     "timestamptz": _Fixed(ColumnType.MOMENT, "timestamptz_send({0})", ">i8", _times("UTC")),

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpstats.engines.cells import ColumnType
@@ -92,7 +93,7 @@ class SparkStore:
             if not self._is_kept:  # here and not before, because Spark computes constants of the plan then
                 self._frame.persist(StorageLevel.MEMORY_AND_DISK)
                 self._is_kept = True
-            parts = map_quietly(self._frame.select(*chosen), Scan(job, names), "part binary")
+            parts = map_quietly(self._frame.select(*chosen), partial(scan_partition, job, names), "part binary")
             raw_parts = [row[0] for row in parts.collect()]
         if None in raw_parts:
             raise RuntimeError("Spark did not finish a pass over the table.")
@@ -115,24 +116,18 @@ class SparkStore:
         _free(self._frame)
 
 
-class Scan:
-    """A job on its way to the partitions: what it finds in one of them comes back as one row, or as a null where it fails."""
+def scan_partition(
+    job: Job[Any], names: Sequence[str], raw_batches: Iterator[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """What a job finds in one partition, as one row, or a null where it fails; runs where the rows are."""
+    import pyarrow
 
-    def __init__(self, job: Job[Any], names: Sequence[str]) -> None:
-        self._job = job
-        self._names = names
-
-    def __call__(self, raw_batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        """Scan one partition."""
-        import pyarrow
-
-        raw_part = None
-        with suppress(Exception), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they would be printed, and may carry values
-            raw_tables = _gathered(raw_batches)
-            batches = (Batch(dict(zip(self._names, table.columns, strict=False)), table.num_rows) for table in raw_tables)
-            raw_part = pickle.dumps(self._job.scan(batches))
-        yield pyarrow.RecordBatch.from_arrays([pyarrow.array([raw_part], pyarrow.binary())], names=["part"])
+    raw_part = None
+    with suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they would be printed, and may carry values
+        batches = (Batch(dict(zip(names, table.columns, strict=False)), table.num_rows) for table in _gathered(raw_batches))
+        raw_part = pickle.dumps(job.scan(batches))
+    yield pyarrow.RecordBatch.from_arrays([pyarrow.array([raw_part], pyarrow.binary())], names=["part"])
 
 
 def _free(frame: DataFrame) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,42 +38,37 @@ def keep_bounded(frame: DataFrame, places: Mapping[str, str], bound: Bound) -> D
 
     marks = [StructField(name, LongType()) for name in (*_UNIT, _ROW)] + [StructField(_NO_UNIT, BooleanType())]
     fields = [StructField(field.name, field.dataType) for field in frame.schema.fields]
-    marked = map_quietly(frame, Marking(dict(places), bound), StructType(fields + marks))
+    marked = map_quietly(frame, partial(mark_partition, dict(places), bound), StructType(fields + marks))
     ranked = marked if bound.missing is MissingUnit.TOGETHER else marked.filter(~sql.col(_NO_UNIT))
     rank = sql.row_number().over(Window.partitionBy(*_UNIT).orderBy(_ROW))
     kept = ranked.withColumn(_RANK, rank).filter(sql.col(_RANK) <= bound.rows).select(frame.columns)
     return kept.union(marked.filter(_NO_UNIT).select(frame.columns)) if bound.missing is MissingUnit.EACH else kept
 
 
-class Marking:
-    """Puts the marks beside the rows of a partition."""
+def mark_partition(
+    places: Mapping[str, str], bound: Bound, raw_batches: Iterator[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """The batches of one partition, each with four more columns, and without the rows whose unit id cannot be read."""
+    for raw_batch in raw_batches:
+        raw_marked = None
+        with suppress(Exception), warnings.catch_warnings():  # whose messages may carry values
+            warnings.simplefilter("ignore")
+            raw_marked = _marked(raw_batch, places, bound)
+        if raw_marked is None:
+            raise RuntimeError("a batch of rows could not be marked")
+        yield raw_marked
 
-    def __init__(self, places: dict[str, str], bound: Bound) -> None:
-        self._places = places
-        self._bound = bound
 
-    def __call__(self, raw_batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        """The batches of one partition, each with four more columns, and without the rows whose unit id cannot be read."""
-        for raw_batch in raw_batches:
-            raw_marked = None
-            with suppress(Exception), warnings.catch_warnings():  # whose messages may carry values
-                warnings.simplefilter("ignore")
-                raw_marked = self._marked(raw_batch)
-            if raw_marked is None:
-                raise RuntimeError("a batch of rows could not be marked")
-            yield raw_marked
+def _marked(raw_batch: pyarrow.RecordBatch, places: Mapping[str, str], bound: Bound) -> pyarrow.RecordBatch:
+    import pyarrow
 
-    def _marked(self, raw_batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
-        import pyarrow
-
-        raw_columns = {name: raw_batch.column(self._places[name]) for name in self._bound.reads}
-        batch = Batch(raw_columns, raw_batch.num_rows)
-        ids = UnitIds.of(batch, self._bound.unit, self._bound.unit_kind)
-        raw_high, raw_low = unit_marks(ids, self._bound)
-        raw_marks = [_signed(raw_high), _signed(raw_low), _signed(row_marks(batch, self._bound)), ids.raw_without]
-        names = [*raw_batch.schema.names, *_UNIT, _ROW, _NO_UNIT]
-        raw_marked = pyarrow.RecordBatch.from_arrays([*raw_batch.columns, *map(pyarrow.array, raw_marks)], names=names)
-        return raw_marked.filter(pyarrow.array(~ids.raw_unreadable)) if ids.raw_unreadable.any() else raw_marked
+    batch = Batch({name: raw_batch.column(places[name]) for name in bound.reads}, raw_batch.num_rows)
+    ids = UnitIds.of(batch, bound.unit, bound.unit_kind)
+    raw_high, raw_low = unit_marks(ids, bound)
+    raw_marks = [_signed(raw_high), _signed(raw_low), _signed(row_marks(batch, bound)), ids.raw_without]
+    names = [*raw_batch.schema.names, *_UNIT, _ROW, _NO_UNIT]
+    raw_marked = pyarrow.RecordBatch.from_arrays([*raw_batch.columns, *map(pyarrow.array, raw_marks)], names=names)
+    return raw_marked.filter(pyarrow.array(~ids.raw_unreadable)) if ids.raw_unreadable.any() else raw_marked
 
 
 def _signed(raw_marks: NDArray[np.uint64]) -> NDArray[np.int64]:

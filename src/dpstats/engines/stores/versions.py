@@ -1,11 +1,13 @@
-"""The version of a file: what tells that it is still the file that was opened."""
+"""Tables in files, and the versions of these: what tells that they are still the files that were opened."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpstats.engines.complaints import one_error_for, shown
+from dpstats.engines.stores.store import LocalStore
 from dpstats.foundations.errors import DataFileError
 
 
@@ -30,3 +32,19 @@ class FileVersion:
         """Raise unless the file is the same: answers from two versions of a table must not be mixed."""
         if FileVersion.of(self.file) != self:
             raise DataFileError(f"{shown(self.file)} has changed since it was opened: open the table anew.")
+
+
+class FilesStore(LocalStore):
+    """A table in files, none of which may change while it is open."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._versions = [FileVersion.of(file) for file in files]
+
+    @property
+    def state(self) -> str:
+        """Tells one state of the files from another."""
+        return "\n".join(map(str, self._versions))
+
+    def _check_versions(self) -> None:
+        for version in self._versions:
+            version.check()

@@ -30,15 +30,20 @@ from dpstats.mechanisms.propose_test_release import REFUSED, Refused
 
 
 class Several(Pipeline):
-    """Pipelines put together."""
+    """Pipelines put together, or a single one on rows that are made from the rows given."""
 
     word: ClassVar[str]
+    price: ClassVar[Callable[[Sequence[Prices]], Prices]] = in_turn
+    """The rule that makes one price of those of the parts; of a single part in turn, its own."""
+    shown: tuple[object, ...] = ()
+    """What its text names before the parts."""
 
     def __init__(self, *parts: Pipeline) -> None:
         self._parts = checked_parts(parts, Pipeline)
 
-    def _part_prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> list[Prices]:
-        return [part.prices(unit_epsilon, unit_delta) for part in self._parts]
+    def prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> Prices:
+        """The parts' prices, put together."""
+        return type(self).price([part.prices(unit_epsilon, unit_delta) for part in self._parts])
 
     def steps(self) -> Iterator[Step]:
         """Every step of every part."""
@@ -46,7 +51,7 @@ class Several(Pipeline):
             yield from part.steps()
 
     def __str__(self) -> str:
-        return f"{self.word}({', '.join(map(str, self._parts))})"
+        return f"{self.word}({', '.join(map(str, (*self.shown, *self._parts)))})"
 
 
 class Cascade(Several):
@@ -74,13 +79,12 @@ class Cascade(Several):
 
 
 class Levels(Several):
-    """Pipelines in turn (Definitions 15 and 18, Theorem 22): each proposes from what the one before released."""
+    """Pipelines in turn (Definitions 15 and 18, Theorem 22): each proposes from what the one before released.
+
+    Their costs add up along the path that a run takes.
+    """
 
     word = "levels"
-
-    def prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> Prices:
-        """The levels' costs add up along the path that a run takes."""
-        return in_turn(self._part_prices(unit_epsilon, unit_delta))
 
     def reply(self, rows: Any, proposal: object, run: Run) -> Any:
         """The last level's reply; a refusal anywhere, also of one part of a level, ends the run."""
@@ -95,62 +99,45 @@ class Parallel(Several):
     """Pipelines beside each other on the same rows (Definition 19); the reply is a tuple, None where a part refused."""
 
     word = "parallel"
-
-    def prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> Prices:
-        """The costs add up."""
-        return beside(self._part_prices(unit_epsilon, unit_delta))
+    price = beside
 
     def reply(self, rows: Any, proposal: object, run: Run) -> Any:
         """Every part's reply."""
-        return Parts(or_none(part.reply(rows, proposal, run)) for part in self._parts)
+        pieces = self._pieces(rows, run.rng)
+        replies = (part.reply(piece, proposal, run) for part, piece in zip(self._parts, pieces, strict=True))
+        return Parts(None if isinstance(each, Refused) else each for each in replies)
+
+    def _pieces(self, rows: Any, rng: RandomSource) -> list[Any]:
+        """The rows that each part sees."""
+        return [rows] * len(self._parts)
 
 
-class Partition(Several):
+class Partition(Parallel):
     """Pipelines beside each other, each on its own random part of the rows: every row picks a part by its own coin."""
 
     word = "partition"
+    price = on_disjoint_rows
 
-    def prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> Prices:
-        """A row is in one part only."""
-        return on_disjoint_rows(self._part_prices(unit_epsilon, unit_delta))
-
-    def reply(self, rows: Any, proposal: object, run: Run) -> Any:
-        """Every part's reply from its own rows."""
-        pieces = _random_pieces(rows, len(self._parts), run.rng)
-        return Parts(or_none(part.reply(piece, proposal, run)) for part, piece in zip(self._parts, pieces, strict=True))
+    def _pieces(self, rows: Any, rng: RandomSource) -> list[Any]:
+        return _random_pieces(rows, len(self._parts), rng)
 
 
-class Wrapped(Pipeline):
-    """A pipeline on rows that are made from the rows given."""
-
-    inner: Pipeline
-
-    def prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> Prices:
-        """The prices of the pipeline inside."""
-        return self.inner.prices(unit_epsilon, unit_delta)
-
-    def steps(self) -> Iterator[Step]:
-        """The steps inside."""
-        yield from self.inner.steps()
-
-
-class View(Wrapped):
+class View(Several):
     """A pipeline on a function of each row by itself; a row on which the function fails becomes `default`."""
 
+    word = "view"
+
     def __init__(self, function: Callable[[Any], Any], inner: Pipeline, *, default: object = 0) -> None:
-        (self.inner,) = checked_parts((inner,), Pipeline)
+        super().__init__(inner)
         self._function = _with_default(function, default)
 
     def reply(self, rows: Any, proposal: object, run: Run) -> Any:
         """The inner reply from the rows seen through the function."""
         _length(rows)
-        return self.inner.reply([self._function(row) for row in rows], proposal, run)
-
-    def __str__(self) -> str:
-        return f"view({self.inner})"
+        return self._parts[0].reply([self._function(row) for row in rows], proposal, run)
 
 
-class Blocks(Wrapped):
+class Blocks(Several):
     """A pipeline on one value for each of `count` random blocks of rows.
 
     Every row picks its block by its own coin, so that a row added, removed or changed touches one block: inside, the rows are
@@ -158,35 +145,37 @@ class Blocks(Wrapped):
     has the value `default`; no block is ever dropped.
     """
 
+    word = "blocks"
+
     def __init__(self, count: int, function: Callable[[Any], Any], inner: Pipeline, *, default: object = 0) -> None:
         if type(count) is not int or count < 1:
             raise InvalidParameterError(f"the number of blocks must be a positive whole number, got {count!r}.")
-        (self.inner,) = checked_parts((inner,), Pipeline)
-        self._count, self._function = count, _with_default(function, default)
+        super().__init__(inner)
+        self._count, self._function, self.shown = count, _with_default(function, default), (count,)
 
     def reply(self, rows: Any, proposal: object, run: Run) -> Any:
         """The inner reply from the blocks' values."""
         values = [self._function(block) for block in _random_pieces(rows, self._count, run.rng)]
-        return self.inner.reply(values, proposal, Run(run.allocation, Neighbors.CHANGE_ONE, run.rng))
-
-    def __str__(self) -> str:
-        return f"blocks({self._count}, {self.inner})"
+        return self._parts[0].reply(values, proposal, Run(run.allocation, Neighbors.CHANGE_ONE, run.rng))
 
 
-class Subsample(Wrapped):
+class Subsample(Several):
     """A pipeline on a secret random sample: each row with probability `fraction` under ADD_REMOVE, the whole number of rows
     below `fraction` of all, without replacement, under CHANGE_ONE.
     """
+
+    word = "subsample"
 
     def __init__(self, fraction: object, inner: Pipeline) -> None:
         self.fraction = exact_rational(fraction, "fraction")
         if not 0 < self.fraction <= 1 or self.fraction.denominator > 1 << 60:
             raise InvalidParameterError(f"fraction must lie between 0 and 1, such as 0.1, got {fraction}.")
-        (self.inner,) = checked_parts((inner,), Pipeline)
+        super().__init__(inner)
+        self.shown = (decimal_text(self.fraction),)
 
     def prices(self, unit_epsilon: Fraction, unit_delta: Fraction) -> Prices:
         """Most rows are not in the sample."""
-        return on_subsample(self.inner.prices(unit_epsilon, unit_delta), self.fraction)
+        return on_subsample(super().prices(unit_epsilon, unit_delta), self.fraction)
 
     def reply(self, rows: Any, proposal: object, run: Run) -> Any:
         """The inner reply from the sample."""
@@ -196,10 +185,7 @@ class Subsample(Wrapped):
         else:
             drawn = uniform_indices(self.fraction.denominator, count, run.rng)
             chosen = np.flatnonzero(drawn < self.fraction.numerator)
-        return self.inner.reply(_take(rows, chosen), proposal, run)
-
-    def __str__(self) -> str:
-        return f"subsample({decimal_text(self.fraction)}, {self.inner})"
+        return self._parts[0].reply(_take(rows, chosen), proposal, run)
 
 
 def checked_parts(parts: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
@@ -208,11 +194,6 @@ def checked_parts(parts: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
         wanted = "steps" if kind is Step else "steps, or what cascade, levels, parallel and the others make of them"
         raise InvalidParameterError(f"give one or more {wanted}.")
     return parts
-
-
-def or_none(outcome: Any) -> Any:
-    """What a part of a tuple shows: its reply, or None where it refused."""
-    return None if isinstance(outcome, Refused) else outcome
 
 
 def _with_default(function: Callable[[Any], Any], default: object) -> Callable[[Any], Any]:
