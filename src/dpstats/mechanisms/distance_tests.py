@@ -32,7 +32,7 @@ _GUARD = 128
 
 
 @dataclass(frozen=True)
-class _Limits:
+class _TestTerms:
     """What a test may spend, and on which distances."""
 
     epsilon: Fraction
@@ -53,7 +53,7 @@ class _Limits:
 
 
 @dataclass(frozen=True)
-class LaplaceTest(_Limits):
+class LaplaceTest(_TestTerms):
     """Distance plus discrete Laplace noise against a threshold: the test of propose-test-release as it was first described."""
 
     least_threshold: int = 0
@@ -88,7 +88,7 @@ class LaplaceTest(_Limits):
 
 
 @dataclass(frozen=True)
-class BestTest(_Limits):
+class BestTest(_TestTerms):
     """One coin whose chance of a pass grows with the distance as fast as (epsilon, delta)-DP allows."""
 
     @property
