@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -29,9 +28,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even read slow files where they are not wanted; None leaves the choice to others."""
     return True if "not slow" in config.option.markexpr and is_slow_file(collection_path) else None
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores, because some tests wait: for other processes, for a database, for Spark."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return 1 + (len(affinity(0)) if affinity else os.cpu_count() or 1)
