@@ -106,7 +106,11 @@ def is_slow_file(path: Path) -> bool:
     return path.name.startswith("test_") and path.stem.removeprefix("test_") in SLOW_FILES
 
 
+def starts_spark(item: pytest.Item) -> bool:
+    """Whether a test needs Spark."""
+    return "spark" in item.nodeid or "spark" in getattr(item, "fixturenames", ())
+
+
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test gets the mark `slow`."""
-    starts_spark = "spark" in item.nodeid or "spark" in getattr(item, "fixturenames", ())
-    return starts_spark or is_slow_file(item.path)
+    return starts_spark(item) or is_slow_file(item.path)
