@@ -23,10 +23,10 @@ demo: $(VENV)/.run ## ask private questions of a bundled, synthetic table
 	@$(BIN)/dpstats demo $(ARGS)
 
 test: $(VENV)/.dev ## run all tests, on all cores, in at most 10 minutes on two
-	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(ARGS)
 
 quick: $(VENV)/.dev ## run the quick tests of every room, in at most 90 seconds on two cores
-	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup -m "not long and not slow" $(ARGS)
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile -m "not long and not slow" $(ARGS)
 
 anywhere: $(VENV)/.dev ## try whether results depend on the processor: its features turned down, few and many threads
 	@$(BIN)/python -m tests.anywhere $(ARGS)

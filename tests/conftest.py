@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.slow import is_slow, is_slow_file, starts_spark
+from tests.slow import is_slow, is_slow_file
 
 pytest_plugins = ["tests.postgres", "tests.spark"]
 
@@ -19,11 +19,10 @@ settings.load_profile("anywhere")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests, before others are chosen by their marks. A file's tests run in one process, and all with Spark in one."""
+    """Mark slow tests, before others are chosen by their marks."""
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.xdist_group("spark" if starts_spark(item) else item.nodeid.partition("::")[0]))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -106,11 +106,7 @@ def is_slow_file(path: Path) -> bool:
     return path.name.startswith("test_") and path.stem.removeprefix("test_") in SLOW_FILES
 
 
-def starts_spark(item: pytest.Item) -> bool:
-    """Whether a test needs Spark."""
-    return "spark" in item.nodeid or "spark" in getattr(item, "fixturenames", ())
-
-
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test gets the mark `slow`."""
-    return starts_spark(item) or is_slow_file(item.path)
+    starts_spark = "spark" in item.nodeid or "spark" in getattr(item, "fixturenames", ())
+    return starts_spark or is_slow_file(item.path)
