@@ -31,9 +31,9 @@ def files_of(ask: Callable[[], object]) -> set[str]:
 
 def main() -> None:
     """Print the three numbers."""
-    rows = np.arange(1000.0)
+    rows = np.arange(3000.0)  # enough that an interval always has both ends
     session = dp.protect({"x": rows}, unit="row", budget=dp.Budget(epsilon=9), ledger=":memory:")
-    epsilons = iter((0.5, 0.25))
+    epsilons = iter((1, 0.9))
     by_function = files_of(lambda: dp.median(rows, epsilon=1))
     by_session = files_of(lambda: session.median("x", epsilon=next(epsilons)))
     print(len(by_function), len(by_session), len(by_function & by_session))  # noqa: T201
