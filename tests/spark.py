@@ -32,6 +32,7 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "America/New_York",  # what is read must not depend on it
     "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
     "spark.python.worker.reuse": "true",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short life needs no second compiler
 }
 
 

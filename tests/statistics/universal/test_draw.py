@@ -46,7 +46,7 @@ def test_the_window_alone_gives_the_law_of_all_rows(name: str, epsilon: Fraction
     loss = RankLoss(quantile * len(rows), slope, slope)
     request = WindowRequest(quantile, loss.margin())
     (window,) = as_column(data).order_windows([WindowRequest(quantile, 3 * loss.margin())])
-    pieces = window_pieces(window.narrowed(request), measure)
+    pieces = list(window_pieces(window.narrowed(request), measure))
     weights = [piece_weight(piece, loss) for piece in pieces]
     total = sum(weights, Fraction(0))
     cuts = sorted({*cuts_of(rows, measure=measure), *(piece.start for piece in pieces)})

@@ -89,11 +89,12 @@ def quick_weights(cut: CutLine, loss: RankLoss) -> QuickWeights:
     over, clipped_over = np.searchsorted(below, [loss.first_over, loss.first_clipped], side="left").tolist()
     clipped_under, under = np.searchsorted(up_to, [loss.last_clipped, loss.last_under], side="right").tolist()
     raw_over, raw_under = below[over:clipped_over] - loss.first_over, loss.last_under - up_to[clipped_under:under]
-    factors = np.full(len(below), _float_exp(loss.clip))
+    clipped = _float_exp(loss.clip)
+    factors = np.full(len(below), clipped)
     factors[under:over] = 1
     factors[over:clipped_over] = _factors(loss.first_over - loss.target, loss.slope_over, loss.clip, raw_over)
     factors[clipped_under:under] = _factors(loss.target - loss.last_under, loss.slope_under, loss.clip, raw_under)
-    factors[cut.hidden] = _float_exp(loss.clip)
+    factors[cut.hidden] = clipped
     return QuickWeights(cut.masses * factors[cut.places], MASS_ERROR + _FACTOR_ERROR + UNIT_ROUNDOFF)
 
 
@@ -104,24 +105,22 @@ def _factors(nearest: Fraction, slope: Fraction, clip: Fraction, raw_steps: NDAr
     """exp(-slope * (nearest + steps)) for whole numbers of steps, if it is at least exp(-clip); within _FACTOR_ERROR."""
     if not len(raw_steps):
         return np.ones(0)
-    skipped = int(raw_steps.min())  # all pieces may lie far to one side
-    root = 1 << ((int(raw_steps.max()) - skipped).bit_length() + 1) // 2
-    factors: NDArray[np.float64] = _float_exp(slope * (nearest + skipped)) * _powers(slope, root, clip)[raw_steps - skipped]
-    return factors
+    raw_skipped = int(raw_steps.min())  # all pieces may lie far to one side
+    raw_steps = raw_steps - raw_skipped
+    digits = (int(raw_steps.max()).bit_length() + 1) // 2
+    few, many = _powers(slope, digits, clip)
+    powers: NDArray[np.float64] = many[raw_steps >> digits] * few[raw_steps & ((1 << digits) - 1)]
+    return _float_exp(slope * (nearest + raw_skipped)) * powers
 
 
-@functools.lru_cache(maxsize=16)
-def _powers(slope: Fraction, root: int, clip: Fraction) -> NDArray[np.float64]:
-    """exp(-slope * k) for k below root**2, if it is at least exp(-clip): products of the first `root` and powers of the next."""
-    bits = _float_bits(clip)
-    few, many = (
-        [_float(bounds, bits) for bounds in zip(*exp_sequence_bounds(Fraction(0), step, root, bits), strict=True)]
-        for step in (slope, slope * root)
-    )
-    return np.outer(many, few).ravel()
+@functools.lru_cache(maxsize=64)
+def _powers(slope: Fraction, digits: int, clip: Fraction) -> list[NDArray[np.float64]]:
+    """exp(-slope * k) for k below 2**digits, and for 2**digits times each of these k, where it is at least exp(-clip)."""
+    bits, count = _float_bits(clip), 1 << digits
+    sequences = [exp_sequence_bounds(Fraction(0), step, count, bits) for step in (slope, slope * count)]
+    return [np.array([_float(bounds, bits) for bounds in zip(*sequence, strict=True)]) for sequence in sequences]
 
 
-@functools.lru_cache(maxsize=256)
 def _float_exp(exponent: Fraction) -> float:
     """exp(-exponent) for exponent >= 0."""
     bits = _float_bits(exponent)
