@@ -13,17 +13,17 @@ COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick anywhere lint format stubs long oracle bench docs lock clean
+.PHONY: help demo test quick anywhere lint format stubs plan-tables long oracle bench docs lock clean
 
 help: ## list the targets
 	@echo "dpstats: private statistics that need no bounds. Start with 'make demo'."
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.run ## ask private questions of a bundled, synthetic table
 	@$(BIN)/dpstats demo $(ARGS)
 
 test: $(VENV)/.dev ## run all tests, on all cores, in at most 10 minutes on two
-	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 quick: $(VENV)/.dev ## run the quick tests of every room, in at most 90 seconds on two cores
 	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile -m "not long and not slow" $(ARGS)
@@ -42,6 +42,9 @@ format: $(VENV)/.dev ## let ruff format the code
 
 stubs: $(VENV)/.dev ## write the stubs for type checkers and editors anew, from the registry
 	@$(BIN)/python -m tests.stubs
+
+plan-tables: $(VENV)/.dev ## simulate the tables that plans read anew, in about 25 minutes; ARGS=--renew keeps them where they hold
+	@$(BIN)/python -m tests.plan_tables $(ARGS)
 
 long: $(VENV)/.dev ## run the longer privacy tests
 	@$(BIN)/python -m pytest -m long $(ARGS)

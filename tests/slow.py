@@ -82,6 +82,7 @@ SLOW_FILES = frozenset(
         "spherical_laplace",
         "spreads",
         "steps",
+        "stored_tables",
         "sums",
         "tails",
         "tested_statistic_laws",
@@ -96,6 +97,7 @@ SLOW_FILES = frozenset(
         "votes",
         "windows",
         "winsorized",
+        "work",
     ]
 )
 """Names of files, without test_ and .py."""

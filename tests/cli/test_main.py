@@ -59,6 +59,23 @@ def test_the_script_the_module_and_main_are_one(people: Path) -> None:
     assert len(set(results)) == 1
 
 
+def test_a_program_does_what_was_left_for_its_end_and_passes_its_exit_code_on() -> None:
+    script = """
+import atexit, sys, weakref
+from dpstats.cli import main
+
+class Ledger: pass
+
+ledger = Ledger()
+weakref.finalize(ledger, print, "closed")
+atexit.register(print, "registered")
+main.main = lambda: print("answered") or 3
+main.run()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, sorted(done.stdout.split()), done.stderr) == (3, ["answered", "closed", "registered"], "")
+
+
 def test_a_closed_pipe_ends_quietly() -> None:
     reader, writer = os.pipe()
     os.close(reader)

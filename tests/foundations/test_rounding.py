@@ -20,6 +20,7 @@ from dpstats.foundations.rounding import (
     decimal_text,
     exact_rational,
     exp_bounds,
+    exp_float,
     exp_sequence_bounds,
     log_bounds,
     power_of_two_at_most,
@@ -234,6 +235,20 @@ def test_exponentials_lie_in_their_brackets_which_are_at_most_two_units_wide(exp
 @pytest.mark.parametrize("exponent", [10**3, 10**300, Fraction(10**400, 7), 131])
 def test_a_huge_exponent_is_below_one_unit_and_never_below_zero(exponent: Fraction) -> None:
     assert exp_bounds(Fraction(exponent), 128) == (0, 1)
+
+
+@given(
+    st.one_of(
+        st.fractions(0, 700),
+        st.builds(Fraction, st.just(1), st.integers(1, 10**60)),
+        st.sampled_from([Fraction(0), Fraction(700)]),
+    )
+)
+def test_a_float_exponential_is_within_one_rounding(exponent: Fraction) -> None:
+    low, high = exp_bounds(exponent, 1200)
+    exact, error = Fraction(low, 1 << 1200), Fraction(1 + 2**-30) / 2**53
+    assert high - low <= 2
+    assert abs(Fraction(exp_float(exponent)) - exact) <= exact * error
 
 
 def test_brackets_close_in_as_bits_grow() -> None:

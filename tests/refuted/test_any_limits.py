@@ -77,9 +77,9 @@ def any_draws(monkeypatch: pytest.MonkeyPatch) -> random.Random:
         "draw_share",
         lambda order, part, share, epsilon: Place(0, chooser.choice(ORDINALS), 0),
     )
-    monkeypatch.setattr(winsorized, "draw_scale", lambda *drawn: Fraction(1))
+    monkeypatch.setattr(winsorized, "draw_scales", lambda *drawn: [Fraction(1), Fraction(1)])
     monkeypatch.setattr(
-        winsorized, "_draw_beyond", lambda order, middle, scale, trim, upward, epsilon: any_place(chooser, middle, upward)
+        winsorized, "_draw_beyond", lambda order, middle, *others: [any_place(chooser, middle, up) for up in (False, True)]
     )
     return chooser
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -24,14 +24,13 @@ from dpstats.statistics.quantiles import QUANTILE_ERROR, QUANTILE_LOSS
 from dpstats.statistics.scale import MEDIAN_SHARE, RANGE_LOSS
 from dpstats.statistics.universal import ends as ends_module
 from dpstats.statistics.universal import intervals
-from dpstats.statistics.universal.draw import RankLoss
 from dpstats.statistics.universal.ends import draw_ends
 from dpstats.statistics.universal.grain import GRAIN_SHARE
 from dpstats.statistics.universal.intervals import ENDS, GROUP_SHARE, ROWS_SHARE, SCALE, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import Node
-from dpstats.statistics.universal.order import LINE, Part, Place
+from dpstats.statistics.universal.order import LINE, Draw, Part, Place
 from dpstats.statistics.universal.tails import COUNT_SHARE, SCALE_SHARE, TAIL_SHARE
 from dpstats.statistics.universal.tails import MEDIAN_SHARE as TAIL_MEDIAN_SHARE
 from dpstats.testing import seeded
@@ -132,14 +131,13 @@ def test_ends_of_one_part_that_do_not_share_epsilon_are_refuted(monkeypatch: pyt
     """By what they pay: draws of ends from the parts between quartiles, at what their slopes add up to."""
     table = as_column(np.random.default_rng(4).normal(0, 1, 4000))
     paid: list[Fraction] = []
-    draw = ends_module.draw_in_part
+    draw = ends_module.draw_in_parts
 
-    def watched(order: Any, part: Part, loss: RankLoss, *others: Any) -> Place:
-        if part.low > 0 and part.high < LINE:
-            paid.append(loss.slope_over + loss.slope_under)
-        return draw(order, part, loss, *others)
+    def watched(order: Any, draws: Sequence[Draw]) -> list[Place]:
+        paid.extend(loss.slope_over + loss.slope_under for part, loss, _ in draws if part.low > 0 and part.high < LINE)
+        return draw(order, draws)
 
-    monkeypatch.setattr(ends_module, "draw_in_part", watched)
+    monkeypatch.setattr(ends_module, "draw_in_parts", watched)
     spent = []
     for ends_of_parts in (draw_ends, unshared_ends):
         monkeypatch.setattr(intervals, "draw_ends", ends_of_parts)
@@ -171,7 +169,7 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, Fraction]:
     watch("draw_tail_quantile", lambda column, quantile, epsilon, *others: epsilon)
     watch("draw_places", lambda order, quantiles, epsilon, *others: epsilon)
     watch("draw_ends", lambda order, places, wanted, epsilon: epsilon if wanted else Fraction(0))
-    watch("draw_scale", lambda order, place, upward, epsilon: epsilon)
+    watch("draw_scales", lambda order, place, sides, epsilon: epsilon)
     watch("draw_in_group", lambda order, ordinal, target, slope: slope * 2 * max(QUANTILES_PAID[0], 1 - QUANTILES_PAID[0]))
     return given
 
@@ -192,7 +190,7 @@ def test_the_steps_of_one_quantile_pay_no_more_than_epsilon(
     own_relation = {"draw_quantile", "draw_tail_quantile"}
     total = sum(epsilon * (1 if step in own_relation else halves) for step, epsilon in paid.items())
     assert total == EPSILON
-    assert ("draw_ends" in paid) == ("draw_in_group" in paid) == ("draw_scale" in paid)
+    assert ("draw_ends" in paid) == ("draw_in_group" in paid) == ("draw_scales" in paid)
     assert ("draw_ends" in paid) >= (rows == 4000)
 
 

@@ -125,8 +125,8 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Fraction]]:
 
     watch("sample_discrete_laplace", lambda scale, *others: 1 / scale)
     watch("draw_share", lambda order, part, share, epsilon: epsilon)
-    watch("draw_scale", lambda order, place, upward, epsilon: epsilon)
-    watch("_draw_beyond", lambda order, middle, scale, trim, upward, epsilon: epsilon)
+    watch("draw_scales", lambda order, place, sides, epsilon: epsilon)
+    watch("_draw_beyond", lambda order, middle, scales, trim, epsilon: epsilon)
     watch("release_cells", lambda column, clip, degree, epsilon, rng: epsilon)
     return given
 
@@ -135,22 +135,20 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Fraction]]:
 @pytest.mark.parametrize("rows", [5, 60, 4000])
 def test_the_steps_together_pay_exactly_epsilon(paid: dict[str, list[Fraction]], rows: int, neighbors: Neighbors) -> None:
     course(EPSILON, neighbors, 3)(as_column(np.arange(float(rows))))
-    for on_sides in ("draw_scale", "_draw_beyond"):
-        assert paid[on_sides] == [paid[on_sides][0]] * 2
-    assert len(paid["release_cells"]) == len(paid["draw_share"]) == 1
+    assert all(len(paid[once]) == 1 for once in ("draw_share", "draw_scales", "_draw_beyond", "release_cells"))
     halves = 2 if neighbors is Neighbors.CHANGE_ONE else 1
     assert halves * sum(given[0] for given in paid.values()) == EPSILON
 
 
 def test_a_quantile_is_drawn_at_the_slopes_that_its_epsilon_affords(monkeypatch: pytest.MonkeyPatch) -> None:
     losses: list[tuple[RankLoss, Fraction]] = []
-    real = winsorized.draw_in_part
+    real = winsorized.draw_in_parts
 
-    def watched(order: Any, part: Any, loss: RankLoss, *others: Any) -> Any:
-        losses.append((loss, Fraction(loss.target - part.raw_first, part.raw_last - part.raw_first)))
-        return real(order, part, loss, *others)
+    def watched(order: Any, draws: Any) -> Any:
+        losses.extend((loss, Fraction(loss.target - part.raw_first, part.raw_last - part.raw_first)) for part, loss, _ in draws)
+        return real(order, draws)
 
-    monkeypatch.setattr(winsorized, "draw_in_part", watched)
+    monkeypatch.setattr(winsorized, "draw_in_parts", watched)
     course(Fraction(100), Neighbors.ADD_REMOVE, 1)(as_column(np.random.default_rng(1).normal(0, 1, 5000)))
     assert [share for _, share in losses] == [Fraction(2, 10), Fraction(8, 10)]
     for loss, share in losses:
@@ -161,13 +159,13 @@ def test_a_quantile_is_drawn_at_the_slopes_that_its_epsilon_affords(monkeypatch:
 def test_sides_that_share_the_rows_of_a_decimal_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the rows that they hold: a row that is on both sides pays twice."""
     held: list[int] = []
-    real = winsorized.draw_in_part
+    real = winsorized.draw_in_parts
 
-    def watched(order: Any, part: Any, *others: Any) -> Any:
-        held.append(part.raw_last - part.raw_first)
-        return real(order, part, *others)
+    def watched(order: Any, draws: Any) -> Any:
+        held.extend(draw.part.raw_last - draw.part.raw_first for draw in draws)
+        return real(order, draws)
 
-    monkeypatch.setattr(winsorized, "draw_in_part", watched)
+    monkeypatch.setattr(winsorized, "draw_in_parts", watched)
     for side in (winsorized.side_of, overlapping_side):
         monkeypatch.setattr(winsorized, "side_of", side)
         course(Fraction(20), Neighbors.ADD_REMOVE, 1)(as_column(np.full(50, 5.0)))

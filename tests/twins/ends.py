@@ -24,7 +24,8 @@ def free_place(order: Order, ordinal: int, target: Fraction, slope: Fraction) ->
     start, width = order.span(ordinal)
     rank = min(max(math.floor(target), group.raw_below), group.raw_below + max(int(group.raw_counts[0]) - 1, 0))
     raw_up_to = group.raw_below
-    _, coins, raw_counts = order.cells(group)
+    order.toss([group])
+    _, (_, coins, raw_counts) = order.cells_of(group)
     for coin, raw_count in zip(coins.tolist(), raw_counts.tolist(), strict=True):
         if raw_up_to + raw_count > rank:
             return Place(start + coin * width, ordinal, raw_up_to)

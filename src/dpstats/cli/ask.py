@@ -28,8 +28,6 @@ from dpstats.foundations.randomness import RandomSource, seeded, source_or_syste
 from dpstats.foundations.registry import REQUIRED, Question, Reads, Statistic, find_statistic, statistic_names
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
-from dpstats.pictures.looks import check_can_draw
-from dpstats.pictures.releases import plot_answers
 
 if TYPE_CHECKING:
     from dpstats.curator.formulas import FormulaQuestion
@@ -101,6 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Price, read, answer, draw, print."""
     if arguments.plot is not None:
+        from dpstats.pictures.looks import check_can_draw
+
         check_can_draw(arguments.plot)
     types = parse_types(arguments.types)
     questions = price_all([parse_question(text) for text in arguments.questions], types, arguments)
@@ -108,6 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
     answers = answer_questions(arguments.file, questions, types, source)
     try:
         if arguments.plot is not None:
+            from dpstats.pictures.releases import plot_answers
+
             plot_answers(arguments.plot, answers)
     finally:  # what was paid for is printed, whatever becomes of its picture
         if arguments.json:

@@ -28,7 +28,8 @@ from dpstats.foundations.text_tables import headed_lines
 
 _DESCRIPTION = """\
 Says what to expect of questions before they are asked: how likely a reply is, how wide its interval, how large its error.
-No file is read and nothing is spent; the questions are answered on simulated tables.
+No file is read and nothing is spent; the questions are answered on simulated tables. For usual ones that was done before: they
+are read off stored tables at once, unless --repeats or --seed is given.
 
   dpstats plan "median(income)" --epsilon 0.5 --n 10000
   dpstats plan "median(income)" "quantile(income, 0.9)" "count(region)" --epsilon 1 --n 10000
@@ -66,14 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--features", metavar="N", type=int, help="how many features a regression has that names one, such as X")
     add_delta_and_neighbors(parser)
-    parser.add_argument("--repeats", metavar="N", type=int, help="tables to simulate for each line: 60, or 40 for a half-width")
+    parser.add_argument("--repeats", metavar="N", type=int, help="tables to simulate for each line, in place of stored ones")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--plot", metavar="FILE", help="draw the plan into an .svg or .png file too")
-    parser.add_argument("--seed", metavar="N", type=int, help="simulate the same tables again")
+    parser.add_argument("--seed", metavar="N", type=int, help="simulate, and the same tables again")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Price, simulate, print."""
+    """Price, plan, print."""
     wanted = checked_wish(arguments.epsilon, arguments.half_width)
     parsed = with_features([parse_question(text, needs_column=False) for text in arguments.questions], arguments.features)
     questions = _priced(parsed, arguments, searching=wanted is not None)

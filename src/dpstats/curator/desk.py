@@ -12,15 +12,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
-from dpstats.curator.ledger.ledger import Account
 from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.passes.columns import open_column
+from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import open_columns
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
@@ -44,6 +44,9 @@ from dpstats.foundations.registry import (
 from dpstats.foundations.results import Interval, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.summaries import Column, Table
+
+if TYPE_CHECKING:
+    from dpstats.curator.ledger.ledger import Account
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,10 @@ class Desk:
     def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table:
         """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
         if not columns:
-            return RowsOf(open_column(self.store, scope.view, next(iter(self.schema)), False))
+            return RowsOf(open_column(*filter_there(self.store, scope.view), next(iter(self.schema)), False))
         statistic, numeric = question.statistic, scope.reads_numbers(question, columns)
-        return open_columns(self.store, scope.view_for(statistic), columns, numeric, as_table=statistic.takes_features)
+        store, view = filter_there(self.store, scope.view_for(statistic))
+        return open_columns(store, view, columns, numeric, as_table=statistic.takes_features)
 
     def serve(self, request: Request, compute: Callable[[], Result], source: RandomSource) -> Result:
         """Recall the answer of a request, or debit it and compute one; whatever goes wrong because of the data is one refusal.

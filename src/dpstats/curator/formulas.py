@@ -20,6 +20,7 @@ from dpstats.engines.complaints import shown
 from dpstats.engines.expressions.language import columns_of
 from dpstats.engines.formulas.design import Design, read_design
 from dpstats.engines.formulas.new_rows import design_rows
+from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import TableView
@@ -67,7 +68,8 @@ class FormulaQuestion:
                 return TOO_FEW
             notes, design = [("choice of levels", price.describe(row_question))], chosen
         names, table_view = design.columns, design.on(view)
-        outcome = replace(question, columns=names).run(StoreTable(store, table_view, names, [True] * len(names)), source)
+        table = StoreTable(*filter_there(store, table_view), names, [True] * len(names))
+        outcome = replace(question, columns=names).run(table, source)
         if isinstance(outcome, Refusal):
             return outcome
         if design.categories:

@@ -27,6 +27,7 @@ from dpstats.curator.statistic_methods import GroupMethods
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
+from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.tables.groups import answer_group_tables
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.grouped import GroupedRelease
@@ -158,7 +159,7 @@ class _Answering:
         if keys is not None:
             words = f"{len(keys):,} public keys; a row is in one group, so all of them cost what one does"
             return self._grouped(self._outcomes(question, in_key_order(keys)), question, ("groups", words))
-        raw_counts = count_keys(self.table.store, self.scope.view, self.by, self.kinds)
+        raw_counts = count_keys(*filter_there(self.table.store, self.scope.view), self.by, self.kinds)
         if question.statistic.only_counts and not question.columns:  # the choice itself has counted
             noisy_counts = choose_keys(raw_counts, question.epsilon, question.delta, self.source)
             counted = replace(question, method=replace(question.method, claim=COUNTED_CLAIM), why="")
@@ -175,7 +176,7 @@ class _Answering:
         """One outcome for each key, each from its own group's rows."""
         sources = dict(zip(keys, branches(self.source, len(keys)), strict=True))
         group_keys = GroupKeys(self.by, self.kinds, tuple(keys))
-        store, view = self.table.store, self.scope.view_for(question.statistic)
+        store, view = filter_there(self.table.store, self.scope.view_for(question.statistic))
         columns = question.columns
         numeric = self.scope.reads_numbers(question, columns) if columns else ()
 

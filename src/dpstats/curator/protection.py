@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from dpstats.accounting.budgets import Budget
 from dpstats.accounting.groups import row_cost, steps_between
-from dpstats.curator.ledger.terms import Terms
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.units.contributions import Bound, MissingUnit
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_epsilon
 from dpstats.foundations.registry import Question
+
+if TYPE_CHECKING:
+    from dpstats.accounting.budgets import Budget
+    from dpstats.curator.ledger.terms import Terms
 
 ROW = "row"
 """The unit of a table in which every row is a unit of its own."""
@@ -82,6 +85,8 @@ class Protection:
         if self.may_fail:
             facts["may_fail"] = True
         facts.update(decided or {})
+        from dpstats.curator.ledger.terms import Terms
+
         return Terms(budget, self.unit, self.neighbors, self.rows_per_unit, facts)
 
 

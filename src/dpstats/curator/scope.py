@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
-from dpstats.engines.expressions import condition, parse_expression
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.registry import Question, Reads, Statistic
@@ -29,10 +28,14 @@ class Scope:
 
     def where(self, text: str) -> Scope:
         """Only the rows for which a condition is true."""
+        from dpstats.engines.expressions import condition
+
         return replace(self, view=replace(self.view, conditions=(*self.view.conditions, condition(text, self.columns))))
 
     def with_columns(self, derived: Mapping[str, str]) -> Scope:
         """With new columns; each expression may name those before it."""
+        from dpstats.engines.expressions import parse_expression
+
         scope = self
         for name, text in derived.items():
             if name in scope.columns or name in scope.view.columns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -38,7 +39,7 @@ _ADVICE = {
 }
 
 _ELEMENT_KINDS: tuple[tuple[tuple[type, ...], Kind], ...] = (  # the first that fits: bool is an int, timedelta64 a np.integer
-    ((type(None), type(np.ma.masked)), Kind.MISSING),
+    ((type(None),), Kind.MISSING),
     ((np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta), Kind.DATE),
     ((int, float, np.bool_, np.integer, np.floating, Decimal, Fraction), Kind.NUMBER),
     ((str, bytes), Kind.TEXT),
@@ -68,6 +69,8 @@ def kind_of_element(cls: type) -> Kind:
     try:
         hash(cls)  # classes are gathered in sets
         if cls.__name__ in ("NAType", "NaTType") and cls.__module__.startswith("pandas."):
+            return Kind.MISSING
+        if "numpy.ma" in sys.modules and issubclass(cls, type(np.ma.masked)):  # else nothing is of that class
             return Kind.MISSING
         for classes, kind in _ELEMENT_KINDS:
             if issubclass(cls, classes):

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, Labels, Moments, Numbers, Opaque, both_present, present_cells, select_cells
-from dpstats.engines.expressions import Expression
 from dpstats.engines.stores.store import Batch
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    from dpstats.engines.expressions import Expression
 
 Mask = NDArray[np.bool_]
 

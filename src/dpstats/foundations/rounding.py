@@ -89,6 +89,12 @@ def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     return math.floor(Fraction(low) * (1 << bits)), math.ceil(Fraction(high) * (1 << bits))
 
 
+def exp_float(exponent: Fraction) -> float:
+    """exp(-exponent) for 0 <= exponent <= 700, within 1 + 2**-30 unit roundoffs."""
+    context = _context(30, decimal.ROUND_HALF_EVEN)
+    return float(context.exp(context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))))
+
+
 def exp_sequence_bounds(first: Fraction, step: Fraction, count: int, bits: int) -> tuple[list[int], list[int]]:
     """Bounds as in `exp_bounds` for the exponents first, first + step, ..., `count` of them, by repeated multiplication."""
     guard = bits + count.bit_length() + 8

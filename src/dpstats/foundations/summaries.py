@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,9 @@ class WindowRequest:
 
     def ranks(self, raw_rows: int) -> tuple[int, int]:
         """First and last rank wanted, counted from 1 and clipped to the rows there are (empty when there are none)."""
-        target = self.quantile * raw_rows
-        first = max(1, int(target) - self.margin + 1)
-        last = min(raw_rows, -int(-target // 1) + self.margin)
+        target, parts = self.quantile.numerator * raw_rows, self.quantile.denominator  # much faster than fractions
+        first = max(1, target // parts - self.margin + 1)
+        last = min(raw_rows, -(-target // parts) + self.margin)
         return first, last
 
 
@@ -164,6 +164,49 @@ class Column(Protocol):
         categories by their text. What a label looks like depends on its own rows alone.
         """
         ...
+
+
+@runtime_checkable
+class ForesightedColumn(Protocol):
+    """A column that collects several windows with less work if it knows in time which ones it will be asked for."""
+
+    def expect_windows(self, requests: Sequence[WindowRequest]) -> None:
+        """Let the next pass collect these windows, too."""
+        ...
+
+
+def expect_windows(column: Column, requests: Sequence[WindowRequest]) -> None:
+    """Tell a column which windows it will probably be asked for, before anything is; answers do not depend on it."""
+    if isinstance(column, ForesightedColumn):
+        column.expect_windows(requests)
+
+
+class ClipGuess(Protocol):
+    """In which clips a statistic will probably ask for power sums, as some rows of a column suggest. Stores may pickle it."""
+
+    @property
+    def degree(self) -> int:
+        """The highest power."""
+        ...
+
+    def clips(self, raw_some: NDArray[Any], raw_rows: int, units: int) -> Sequence[Clip]:
+        """Clips of at most `units` likely units, as wide as can be, from some of about `raw_rows` rows, which it may reorder."""
+        ...
+
+
+@runtime_checkable
+class SummingColumn(Protocol):
+    """A column that makes power sums with less work if it knows in time how to guess their clip."""
+
+    def expect_power_sums(self, guess: ClipGuess) -> None:
+        """Let the first pass make power sums in clips of the units that are likely."""
+        ...
+
+
+def expect_power_sums(column: Column, guess: ClipGuess) -> None:
+    """Tell a column how to guess the clip of power sums, before anything is asked; answers do not depend on it."""
+    if isinstance(column, SummingColumn):
+        column.expect_power_sums(guess)
 
 
 class RowSum(Protocol):

@@ -120,6 +120,7 @@ DistanceTest = LaplaceTest | BestTest
 """A private yes-or-no question about a distance."""
 
 
+@functools.lru_cache(maxsize=256)
 def noise_quantile(scale: Fraction, delta: Fraction) -> int:
     """An integer t >= 1 that discrete Laplace noise reaches with probability at most delta < 1/2; the least one, or one more.
 

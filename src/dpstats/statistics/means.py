@@ -21,10 +21,11 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import nearest_float
-from dpstats.foundations.summaries import MISSING_POLICY, Column
+from dpstats.foundations.summaries import MISSING_POLICY, Column, expect_power_sums
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
+from dpstats.statistics.clipped.guesses import LikelyClip
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
 from dpstats.statistics.universal.limits import ROWS_SHARE, draw_limits, largest_loss, thin_rows
 
@@ -72,6 +73,7 @@ def read_clipped(column: Column, question: Question, rng: RandomSource, degree: 
 
 def clipped_for(column: Column, epsilon: Fraction, rng: RandomSource, degree: int, room: float) -> Clipped:
     """Cells of a column at limits of its own, for one row added or removed."""
+    expect_power_sums(column, LikelyClip(epsilon, room, degree))
     limits = draw_limits(column, epsilon, rng)
     cut = cut_at(limits, room)
     clip = cut.clip

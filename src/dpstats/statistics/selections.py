@@ -106,9 +106,14 @@ SELECT_FAMILY = register(
 )
 def select_model(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The winner of the blocks, each decided by cross-validation."""
+    from threadpoolctl import threadpool_limits
+
     names = question.arguments["models"]
     vote = partial(best_model, estimators=estimators_of(names))
-    return select_option(lambda blocks: votes_of(table.matrix(), blocks, vote, "selecting a model", rng), names, question, rng)
+    with threadpool_limits(1):  # blocks are small: more threads only wait for each other
+        return select_option(
+            lambda blocks: votes_of(table.matrix(), blocks, vote, "selecting a model", rng), names, question, rng
+        )
 
 
 @method(

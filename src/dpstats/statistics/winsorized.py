@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -24,18 +25,18 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Parameter, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
-from dpstats.foundations.summaries import MISSING_POLICY, Column, WindowRequest
+from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells
 from dpstats.statistics.clipped.clips import clip_between
 from dpstats.statistics.clipped.margins import Frame, critical_value, mean_of, spread_of
-from dpstats.statistics.universal.beside import flat_up_to, stretches_beside
+from dpstats.statistics.universal.beside import flat_up_to, shells_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.intervals import draw_scale, side_of
+from dpstats.statistics.universal.intervals import draw_scales, side_of
 from dpstats.statistics.universal.limits import Share
-from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
+from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
 from dpstats.statistics.universal.tails import draw_share
 
 CUT_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles"
@@ -137,10 +138,8 @@ def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsoriz
     )
     trim = max(question.arguments["trim"], min(SAFE_NATS / quantile_epsilon / noisy_rows, MOST_TRIM))
     middle = draw_share(order, Part(0, LINE, 0, order.raw_rows), Fraction(1, 2), middle_epsilon)
-    ends = []
-    for upward in (False, True):
-        scale = draw_scale(order, middle, upward, scale_epsilon)
-        ends.append(fraction_of(_draw_beyond(order, middle, scale, trim, upward, quantile_epsilon).ordinal))
+    scales = draw_scales(order, middle, (False, True), scale_epsilon)
+    ends = [fraction_of(place.ordinal) for place in _draw_beyond(order, middle, scales, trim, quantile_epsilon)]
     clip = clip_between(*ends)
     values = float(ends[0]), float(fraction_of(middle.ordinal)), float(ends[1])
     if clip is None:
@@ -150,16 +149,18 @@ def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsoriz
     return Winsorized(trim, *values, release_cells(column, clip, degree, epsilon - spent, rng), Frame.of(clip))
 
 
-def _draw_beyond(order: Order, middle: Place, scale: Fraction, trim: Fraction, upward: bool, epsilon: Fraction) -> Place:
-    """The quantile of the rows on one side of the middle that leaves `trim` of all rows beyond."""
-    part = side_of(order, middle, upward)
-    share = 1 - 2 * trim if upward else 2 * trim
-    slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)
-    loss = RankLoss(part.raw_first + share * (part.raw_last - part.raw_first), slope, slope)
-    (window,) = order.column.order_windows([WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin())])
+def _draw_beyond(order: Order, middle: Place, scales: Sequence[Fraction], trim: Fraction, epsilon: Fraction) -> list[Place]:
+    """The quantiles of the rows below the middle, and of those above it, that leave `trim` of all rows beyond."""
     octaves = 1 + math.floor(1 / (8 * trim)).bit_length() // 2  # as far out as a heavy tail has its quantile
-    shells = stretches_beside(part.low, part.high, COINS, middle.ordinal, scale, upward, flat_up_to(octaves))
-    return draw_in_part(order, part, loss, window, shells)
+    draws = []
+    for upward, scale in zip((False, True), scales, strict=True):
+        part = side_of(order, middle, upward)
+        share = 1 - 2 * trim if upward else 2 * trim
+        slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)
+        loss = RankLoss(part.raw_first + share * (part.raw_last - part.raw_first), slope, slope)
+        shells = shells_beside(part.low, part.high, COINS, middle.ordinal, scale, upward, flat_up_to(octaves))
+        draws.append(Draw(part, loss, shells))
+    return draw_in_parts(order, draws)
 
 
 def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bool) -> Answer:

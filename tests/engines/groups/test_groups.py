@@ -17,12 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.engines.arrays import ArrayColumn
-from dpstats.engines.cells import Cells, ColumnType, Numbers
+from dpstats.engines.cells import Cells, ColumnType, Labels, Numbers
 from dpstats.engines.exact import thinned
 from dpstats.engines.groups import answers as groups
+from dpstats.engines.groups import splits
 from dpstats.engines.groups.answers import GroupKeys, Key, answer_groups, count_keys
 from dpstats.engines.passes import lockstep
-from dpstats.engines.views import TableView
+from dpstats.engines.views import CountedCells, TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.summaries import Clip, Column, WindowRequest
 from tests.engines.cell_stores import CellStore, Computed, FarStore, moments, numbers, opaque, texts
@@ -461,3 +462,36 @@ def test_a_32_bit_number_has_the_label_that_it_prints_and_no_other() -> None:
         assert answer_groups(store, TableView(store.columns), keys, "x", True, lambda _, column: column.count()) == {
             (label,): rows
         }
+
+
+@pytest.mark.parametrize("lot", [1, 7, 1 << 18])
+def test_rows_are_split_alike_in_lots_of_any_size(monkeypatch: pytest.MonkeyPatch, lot: int) -> None:
+    monkeypatch.setattr(splits, "SORTED_ROWS", lot)
+    monkeypatch.setattr(splits, "ROWS_PER_GROUP", 1)
+    chance = np.random.default_rng(6)
+    split, other = splits.Split(3), splits.Split(3)
+    raw_rows: list[tuple[int, float, str]] = []
+    for batch in range(12):
+        codes = chance.integers(-1, 3, 20)
+        values, places = chance.normal(size=20), chance.integers(0, 2, 20)
+        taken = chance.random(20) < 0.8 if batch % 3 else None
+        labels_here = [f"text {batch % 4}", "always"]
+        parts = [CountedCells(Numbers(values), taken), CountedCells(Labels(places, labels_here), None)]
+        (split if batch < 8 else other).add(codes, parts)
+        kept = np.ones(20, dtype=bool) if taken is None else taken
+        raw_rows += [
+            (code, value if is_kept else math.nan, labels_here[place])
+            for code, value, place, is_kept in zip(codes, values, places, kept, strict=True)
+        ]
+    split.absorb(other)
+    found = list(split.by_group(all_groups=True))
+    assert [rows.group for rows in found] == [0, 1, 2]
+    for rows in found:
+        here = [(value, text) for code, value, text in raw_rows if code == rows.group]
+        raw_numbers, labels = rows.cells
+        assert isinstance(raw_numbers, Numbers)
+        assert isinstance(labels, Labels)
+        assert sorted(raw_numbers.raw_values.tolist()) == sorted(value for value, _ in here if value == value)
+        assert sorted(labels.raw_labels[code] for code in labels.raw_codes) == sorted(text for _, text in here)
+        assert rows.stored == len(here)
+    assert split.rows == 0

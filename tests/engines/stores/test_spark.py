@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,8 +15,9 @@ import pytest
 from dpstats.engines import complaints
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.stores.opening import open_store
-from dpstats.engines.stores.spark import SparkStore
+from dpstats.engines.stores.spark import BoundedSparkStore, SparkStore
 from dpstats.engines.stores.store import Batch
+from dpstats.engines.units.contenders import Sieve
 from dpstats.engines.units.contributions import Bound, BoundedStore, MissingUnit
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingExtraError, UnknownNameError
 from tests.engines.stores.makers_spark import Several, spark_table
@@ -148,6 +150,14 @@ def test_a_session_that_has_ended_is_our_own_error(spark: Any, monkeypatch: pyte
         SparkStore(frame)
 
 
+def stored_table(spark: Any, frame: pl.DataFrame, folder: Path) -> Any:
+    """The table in two Parquet files, whose rows Spark sees to be stored."""
+    folder.mkdir(exist_ok=True)
+    for number, part in enumerate((frame[::2], frame[1::2])):
+        part.write_parquet(folder / f"{number}.parquet")
+    return spark.read.parquet(str(folder))
+
+
 def visits() -> pl.DataFrame:
     """Units with one to thirty visits, and some without an id."""
     persons = [person for person in range(30) for _ in range(person + 1)]
@@ -191,6 +201,61 @@ def test_rows_whose_unit_cannot_be_read_are_left_out_as_everywhere(spark: Any, m
     assert store.run(Collect(kinds), ["person", "cost"]) == expected
     assert expected.total() == {MissingUnit.DROP: 3, MissingUnit.EACH: 6, MissingUnit.TOGETHER: 5}[missing]
     store.close()
+
+
+@pytest.mark.parametrize("missing", list(MissingUnit))
+def test_of_stored_tables_only_the_units_with_too_many_rows_are_ranked_and_the_same_rows_stay(
+    spark: Any, tmp_path: Path, missing: MissingUnit
+) -> None:
+    kinds = (("person", TEXT), ("cost", NUMBER), ("day", INTEGER))
+    names = [name for name, _ in kinds]
+    local: Any = open_store(visits())[0]
+    table = SparkStore(stored_table(spark, visits(), tmp_path / "visits"))
+    assert table.doubt is None
+    for rows in (2, 3, 25):
+        bound = Bound("person", TEXT, rows, kinds, missing, KEY)
+        store = table.bounded(bound)
+        assert isinstance(store, BoundedSparkStore)
+        expected = BoundedStore(local, bound).run(Collect(kinds), names)
+        assert store.run(Collect(kinds), names) == expected
+        assert store.run(CountRows(), [])[0] == expected.total()
+        assert store.run(Collect(kinds[1:2]), ["cost"]).total() == expected.total()
+        assert store._raw_crowd is not None
+        ranked = store._raw_crowd.run(Collect(kinds), names)
+        assert set(ranked) < set(expected), "the others are not shuffled"
+        forgetful = BoundedSparkStore(table, bound)
+        forgetful._found = Sieve(), True
+        assert forgetful.run(Collect(kinds), names) != expected, "a store that forgets who has too many rows keeps them"
+        store.close()
+
+
+def test_where_no_unit_has_too_many_rows_spark_keeps_nothing_and_reads_the_table_as_it_is(spark: Any, tmp_path: Path) -> None:
+    persons = [f"p{row % 50}" for row in range(100)]
+    frame = pl.DataFrame({"person": persons, "cost": [float(row) for row in range(100)]})
+    bound = Bound("person", TEXT, 2, (("person", TEXT), ("cost", NUMBER)), MissingUnit.DROP, KEY)
+    store = SparkStore(stored_table(spark, frame, tmp_path / "all")).bounded(bound)
+    assert isinstance(store, BoundedSparkStore)
+    assert store.run(CountRows(), [])[0] == 100
+    assert store._raw_crowd is None
+    nobody = SparkStore(stored_table(spark, frame.clear(), tmp_path / "none")).bounded(bound)
+    assert nobody.run(CountRows(), [])[0] == 0
+    unknown = pl.DataFrame({"person": [None, *persons], "cost": [1.0] * 101})
+    rest = SparkStore(stored_table(spark, unknown, tmp_path / "unknown")).bounded(bound)
+    assert rest.run(CountRows(), [])[0] == 100
+
+
+@pytest.mark.parametrize("missing", list(MissingUnit))
+def test_rows_of_stored_tables_whose_unit_cannot_be_read_are_left_out(spark: Any, tmp_path: Path, missing: MissingUnit) -> None:
+    kinds = (("person", INTEGER), ("cost", NUMBER))
+    persons = [None, None, None, *["A12"] * 9, *["nan"] * 9, str(2**64), "7", "7", "7", "8"]
+    frame = pl.DataFrame({"person": persons, "cost": [float(row) for row in range(len(persons))]})
+    table = SparkStore(stored_table(spark, frame, tmp_path / "units"))
+    local: Any = open_store(frame)[0]
+    for rows in (2, 3):
+        bound = Bound("person", INTEGER, rows, kinds, missing, KEY)
+        store = table.bounded(bound)
+        expected = BoundedStore(local, bound).run(Collect(kinds), ["person", "cost"])
+        assert store.run(Collect(kinds), ["person", "cost"]) == expected
 
 
 def test_a_bounded_table_is_kept_after_the_first_pass_and_not_before(spark: Any) -> None:

@@ -26,15 +26,15 @@ import pytest
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
-from dpstats.statistics.aggregation import worker_process
+from dpstats.statistics.aggregation import evaluation, worker_process
 from dpstats.statistics.aggregation.evaluation import MadePieces, evaluate, ship
 from dpstats.statistics.aggregation.replies import LabelForm, NumbersForm, read_spoken
 from dpstats.statistics.aggregation.worker import LONGEST, to_json
 from dpstats.statistics.aggregation.worker_process import memory_share
 
 WORKERS = 2
-HANGING = ("hangs", "stops", "ends its worker")
-LIMIT = 10.0
+HANGING = ("hangs", "stops", "ends its loader")
+LIMIT = 3.0
 """Seconds for a function that hangs: far more than one that does not hang takes, on a busy machine too."""
 
 
@@ -85,10 +85,10 @@ def misdeeds() -> dict[str, Callable[[], Any]]:
             os._exit(0)
         time.sleep(600)
 
-    def end_the_monitor() -> None:
+    def end_the_worker() -> None:
         os.kill(os.getppid(), signal.SIGKILL)
 
-    def end_the_worker() -> None:
+    def end_the_loader() -> None:
         os.kill(parent(os.getppid()), signal.SIGKILL)
         time.sleep(600)
 
@@ -122,9 +122,9 @@ def misdeeds() -> dict[str, Callable[[], Any]]:
         "writes garbage": lambda: write_everywhere(b"\xff" * 100),
         "writes much garbage": lambda: write_everywhere(b"+\x00" * LONGEST),
         "leaves a process behind": leave_a_process_behind,
-        "ends its monitor": end_the_monitor,
-        "tells its monitor to end": lambda: os.kill(os.getppid(), signal.SIGTERM),
         "ends its worker": end_the_worker,
+        "tells its worker to end": lambda: os.kill(os.getppid(), signal.SIGTERM),
+        "ends its loader": end_the_loader,
         "ends its group": end_its_group,
     }
 
@@ -158,22 +158,22 @@ def test_a_misdeed_costs_no_other_block_anything(replies_between_misdeeds: list[
     assert replies_between_misdeeds[::2] == [(2.0 * place,) for place in range(len(misdeeds()) + 1)]
 
 
-@pytest.mark.parametrize("stopped", ["monitor", "worker and monitor"])
+@pytest.mark.parametrize("stopped", ["worker", "loader and worker"])
 def test_stopped_processes_are_replaced(stopped: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(worker_process, "GRACE", 0.5)
     note = tmp_path / "processes"
 
     def function(place: int) -> int:
         if place == 1:
-            monitor = os.getppid()
-            worker = parent(monitor)
-            note.write_text(f"{worker} {monitor} {os.getpid()}")
-            for process in (monitor, worker)[: 1 + ("worker" in stopped)]:
+            worker = os.getppid()
+            loader = parent(worker)
+            note.write_text(f"{loader} {worker} {os.getpid()}")
+            for process in (worker, loader)[: 1 + ("loader" in stopped)]:
                 os.kill(process, signal.SIGSTOP)
             time.sleep(600)
         return place
 
-    assert evaluate([function], places(3), NumbersForm(1), seconds=LIMIT / 2, workers=1) == [(0.0,), None, (2.0,)]
+    assert evaluate([function], places(3), NumbersForm(1), seconds=LIMIT, workers=1) == [(0.0,), None, (2.0,)]
     assert all(ends(int(process)) for process in note.read_text().split())
 
 
@@ -196,6 +196,27 @@ def test_a_block_of_unpicklable_rows_has_no_answer() -> None:
 def test_a_piece_that_cannot_be_made_has_no_answer() -> None:
     pieces = MadePieces(3, lambda place: (1 // (place - 1),))
     assert evaluate([lambda x: x], pieces, NumbersForm(1), workers=1) == [(-1.0,), None, (1.0,)]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_worker_that_is_ended_after_its_reply_costs_the_next_block_nothing(place: int, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+
+    def function(piece: int) -> int:
+        if piece == place:
+            worker = os.getppid()
+            if not os.fork():
+                os.setpgid(0, 0)  # so that it does not end with its block
+                os.kill(worker, signal.SIGSTOP)
+                ready.touch()
+                time.sleep(0.2)
+                os.kill(worker, signal.SIGKILL)
+                os._exit(0)
+            while not ready.exists():
+                time.sleep(0.01)
+        return piece
+
+    assert evaluate([function], places(3), NumbersForm(1), workers=1) == [(0.0,), (1.0,), (2.0,)]
 
 
 def counting() -> Callable[[int], list[float]]:
@@ -269,6 +290,32 @@ def test_every_call_has_random_numbers_of_its_own() -> None:
 
 def test_texts_have_the_same_hash_in_every_worker() -> None:
     assert len(set(evaluate([lambda place: hash("text")], places(8), LabelForm(), workers=WORKERS))) == 1
+
+
+def test_programs_without_forks_answer_and_are_replaced_after_a_call_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def function(place: int) -> list[float]:
+        calls = getattr(sys, "dpstats_calls", 0)
+        sys.dpstats_calls = calls + 1
+        if place == 1:
+            raise ValueError
+        if place == 3:
+            os._exit(0)
+        if place == 5:
+            time.sleep(600)
+        return [float(place), float(calls)]
+
+    monkeypatch.setattr(evaluation, "FORKS", False)
+    replies = evaluate([function], places(8), NumbersForm(2), seconds=LIMIT, workers=1)
+    assert replies == [(0.0, 0.0), None, (2.0, 0.0), None, (4.0, 0.0), None, (6.0, 0.0), (7.0, 1.0)]
+
+
+def test_a_program_without_forks_that_cannot_load_a_function_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "FORKS", False)
+    ghost = types.ModuleType("dpstats_ghost")
+    exec("def function(x):\n    return x", ghost.__dict__)
+    monkeypatch.setitem(sys.modules, "dpstats_ghost", ghost)
+    with pytest.raises(InvalidParameterError, match="could not be loaded in a worker process"):
+        evaluate([ghost.function], places(3), NumbersForm(1), workers=WORKERS)
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
@@ -353,6 +400,15 @@ def test_what_a_function_imports_is_loaded_before_it_is_called() -> None:
         return was_loaded and bool(wave)
 
     assert evaluate([function], places(2), LabelForm(), workers=1) == [1, 1]
+
+
+def test_parts_of_modules_that_load_when_they_are_named_are_loaded_before_the_call() -> None:
+    def function(place: int) -> list[bool]:
+        was_loaded = "numpy.random" in sys.modules
+        return [was_loaded, (lambda: 0 <= np.random.default_rng(place).random() < 1)()]
+
+    assert evaluate([function], places(2), NumbersForm(2), workers=1) == [(1.0, 1.0), (1.0, 1.0)]
+    assert evaluate([lambda place: "numpy.random" in sys.modules], places(1), NumbersForm(1), workers=1) == [(0.0,)]
 
 
 def test_functions_show_nothing(capfd: pytest.CaptureFixture[str]) -> None:

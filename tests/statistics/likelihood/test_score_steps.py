@@ -51,7 +51,7 @@ def budgets() -> list[BudgetSplit]:
 
 
 def walk(case: Case, raw_rows: Floats, budget: BudgetSplit, table: Any = None) -> ScoreEstimate | None:
-    context = FitContext(table or table_of(raw_rows), budget, seeded(6), Progress(None))
+    context = FitContext(table or table_of(raw_rows), budget, seeded(7), Progress(None))
     return ScoreWalk(case.family, context).walk(case.columns)
 
 

@@ -233,6 +233,51 @@ def test_every_model_of_the_list_can_win_and_votes_alike_whenever_it_is_asked() 
     assert votes.vote_of(rows, several) == first
 
 
+class Predictor:
+    """Predicts a number that may depend on the fold, or fails on some fold; rows hold nothing but their fold."""
+
+    def __init__(self, predictions: tuple[float | None, ...] = ()) -> None:
+        self.predictions = predictions
+        self.calls = 0
+
+    def __sklearn_clone__(self) -> Predictor:
+        return self
+
+    def fit(self, features: Floats, outcome: Floats) -> None:
+        self.calls += 1
+
+    def predict(self, features: Floats) -> Floats:
+        predicted = self.predictions[int(features[0, 0])]
+        if predicted is None:
+            raise ValueError
+        return np.full(len(features), predicted)
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([0.0, 0.1, -0.1, 0.3, 1.0, 2.0, 1e200, math.inf, math.nan, None])] * models.FOLDS), min_size=1
+    )
+)
+def test_the_vote_is_for_the_least_mean_squared_error_over_all_folds(predictions: list[tuple[float | None, ...]]) -> None:
+    folds = np.arange(3 * models.FOLDS + 2) % models.FOLDS
+    rows = np.column_stack([folds, np.zeros(len(folds))])
+    with np.errstate(all="ignore"):
+        squares = [np.array([math.inf if p is None else p for p in each])[folds] ** 2 for each in predictions]
+        errors = [float(np.concatenate([each[folds == fold] for fold in range(models.FOLDS)]).mean()) for each in squares]
+    finite = [error if math.isfinite(error) else math.inf for error in errors]
+    least = min(finite)
+    estimators = {str(place): Predictor(each) for place, each in enumerate(predictions)}
+    vote = votes.vote_of(rows, partial(best_model, estimators=estimators))
+    assert vote == (str(finite.index(least)) if math.isfinite(least) else None)
+
+
+def test_a_model_that_can_no_longer_win_is_fitted_no_more() -> None:
+    folds = np.arange(50) % models.FOLDS
+    good, bad = Predictor((0.1,) * models.FOLDS), Predictor((1.0,) * models.FOLDS)
+    assert best_model(np.column_stack([folds, np.zeros(50)]), {"bad": bad, "good": good}) == "good"
+    assert (good.calls, bad.calls) == (models.FOLDS, 1)
+
+
 def test_a_model_that_cannot_be_fitted_does_not_win_its_block() -> None:
     rows = np.column_stack([np.arange(40.0), np.ones(40)])
     assert best_model(rows, estimators_of(("logistic", "linear"))) == "linear"

@@ -34,7 +34,7 @@ def some_cut(measure: Measure, rows: dict[tuple[int, int], int], with_coins: boo
     ordinals, coins = (np.array(each, dtype=np.int64) for each in zip(*pairs, strict=True))
     raw_counts = np.array([rows.get(pair, 3) for pair in pairs], dtype=np.int64)
     factor = COINS if with_coins else 1
-    marks = measure.marks(ordinals, raw_counts, coins if with_coins else None, factor)
+    marks = measure.marks(measure.offsets(ordinals), raw_counts, coins if with_coins else None, factor)
     edges = [marks.span(stretched.randrange(len(marks)))[side] for side in (0, 1)]
     edges += [stretched.randrange(TOTAL * factor), marks.span(0)[0] + 1]
     stretches = [Stretch(*sorted(stretched.choices(edges, k=2)), stretched.choice([1, 7, 10**40])) for _ in range(4)]
@@ -50,9 +50,9 @@ def test_pieces_tile_the_line_and_every_mass_is_within_its_error(
 ) -> None:
     cut = some_cut(measure, rows, with_coins, chooser)
     pieces = list(cut)
-    for before, after in pairwise(pieces[: len(cut.hidden)]):
+    for before, after in pairwise(pieces[: len(cut.masses)]):
         assert before.start + before.length == after.start
-    for piece, mass in zip(pieces, cut.masses.tolist(), strict=True):
+    for piece, mass in zip(pieces, [*cut.masses.tolist(), *cut.boosted_masses.tolist()], strict=True):
         exact = piece.length * piece.boost
         assert abs(Fraction(mass) - exact) <= exact * Fraction(MASS_ERROR)
 
@@ -78,7 +78,7 @@ def test_every_weight_is_within_its_error_and_a_settled_index_is_the_exact_one(
 @pytest.mark.parametrize("measure", [MIXED, FINE])
 def test_positions_find_their_pieces_however_close_the_marks_are(measure: Measure) -> None:
     near = np.arange(ROUND[8] - 40, ROUND[8] + 40)
-    marks = measure.marks(np.repeat(near, 2), np.ones(160, dtype=np.int64), np.tile([0, COINS - 1], 80), COINS)
+    marks = measure.marks(measure.offsets(np.repeat(near, 2)), np.ones(160, dtype=np.int64), np.tile([0, COINS - 1], 80), COINS)
     for floats, side in ((marks.starts, 0), (marks.ends, 1)):
         missed = [abs(float(marks.span(index)[side] - int(place))) for index, place in enumerate(floats.tolist())]
         assert max(missed) <= TOTAL * COINS * PLACE_ERROR / 2 == marks.doubt / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
@@ -44,8 +44,13 @@ class ToyMeasure:
         """The decimal that owns a position."""
         return max(ordinal for ordinal in range(3) if self.span(ordinal)[0] <= position)
 
-    def marks(self, ordinals: Integers, raw_counts: Integers, coins: Integers, factor: int) -> Marks:
+    def offsets(self, ordinals: Integers) -> Integers:
+        """The decimals themselves."""
+        return ordinals[None, :]
+
+    def marks(self, offsets: Integers, raw_counts: Integers, coins: Integers, factor: int) -> Marks:
         """Where the cells of decimals lie."""
+        (ordinals,) = offsets
         starts = [
             self.span(ordinal)[0] * factor + coin * self.span(ordinal)[1] for ordinal, coin in zip(ordinals, coins, strict=True)
         ]
@@ -61,8 +66,11 @@ def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         monkeypatch.setattr(module, "COINS", TOY_COINS)
         monkeypatch.setattr(module, "LINE", TOY_LINE)
         monkeypatch.setattr(module, "MIXED", ToyMeasure())
-    monkeypatch.setattr(order, "lattice_groups", lambda window: LatticeGroups(window.raw_values, window.raw_counts))
-    monkeypatch.setattr(many.Node, "stretches", lambda node: [Stretch(0, 3, 2)] if node.root is not None else [])
+    monkeypatch.setattr(
+        order, "lattice_groups", lambda windows: [LatticeGroups(each.raw_values, each.raw_counts) for each in windows]
+    )
+    monkeypatch.setattr(many.Node, "shells", lambda node: node.root)
+    monkeypatch.setattr(order, "stretches_of", lambda roots: [[Stretch(0, 3, 2)] for _ in roots])
     return monkeypatch
 
 
@@ -71,16 +79,16 @@ def joint_law(
 ) -> dict[object, Fraction]:
     """The exact law of all places drawn by the recursion, over all coins and all draws."""
     law: dict[object, Fraction] = defaultdict(Fraction)
-    tosses = list(itertools.product(range(TOY_COINS), repeat=len(table)))
-    for toss in tosses:
-        coins = assign(table, toss)
+    assigned = [assign(table, toss) for toss in itertools.product(range(TOY_COINS), repeat=len(table))]
+    held_cells = Counter(tuple(sorted((value, coin) for value in coins for coin in coins[value])) for coins in assigned)
+    for cells, tosses in held_cells.items():
 
-        def held(self: object, ordinals: Integers, raw_counts: Integers, coins: Coins = coins) -> Cells:
-            return cells_of(sorted((ordinal, coin) for ordinal in ordinals.tolist() for coin in coins.get(ordinal, ())))
+        def held(self: object, ordinals: Integers, raw_counts: Integers, cells: tuple[tuple[int, int], ...] = cells) -> Cells:
+            return cells_of([(ordinal, coin) for ordinal, coin in cells if ordinal in ordinals])
 
         patch.setattr(order.Order, "_draw_coins", held)
         for view, probability in _all_runs(patch, table, epsilon):
-            law[view] += probability / len(tosses)
+            law[view] += probability * Fraction(tosses, len(assigned))
     return dict(law)
 
 

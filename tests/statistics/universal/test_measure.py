@@ -74,8 +74,9 @@ def test_the_measures_differ_in_what_whole_numbers_weigh() -> None:
 @given(ordinals=st.lists(st.integers(-HIGHEST_ORDINAL, HIGHEST_ORDINAL), max_size=20))
 @example(ordinals=[0, 1, -1, HIGHEST_ORDINAL, -HIGHEST_ORDINAL])
 @example(ordinals=[ordinal_of(value) for value in (1, 10, 12.99, -12.99, 0.01, 1e-5, 1e300, 9.99999999999999)])
+@example(ordinals=[ordinal_of(cents / 100) for cents in range(-300, 5000)])  # long runs of one decade
 def test_many_spans_at_once_are_those_of_each_point(measure: Measure, ordinals: list[int]) -> None:
     points = sorted(set(ordinals))
-    marks = measure.marks(np.array(points, dtype=np.int64), np.ones(len(points), dtype=np.int64))
+    marks = measure.marks(measure.offsets(np.array(points, dtype=np.int64)), np.ones(len(points), dtype=np.int64))
     spans = [measure.span(point) for point in points]
     assert [marks.span(index) for index in range(len(points))] == [(start, start + mass) for start, mass in spans]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +13,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.statistics.universal import tails
 from dpstats.statistics.universal.decimals import float_of
-from dpstats.statistics.universal.draw import RankLoss
-from dpstats.statistics.universal.order import LINE, Order, Part, Place
+from dpstats.statistics.universal.order import LINE, Draw, Order, Place
 from dpstats.testing import seeded
 from tests.statistics.tables import ugly_columns
 
@@ -24,23 +24,24 @@ QUANTILES = [Fraction(0), Fraction(1, 100), Fraction(99, 100), Fraction(1)]
 def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
     """What each step of a tail draw pays, from the slopes and scales that it really uses."""
     paid: list[Fraction] = []
-    noise, draw, single = tails.sample_discrete_laplace, tails._draw, tails.draw_quantile
+    noise, draw, single = tails.sample_discrete_laplace, tails.draw_in_parts, tails.draw_quantile
 
     def watched_noise(scale: Fraction, size: int, rng: RandomSource) -> object:
         paid.append(1 / scale)
         return noise(scale, size, rng)
 
-    def watched_draw(order: object, part: object, loss: RankLoss, stretches: object = None) -> object:
-        at_one_half = not stretches  # there the slope is epsilon itself
+    def watched_draw(order: Order, draws: Sequence[Draw]) -> list[Place]:
+        ((_, loss, shells),) = draws
+        at_one_half = shells is None  # there the slope is epsilon itself
         paid.append(loss.slope_over if at_one_half else loss.slope_over + loss.slope_under)
-        return draw(order, part, loss, stretches)  # type: ignore[arg-type]
+        return draw(order, draws)
 
     def watched_single(column: object, quantile: Fraction, epsilon: Fraction, neighbors: object, rng: object) -> int:
         paid.append(epsilon)
         return single(column, quantile, epsilon, neighbors, rng)  # type: ignore[arg-type]
 
     monkeypatch.setattr(tails, "sample_discrete_laplace", watched_noise)
-    monkeypatch.setattr(tails, "_draw", watched_draw)
+    monkeypatch.setattr(tails, "draw_in_parts", watched_draw)
     monkeypatch.setattr(tails, "draw_quantile", watched_single)
     return paid
 
@@ -94,13 +95,13 @@ def test_ties_in_the_tail_are_found_exactly() -> None:
 
 @pytest.mark.parametrize("upward", [True, False])
 def test_the_target_of_the_tail_draw_moves_by_at_most_one_rank_per_row(monkeypatch: pytest.MonkeyPatch, upward: bool) -> None:
-    targets = []
+    targets: list[Fraction] = []
 
-    def record(order: object, part: Part, loss: RankLoss, stretches: object = None) -> Place:
-        targets.append(loss.target - part.raw_first)
-        return Place(0, 0, 0)
+    def record(order: object, draws: Sequence[Draw]) -> list[Place]:
+        targets.extend(draw.loss.target - draw.part.raw_first for draw in draws)
+        return [Place(0, 0, 0)]
 
-    monkeypatch.setattr(tails, "_draw", record)
+    monkeypatch.setattr(tails, "draw_in_parts", record)
     quantile = Fraction(97, 100) if upward else Fraction(3, 100)
     for rows in range(200):
         order = Order(as_column(np.zeros(rows)), seeded(1))

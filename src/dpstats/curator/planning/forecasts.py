@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, Found, PlanRow, amount_text, percent_text
+from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, Found, PlanRow, Source, amount_text, percent_text
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
@@ -31,6 +31,8 @@ class Plan:
     """What relative half-widths are shares of."""
     wanted: str = ""
     """The half-width for which the smallest epsilon was searched; empty where epsilon was given."""
+    differs: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Of lines from stored tables: by which share a figure was off at most, on nine of ten lines that were simulated again."""
 
     def __str__(self) -> str:
         table = indented(table_lines([list(self.columns), *self.cells(self.columns)], LEFT))
@@ -55,7 +57,7 @@ class Plan:
     def small_print(self) -> str:
         """How to read the table."""
         return (
-            f"{NOTHING_SPENT} {self.rows[0].repeats:,} simulated tables for each line. Errors are {self.error_unit}, among "
+            f"{NOTHING_SPENT} {source_note(self.rows, [self.differs])}Errors are {self.error_unit}, among "
             "replies,\nfrom the value of the shape itself, so they hold what sampling does; the last column is the typical "
             f"{'half-width' if self.wanted else 'error'} without privacy.\n{width_note(self.rows)}"
         )
@@ -78,6 +80,7 @@ class Plan:
             "relative_half_width_unit": self.scale,
             "wanted_half_width": self.wanted or None,
             "shapes": dict(self.shapes),
+            "stored_tables_within": dict(self.differs),
             "rows": [row.to_dict() for row in self.rows],
         }
 
@@ -93,14 +96,39 @@ class Plan:
         table = html_table(self.title, list(self.columns), self.cells(self.columns), LEFT)
         return f"{table}<p>{html.escape(self.small_print)}</p>"
 
-    def cells(self, columns: Columns) -> list[list[str]]:
-        """The texts of a table, row by row."""
-        return [[show(row) for show in columns.values()] for row in self.rows]
+    def cells(self, columns: Columns, *, marked: bool | None = None) -> list[list[str]]:
+        """The texts of a table, row by row; where it is `marked`, a star tells simulated lines from those of stored tables."""
+        star = " *" if (is_mixed(self.rows) if marked is None else marked) else ""
+        return [
+            [show(row) + (star if name == "shape" and row.source is Source.SIMULATED else "") for name, show in columns.items()]
+            for row in self.rows
+        ]
 
 
 def indented(lines: Sequence[str]) -> list[str]:
     """The lines, a little to the right."""
     return [f"  {line}" for line in lines]
+
+
+def is_mixed(rows: Sequence[PlanRow]) -> bool:
+    """Whether some lines were simulated, and others read off stored tables."""
+    return len({row.source for row in rows}) > 1
+
+
+def source_note(rows: Sequence[PlanRow], differences: Sequence[Mapping[str, float]]) -> str:
+    """Where the figures of these rows come from, and how far off stored ones may be; ends where a sentence may follow."""
+    simulated = [row.repeats for row in rows if row.source is Source.SIMULATED]
+    if len(simulated) == len(rows):
+        return f"{simulated[0]:,} simulated tables for each line. "
+    width, typical, large = (
+        percent_text(max((each[name] for each in differences if each), default=0.0))
+        for name in ("half_width", "error_median", "error_95")
+    )
+    new = f"; lines with * are new, from {simulated[0]:,} simulated tables each.\n" if simulated else ". "
+    return (
+        "Figures are from stored tables of simulations; nine times in ten, new ones are within\n"
+        f"{width} (half-width), {typical} (typical error) and {large} (95% within) of them{new}"
+    )
 
 
 def width_note(rows: Sequence[PlanRow]) -> str:

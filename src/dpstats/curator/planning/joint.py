@@ -7,8 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpstats.curator.planning.forecasts import COLUMNS, NOTHING_SPENT, SEARCH_COLUMNS, Columns, Plan, indented, width_note
-from dpstats.curator.planning.plan_rows import Found, percent_text
+from dpstats.curator.planning.forecasts import (
+    COLUMNS,
+    NOTHING_SPENT,
+    SEARCH_COLUMNS,
+    Columns,
+    Plan,
+    indented,
+    is_mixed,
+    source_note,
+    width_note,
+)
+from dpstats.curator.planning.plan_rows import Found, PlanRow, percent_text
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
@@ -62,7 +72,11 @@ class JointPlan:
         return lines
 
     def _cells(self) -> list[list[str]]:
-        return [[plan.question, *cells] for plan in self.plans for cells in plan.cells(_COLUMNS)]
+        marked = is_mixed(self._rows())
+        return [[plan.question, *cells] for plan in self.plans for cells in plan.cells(_COLUMNS, marked=marked)]
+
+    def _rows(self) -> list[PlanRow]:
+        return [row for plan in self.plans for row in plan.rows]
 
     def __str__(self) -> str:
         table = table_lines([["question", *_COLUMNS], *self._cells()], _LEFT)
@@ -76,9 +90,9 @@ class JointPlan:
     @property
     def small_print(self) -> str:
         """How to read the table."""
-        rows = [row for plan in self.plans for row in plan.rows]
+        rows = self._rows()
         return (
-            f"{NOTHING_SPENT} {rows[0].repeats:,} simulated tables for each line. Errors and half-widths are in the unit\n"
+            f"{NOTHING_SPENT} {source_note(rows, [plan.differs for plan in self.plans])}Errors and half-widths are in the unit\n"
             f"of each answer, among replies; the last column is the typical error without privacy.\n{width_note(rows)}"
         )
 

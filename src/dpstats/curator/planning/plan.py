@@ -16,16 +16,13 @@ import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.planning.bundles import asked_in, planned_columns, priced, refuse_data, refuse_words_of_ask
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.joint import JointPlan
-from dpstats.curator.planning.plan_rows import Found
+from dpstats.curator.planning.planned_questions import PlannedQuestion, plans_at_epsilon, plans_for_width
 from dpstats.curator.planning.samples import first_simulated
-from dpstats.curator.planning.searches import AsRow, EpsilonSearch, repriced
+from dpstats.curator.planning.searches import AsRow
 from dpstats.curator.planning.shapes import Shape, checked_shapes, told_apart
-from dpstats.curator.planning.simulations import SimulatedLine, row_of
 from dpstats.curator.planning.widths import WantedWidth, checked_width
-from dpstats.curator.planning.yardsticks import is_distribution, measured, scale_of
 from dpstats.foundations.accepted import Elements, NeighborsName, Number
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
-from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, random_bits, source_or_system
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, ask
 
@@ -113,7 +110,10 @@ def plan(
       features    for a regression: how many features it has, such as 3; left out: one. For other statistics of several columns:
                   how many columns, an outcome among them
       repeats     how many tables are simulated for each line: 60; 40 in a search, 12 for a regression
-      rng         dpstats.testing.seeded(7) gives the same plan again
+      rng         dpstats.testing.seeded(7) simulates the same plan again
+
+    Usual questions on the first four shapes are read off stored tables of earlier simulations: median, common quantiles, iqr,
+    mean, sum, std, variance and count, of 100 to 2,000,000 rows. Others are simulated, and all where repeats or rng is given.
 
     Errors are distances from the value of the shape itself, so they hold the error of sampling too; of several values the
     largest counts, and of a distribution function the largest difference of probabilities. Values that are no numbers have
@@ -174,11 +174,13 @@ def plan_questions(
         usual = REGRESSION_REPEATS
     tables = usual if repeats is None else _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
     seed = random_bits(source_or_system(rng), 128)
-    with Progress(sum(map(len, shapes)) * len(sizes) * tables if wanted is None else None) as progress:
-        return [
-            _planned(question, sizes, own, tables, seed, wanted, as_row, progress)
-            for question, own in zip(questions, shapes, strict=True)
-        ]
+    from_tables = repeats is None and rng is None
+    planned = [
+        PlannedQuestion(question, sizes, own, as_row, seed, from_tables) for question, own in zip(questions, shapes, strict=True)
+    ]
+    if wanted is None:
+        return plans_at_epsilon(planned, tables)
+    return plans_for_width(planned, tables, wanted)
 
 
 def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shape, ...]]:
@@ -189,48 +191,6 @@ def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shap
         raise InvalidParameterError(f"{simulating[0].statistic.name} is planned on rows that it simulates: leave shape out.")
     own = iter(told_apart(Shape("simulated", first_simulated(each).words, np.zeros_like) for each in simulating))
     return [usual if question.statistic.simulate is None else (next(own),) for question in questions]
-
-
-def _planned(
-    question: Question,
-    sizes: Sequence[int],
-    shapes: Sequence[Shape],
-    repeats: int,
-    seed: int,
-    wanted: WantedWidth | None,
-    as_row: AsRow,
-    progress: Progress,
-) -> Plan:
-    scale = scale_of(question)
-    yardsticks = [measured(question, each) for each in shapes]
-    lines = [
-        SimulatedLine(each, size, yardstick, scale, seed)
-        for size in sizes
-        for each, yardstick in zip(shapes, yardsticks, strict=True)
-    ]
-    limits = [0.0 if wanted is None else wanted.on(scale, line.shape, line.truth) for line in lines]
-    rows = []
-    for line, limit in zip(lines, limits, strict=True):
-        if wanted is None:
-            progress.begin(f"{line.shape.name}, {line.rows:,} rows")
-            asked, cost, found = as_row(question), question.cost, Found.ASKED
-            noisy, bare = line.replies_and_bare(asked, repeats, progress.step)
-        else:
-            search = EpsilonSearch(line, question, limit, repeats, as_row, progress)
-            epsilon, found = search.run()
-            at_epsilon = repriced(question, epsilon)
-            asked, cost = as_row(at_epsilon), at_epsilon.cost
-            noisy, bare = search.trials(epsilon), line.bare(asked, repeats)
-        rows.append(row_of(line, asked, cost, noisy, bare, found))
-    in_probabilities = any(is_distribution(yardstick.value) for yardstick in yardsticks)
-    return Plan(
-        str(question),
-        tuple(rows),
-        tuple((each.name, each.summary) for each in shapes),
-        "probabilities" if in_probabilities else "in the unit of the answer",
-        scale.value,
-        "" if wanted is None else wanted.text(scale),
-    )
 
 
 def checked_wish(epsilon: object, half_width: object) -> WantedWidth | None:

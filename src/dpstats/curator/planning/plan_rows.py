@@ -23,8 +23,31 @@ class Found(enum.StrEnum):
 
     ASKED = "as asked"
     SMALLEST = "the smallest that reaches the half-width"
-    OR_LESS = "reaches the half-width; a smaller one may do, but cannot be simulated"
+    OR_LESS = "reaches the half-width; a smaller one may do, but cannot be tried"
     NONE = "no epsilon up to this one reaches the half-width"
+
+
+class Source(enum.StrEnum):
+    """Where the figures of a line come from."""
+
+    SIMULATED = "simulated"
+    STORED = "stored tables"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What simulated tables of one size and shape came to; None where there is nothing to measure."""
+
+    repeats: int
+    reply_probability: float
+    half_width: float | None
+    half_width_of: str
+    coverage: float | None
+    error_median: float | None
+    error_95: float | None
+    sampling_error_median: float | None
+    sampling_half_width: float | None
+    source: Source = Source.SIMULATED
 
 
 @dataclass(frozen=True)
@@ -36,7 +59,7 @@ class PlanRow:
     method: str
     cost: PrivacyCost
     repeats: int
-    """Tables that were simulated."""
+    """Tables that were simulated: for this line, or for the nearest cells of the stored tables."""
     reply_probability: float
     """The share of them that got a reply."""
     reply_interval: Interval
@@ -64,6 +87,8 @@ class PlanRow:
     """`half_width` of the same tables with next to no noise."""
     found: Found = Found.ASKED
     """Whether the epsilon was given, or searched for."""
+    source: Source = Source.SIMULATED
+    """Whether this line was simulated, or read off stored tables."""
 
     def __str__(self) -> str:
         """The line in a sentence."""
@@ -85,7 +110,10 @@ class PlanRow:
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON; an infinite error becomes text, and a value that is no number too."""
         named = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: plain_value(value) for name, value in named.items()} | {"found": self.found.value}
+        return {name: plain_value(value) for name, value in named.items()} | {
+            "found": self.found.value,
+            "source": self.source.value,
+        }
 
 
 def wilson_bounds(successes: int, trials: int, deviations: float) -> tuple[float, float]:

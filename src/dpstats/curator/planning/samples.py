@@ -55,6 +55,11 @@ def even_sample(question: Question, shape: Shape, rows: int) -> Sample:
     return PairTable(shape, even_places(rows), question.statistic.reads, labels_of(question))
 
 
+def drawn_rows(sample: Sample, rows: int) -> int:
+    """How many rows were drawn of a table that has `rows`."""
+    return sample.drawn if isinstance(sample, ShapeColumn) else rows
+
+
 def simulated_by(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
     """Rows that the statistic simulates for itself."""
     assert question.statistic.simulate is not None

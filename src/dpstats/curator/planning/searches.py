@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from dpstats.curator.planning.plan_rows import LEVEL, Found, wilson_bounds
 from dpstats.curator.planning.simulations import SimulatedLine, Trial, typical_width
+from dpstats.curator.planning.work import WorkLeft
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.registry import Question
@@ -24,6 +25,7 @@ CANDIDATES = (
     Fraction(10),
 )
 """Ascending."""
+LAST = len(CANDIDATES) - 1
 FIRST_TABLES = 10
 """Tables after which a candidate is first judged; it takes as many to decide anything."""
 STRIDE = 45
@@ -49,21 +51,17 @@ class EpsilonSearch:
     repeats: int
     as_row: AsRow
     progress: Progress
+    work: WorkLeft
+    start: int = LAST
+    """The candidate to begin with, which is known to reach it if it is not the last."""
     _trials: dict[int, list[Trial]] = field(default_factory=dict)
     _unasked: set[int] = field(default_factory=set)
 
     def run(self) -> tuple[Fraction, Found]:
         """The smallest epsilon that reaches the wanted half-width, or the largest candidate where none does; and which it is."""
-        reached, missed = len(CANDIDATES) - 1, -1
-        reaches = self._reaches(reached)
-        trials = self._trials[reached]
-        if any(trial.replied for trial in trials) and typical_width(trials)[0] is None:
-            raise InvalidParameterError(
-                f"{self.question.statistic.name} releases neither an interval nor numbers here, so it has no half-width: "
-                "plan it with epsilon."
-            )
-        if not reaches:
-            return CANDIDATES[reached], Found.NONE
+        reached, missed = self.start, -1
+        if reached == LAST and not self._last_reaches():
+            return CANDIDATES[LAST], Found.NONE
         while reached - missed > 1 and reached:
             tried = max(0, reached - STRIDE) if missed < 0 else (missed + reached) // 2
             if self._reaches(tried):
@@ -71,6 +69,16 @@ class EpsilonSearch:
             else:
                 missed = tried
         return CANDIDATES[reached], Found.OR_LESS if not reached or missed in self._unasked else Found.SMALLEST
+
+    def _last_reaches(self) -> bool:
+        reaches = self._reaches(LAST)
+        trials = self._trials[LAST]
+        if any(trial.replied for trial in trials) and typical_width(trials)[0] is None:
+            raise InvalidParameterError(
+                f"{self.question.statistic.name} releases neither an interval nor numbers here, so it has no half-width: "
+                "plan it with epsilon."
+            )
+        return reaches
 
     def trials(self, epsilon: Fraction) -> list[Trial]:
         """The trials of a candidate on all tables."""
@@ -83,9 +91,9 @@ class EpsilonSearch:
             try:
                 trials = self._up_to(place, tables)
             except InvalidParameterError:
-                if place == len(CANDIDATES) - 1:
+                if place == LAST:
                     raise
-                self._unasked.add(place)  # so little epsilon has more rows read than are drawn
+                self._unasked.add(place)  # so little epsilon has more rows read than are drawn, of one table or of all
                 return False
             verdict = judged(trials, self.wanted, sure=tables < self.repeats)
             if verdict is not None:
@@ -98,7 +106,7 @@ class EpsilonSearch:
         line, epsilon = self.line, CANDIDATES[place]
         self.progress.begin(f"{line.shape.name}, {line.rows:,} rows, trying epsilon {decimal_text(epsilon)}")
         numbers = range(len(trials), tables)
-        trials += line.replies(self.as_row(repriced(self.question, epsilon)), numbers, self.progress.step)
+        trials += line.replies(self.as_row(repriced(self.question, epsilon)), numbers, self.progress.step, self.work.spend)
         return trials
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ QuantileFunction = Callable[[NDArray[np.float64]], Any]
 _WHAT_TO_PASS = "such as lambda q: 20 + 10 * q, written for numpy arrays"
 _EXAMPLE = "such as {0.1: 12, 0.5: 30, 0.9: 95}"
 _LONGEST_NAME = 30
+_QUARTILES = 2
 _CHECKED = np.concatenate([np.logspace(-12, -3, 60), np.linspace(0.001, 0.999, 999), 1 - np.logspace(-3, -12, 60)])
 """Where a shape is checked before it is used."""
 
@@ -111,6 +113,8 @@ def _number(given: object, name: str) -> float:
 
 
 def _standard_normal(q: NDArray[np.float64]) -> Any:
+    if q.size <= _QUARTILES:  # scipy takes longer to load than these to compute, and a plan from stored tables needs no more
+        return np.array([NormalDist().inv_cdf(each) for each in q.tolist()])
     from scipy.special import ndtri
 
     return ndtri(q)

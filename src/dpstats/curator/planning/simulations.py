@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, LEVEL, Found, PlanRow, wilson_interval
-from dpstats.curator.planning.samples import Sample, drawn_sample
+from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, LEVEL, Figures, Found, PlanRow, wilson_interval
+from dpstats.curator.planning.samples import Sample, drawn_rows, drawn_sample
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.widths import covered_share, half_width
 from dpstats.curator.planning.yardsticks import Scale, Yardstick, error_of, nearly_exact, plain_numbers, reply_to
@@ -37,6 +37,15 @@ class Trial(NamedTuple):
     covered: float | None = None
 
 
+class Trials(NamedTuple):
+    """What came back from some tables, and from the same ones with next to no noise."""
+
+    noisy: list[Trial]
+    bare: list[Trial]
+    drawn: int
+    """Rows that were drawn of a table, at most."""
+
+
 @dataclass(frozen=True)
 class SimulatedLine:
     """A shape and a size, with what is needed to judge answers on them."""
@@ -52,24 +61,32 @@ class SimulatedLine:
         """What the statistic is on the shape."""
         return self.yardstick.value_at(self.rows)
 
-    def replies(self, question: Question, numbers: Iterable[int], step: Callable[[], None]) -> list[Trial]:
-        """The question on the tables of these numbers."""
+    def replies(
+        self,
+        question: Question,
+        numbers: Iterable[int],
+        step: Callable[[], None],
+        spend: Callable[[int], None] = lambda drawn: None,
+    ) -> list[Trial]:
+        """The question on the tables of these numbers; `spend` hears how many rows each of them has drawn."""
         trials = []
         for number in numbers:
             sample, source = self._table(question, number)
             trials.append(self._judged(reply_to(question, sample, source)))
+            spend(drawn_rows(sample, self.rows))
             step()
         return trials
 
-    def replies_and_bare(self, question: Question, repeats: int, step: Callable[[], None]) -> tuple[list[Trial], list[Trial]]:
-        """The question on the first tables, and on the same tables with next to no noise."""
-        noisy, bare = [], []
-        for number in range(repeats):
+    def replies_and_bare(self, question: Question, numbers: Iterable[int], step: Callable[[], None]) -> Trials:
+        """The question on the tables of these numbers, and on the same tables with next to no noise."""
+        noisy, bare, drawn = [], [], 0
+        for number in numbers:
             sample, source = self._table(question, number)
             noisy.append(self._judged(reply_to(question, sample, source)))
             bare.append(self._judged(nearly_exact(question, sample, source) if self.rows else None))
+            drawn = max(drawn, drawn_rows(sample, self.rows))
             step()
-        return noisy, bare
+        return Trials(noisy, bare, drawn)
 
     def bare(self, question: Question, repeats: int) -> list[Trial]:
         """The question on the first tables with next to no noise."""
@@ -91,44 +108,45 @@ class SimulatedLine:
         return Trial(True, error_of(release.value, truth), half_width(release), covered_share(release, truth, slack))
 
 
-def row_of(
-    line: SimulatedLine,
-    question: Question,
-    cost: PrivacyCost,
-    noisy: Sequence[Trial],
-    bare: Sequence[Trial],
-    found: Found,
-) -> PlanRow:
-    """One line of a plan; `cost` is what the asker pays."""
-    repeats = len(noisy)
-    replies = sum(trial.replied for trial in noisy)
-    truth, iqr = line.truth, line.shape.iqr
-    typical, large = (at_most(share, (trial.error for trial in noisy)) for share in (0.5, LEVEL))
+def figures_of(noisy: Sequence[Trial], bare: Sequence[Trial]) -> Figures:
+    """What trials came to."""
     width, source = typical_width(noisy)
     covered = [trial.covered for trial in noisy if trial.covered is not None]
+    return Figures(
+        repeats=len(noisy),
+        reply_probability=sum(trial.replied for trial in noisy) / len(noisy),
+        half_width=width,
+        half_width_of=source,
+        coverage=sum(covered) / len(covered) if covered else None,
+        error_median=at_most(0.5, (trial.error for trial in noisy)),
+        error_95=at_most(LEVEL, (trial.error for trial in noisy)),
+        sampling_error_median=at_most(0.5, (trial.error for trial in bare)),
+        sampling_half_width=typical_width(bare)[0],
+    )
+
+
+def row_of(line: SimulatedLine, question: Question, cost: PrivacyCost, figures: Figures, found: Found) -> PlanRow:
+    """One line of a plan; `cost` is what the asker pays."""
+    truth, iqr = line.truth, line.shape.iqr
     in_unit = line.scale is Scale.IQR and plain_numbers(truth) is not None and iqr > 0
-    whole = line.scale.amount(line.shape, truth)
+    unit, whole = iqr if in_unit else None, line.scale.amount(line.shape, truth)
     return PlanRow(
         n=line.rows,
         shape=line.shape.name,
         method=question.method.name,
         cost=cost,
-        repeats=repeats,
-        reply_probability=replies / repeats,
-        reply_interval=wilson_interval(replies, repeats),
+        reply_interval=wilson_interval(round(figures.reply_probability * figures.repeats), figures.repeats),
         shape_value=truth,
-        half_width=width,
-        half_width_of=source,
-        relative_half_width=None if width is None or whole is None else width / whole,
-        coverage=sum(covered) / len(covered) if covered else None,
-        error_median=typical,
-        error_95=large,
-        relative_error_median=typical / iqr if in_unit and typical is not None else None,
-        relative_error_95=large / iqr if in_unit and large is not None else None,
-        sampling_error_median=at_most(0.5, (trial.error for trial in bare)),
-        sampling_half_width=typical_width(bare)[0],
+        relative_half_width=_share(figures.half_width, whole),
+        relative_error_median=_share(figures.error_median, unit),
+        relative_error_95=_share(figures.error_95, unit),
         found=found,
+        **vars(figures),
     )
+
+
+def _share(amount: float | None, whole: float | None) -> float | None:
+    return None if amount is None or whole is None else amount / whole
 
 
 def typical_width(trials: Sequence[Trial]) -> tuple[float | None, str]:

@@ -42,6 +42,11 @@ class ShapeColumn:
         """Whether a question has had every row drawn."""
         return self._all is not None
 
+    @property
+    def drawn(self) -> int:
+        """How many rows have been drawn."""
+        return self._uniforms.drawn
+
     def count(self) -> int:
         """Rows that are not missing."""
         return self._uniforms.rows

@@ -29,6 +29,11 @@ class DrawnUniforms:
         self._below = np.array([0, rows], dtype=np.int64)  # rows strictly below each knot
         self._up_to = np.array([0, rows], dtype=np.int64)  # rows below or at it: one more where the knot is a row
 
+    @property
+    def drawn(self) -> int:
+        """How many rows have been drawn."""
+        return int(np.count_nonzero(self._up_to > self._below))
+
     def between(self, first: int, last: int) -> NDArray[np.float64]:
         """The order statistics of rank `first` to `last`."""
         refuse_too_many(last - first + 1)
@@ -76,6 +81,7 @@ class EvenUniforms:
 
     def __init__(self, rows: int) -> None:
         self.rows = rows
+        self.drawn = 0
 
     def between(self, first: int, last: int) -> NDArray[np.float64]:
         """The order statistics of rank `first` to `last`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ _TYPES = {
 def array_column(array: NDArray[Any], zoned: bool = False) -> NativeColumn:
     """A numpy array as a column; `zoned` says that its times are in UTC, from a column with a time zone."""
     raw_missing: NDArray[np.bool_] | None = None
-    if isinstance(array, np.ma.MaskedArray):
+    if "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray):  # to load it takes longer than to read a column
         raw_missing = np.ma.getmaskarray(array) if np.ma.is_masked(array) else None
         array = array.data
     if array.ndim != 1 or array.dtype.kind not in "OUST":

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.exact.runs import Runs, merge_runs, runs_between, runs_of_sorted, runs_of_unsorted
+from dpstats.engines.exact.samples import random_positions
 
 WORTH_COUNTING = 4
 """Rows per distinct value from which on (value, count) pairs replace the rows."""
+LOOKED_AT = 1 << 12
+"""Rows that are looked at first: where all of them differ, counting is not worth a sort."""
 
 
 class Pile:
@@ -46,6 +49,11 @@ class Pile:
         for runs in other._counted:
             self._keep(runs)
 
+    def rows(self) -> NDArray[Any]:
+        """All rows of a pile that has never been counted, in any order; the array stays the pile's."""
+        self._rows = [np.concatenate(self._rows)] if self._rows else []
+        return self._rows[0] if self._rows else np.empty(0)
+
     def count_below(self, value: Any) -> int:
         """Rows on the pile strictly below a value."""
         uncounted = sum(int(np.count_nonzero(rows < value)) for rows in self._rows)
@@ -63,13 +71,15 @@ class Pile:
 
     def _shrink(self) -> None:
         """Count the waiting rows if that saves room; otherwise leave them be until there are twice as many."""
-        self._rows = [np.concatenate(self._rows)]
-        self._rows[0].sort()
-        changes = np.count_nonzero(self._rows[0][1:] != self._rows[0][:-1])
-        if (changes + 1) * WORTH_COUNTING <= self._waiting:
-            self._count_rows()
-        else:
-            self._limit *= 2
+        rows = np.concatenate(self._rows)
+        self._rows = [rows]
+        few = np.sort(rows[np.unique(random_positions(rows.size, LOOKED_AT))])
+        if _distinct(few) < few.size:
+            rows.sort()
+            if _distinct(rows) * WORTH_COUNTING <= self._waiting:
+                self._count_rows()
+                return
+        self._limit *= 2
 
     def _count_rows(self) -> None:
         ordered = np.concatenate(self._rows)
@@ -83,3 +93,8 @@ class Pile:
         newer = sum(kept.values.size for kept in self._counted[1:])
         if newer > max(self._limit, self._counted[0].values.size):
             self._counted = [merge_runs(self._counted)]
+
+
+def _distinct(ordered: NDArray[Any]) -> int:
+    """The number of distinct values of one or more sorted rows."""
+    return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))

@@ -9,8 +9,9 @@ Numerics   A block of rows becomes float64, which changes no number but whole on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,17 @@ def power_sums(chunks: Chunks, clip: Clip, degree: int) -> tuple[int, ...]:
                 for power, total in enumerate(_sums_of(Wholes(places, clip.steps), degree), start=1):
                     sums[power] += total
     return tuple(sums)
+
+
+def moved_powers(totals: Sequence[int], clip: Clip, to: Clip, raw_tails: Chunks, degree: int) -> tuple[int, ...]:
+    """Power sums over all rows in a clip of the same unit, from those in another; both hold all rows but those in `raw_tails`."""
+    old, new = power_sums(raw_tails, clip, degree), power_sums(raw_tails, to, degree)
+    inner = [total - part for total, part in zip(totals, old, strict=False)]
+    shift = clip.low - to.low
+    return tuple(
+        new[power] + sum(comb(power, k) * shift ** (power - k) * inner[k] for k in range(power + 1))
+        for power in range(degree + 1)
+    )
 
 
 def product_sums(raw_x: NDArray[Any], raw_y: NDArray[Any], clips: tuple[Clip, Clip], degree: int) -> list[list[int]]:

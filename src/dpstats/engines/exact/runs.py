@@ -57,7 +57,9 @@ def runs_between(runs: Runs, first: int, last: int) -> Runs:
 
 def _runs_within(wanted: NDArray[Any], ties_before: int, ties_after: int, below: int) -> Runs:
     starts = _starts(wanted)
-    counts = np.diff(starts, append=wanted.size)
+    bounds = np.empty(starts.size + 1, dtype=np.int64)
+    bounds[:-1], bounds[-1] = starts, wanted.size
+    counts = bounds[1:] - bounds[:-1]
     counts[0] += ties_before
     counts[-1] += ties_after
     return Runs(below, wanted[starts] + wanted.dtype.type(0), counts)  # + 0 turns -0.0 into 0.0

@@ -68,7 +68,7 @@ class Sample:
 
     def share_between(self, low: Any, high: Any) -> float:
         """The share of the sample strictly between two values."""
-        return float(np.count_nonzero((self.raw_rows > low) & (self.raw_rows < high)) / self.size)
+        return float(np.count_nonzero((self.raw_rows > low) & (self.raw_rows < high)) / max(self.size, 1))
 
     def is_tied(self, value: Any) -> bool:
         """Whether the sample holds a value more than once."""

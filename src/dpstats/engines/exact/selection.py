@@ -29,6 +29,8 @@ SLACKS = (3.5, 14.0)
 """Standard deviations of room outside the wanted ranks: at first, and after a miss."""
 LARGEST_SHARE = 0.5
 """Share of the rows to collect from which on sorting all is as good."""
+EXPECTED_SHARE = 1 / 8
+"""Share of the rows that are not collected for a window that is only expected."""
 UNCOUNTED_ROWS = 1 << 17
 """Rows that a pass may collect, or a 32nd of all rows if that is more, before it tries to count ties instead."""
 
@@ -42,27 +44,38 @@ def covered_ranks(request: WindowRequest, raw_rows: int) -> tuple[int, int]:
 
 
 def windows_by_brackets(
-    chunks: Chunks, requests: Sequence[WindowRequest], positions: Positions = random_positions
+    chunks: Chunks,
+    requests: Sequence[WindowRequest],
+    positions: Positions = random_positions,
+    expected: Sequence[WindowRequest] = (),
+    kept: list[Bracket] | None = None,
 ) -> list[OrderWindow] | None:
-    """One exact window per request from one pass over the rows, or None where sorting them is the better way."""
+    """One exact window per request from one pass over the rows, or None where sorting them is the better way.
+
+    The pass collects narrow windows that are only expected, too; `kept` is a list to which all its brackets are added.
+    """
     for slack in SLACKS:
         sample = Sample(chunks, positions)
         if not sample.size:
             return None
-        around = [sample.around(request, slack) for request in requests]
+        around = [sample.around(request, slack) for request in [*requests, *expected]]
         sample.order({rank for ranks in around for rank in ranks})
         limit = max(UNCOUNTED_ROWS, stored_rows(chunks) >> 5)
         brackets = [Bracket(sample, ranks, Pile(limit)) for ranks in around]
-        if sum(bracket.expected_share for bracket in brackets) > LARGEST_SHARE:
+        wanted, further = brackets[: len(requests)], brackets[len(requests) :]
+        if sum(bracket.expected_share for bracket in wanted) > LARGEST_SHARE:
             return None
+        brackets = wanted + [bracket for bracket in further if bracket.expected_share < EXPECTED_SHARE]
         raw_rows = _scan(chunks, brackets)
         windows = []
-        for bracket, request in zip(brackets, requests, strict=True):
+        for bracket, request in zip(wanted, requests, strict=True):
             window = bracket.window(covered_ranks(request, raw_rows), raw_rows)
             if window is None:
                 break
             windows.append(window)
         else:
+            if kept is not None:
+                kept += brackets
             return windows
     return None
 

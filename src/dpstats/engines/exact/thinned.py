@@ -27,10 +27,12 @@ class Room:
     """When samples of several places are put together."""
     views: bool = False
     """Whether to hold the arrays that come in, which then must not change, rather than copies."""
+    around: int = 0
+    """Rows around expected windows that may be held beside the sample while rows go by for the first time, all together."""
 
 
-STREAMED = Room(taken=1 << 18, merged=1 << 18)
-REMOTE = Room(taken=1 << 14, merged=1 << 18)
+STREAMED = Room(taken=1 << 18, merged=1 << 18, around=1 << 21)
+REMOTE = Room(taken=1 << 14, merged=1 << 18, around=1 << 18)
 """Where rows are in many places, each sends a small sample; together they make a large one."""
 IN_MEMORY = Room(taken=1 << 62, merged=1 << 62, views=True)
 
@@ -60,12 +62,16 @@ class ThinnedSample:
         self.dtype = raw_rows.dtype
         self.stored += stored
         self.present += raw_rows.size
-        while self.size + (raw_rows.size >> self.halvings) > self._room.taken:
+        while not self.has_room(raw_rows.size):
             self._halve()
         if self.halvings:
             self._hold(raw_rows[self._chosen(raw_rows.size)])
         else:
             self._hold(raw_rows if self._room.views else raw_rows.copy())
+
+    def has_room(self, rows: int) -> bool:
+        """Whether `rows` further rows fit in, kept at the present rate."""
+        return self.size + (rows >> self.halvings) <= self._room.taken
 
     def absorb(self, other: ThinnedSample) -> None:
         """Put another sample's rows to these, at the lower rate of the two; the other one is used up."""

@@ -48,12 +48,23 @@ def compare_with(sign: str, cells: Comparable, literal: int | float | str) -> Ro
     if isinstance(cells, Labels):
         return gathered(cells, lambda label: _COMPARED[sign](label, literal), False, np.bool_)
     raw_values, [cut] = _as_numbers(cells, [literal])
-    edge = edge_at(cut, raw_values.dtype)
+    found = settled_cut(sign, cut, raw_values.dtype)
+    if isinstance(found, bool):
+        return np.full(raw_values.shape, found)
+    sign, edge = found
+    return np.asarray(_COMPARED[sign](raw_values, edge))
+
+
+def settled_cut(sign: str, literal: Any, dtype: np.dtype[Any]) -> tuple[str, Any] | bool:
+    """The sign and the value of a number type that say of cells of this type what a sign and any number say; a truth where that
+    is the same for all cells."""
+    cut = _among(literal, dtype)
+    edge = edge_at(cut, dtype)
     if edge is not None and edge.item() == cut:
-        return np.asarray(_COMPARED[sign](raw_values, edge))
+        return sign, edge
     if edge is None or sign in ("==", "!="):  # all cells lie below the literal, or none is the same
-        return np.full(raw_values.shape, sign in ("<", "<=", "!="))
-    return np.asarray(raw_values < edge if sign in ("<", "<=") else raw_values >= edge)
+        return sign in ("<", "<=", "!=")
+    return ("<" if sign in ("<", "<=") else ">="), edge
 
 
 def is_among(cells: Comparable, literals: Sequence[int | float | str]) -> Rows:
@@ -74,8 +85,12 @@ def _as_numbers(cells: Numbers | Moments, literals: Sequence[int | float | str])
     if isinstance(cells, Moments):
         raw_counts, size = counted(settled(cells))
         return raw_counts, [Fraction(nanoseconds_of(str(literal)), size) for literal in literals]
-    is_float = cells.raw_values.dtype.kind == "f"
-    return cells.raw_values, [float_of_whole(each) if is_float and isinstance(each, int) else each for each in literals]
+    return cells.raw_values, [_among(each, cells.raw_values.dtype) for each in literals]
+
+
+def _among(literal: Any, dtype: np.dtype[Any]) -> Any:
+    """A literal as it is among numbers of a type: among floats a whole one is the float that it is there."""
+    return float_of_whole(literal) if dtype.kind == "f" and isinstance(literal, int) else literal
 
 
 def _compare_moments(sign: str, left: Moments, right: Moments) -> Rows:

@@ -1,7 +1,7 @@
 """A split: the rows of many batches, group by group.
 
-Rows of several batches are held until there are enough of them for every group, and then sorted by group: what a group costs
-does not depend on how small the batches are.
+Rows of several batches are held until there are enough of them for every group, and then sorted by group, while they fit into a
+processor's cache: what a group costs does not depend on how small the batches are.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque, select_cells
+from dpstats.engines.cells import Cells, Labels, Moments, Numbers, Opaque, both_present, select_cells
 from dpstats.engines.columns.distinct import joined_labels
 from dpstats.engines.groups.lookups import Codes
 from dpstats.engines.views import CountedCells
 
+SORTED_ROWS = 1 << 19
+"""Rows that are sorted at once, at least."""
+ROWS_PER_GROUP = 1 << 6
+"""And at least so many for each group: a group is put together from what it has in each of these lots."""
 _DIGIT = 16  # bits; numpy sorts whole numbers of 16 bits by counting
 
 
@@ -28,6 +32,30 @@ class GroupRows(NamedTuple):
     group: int
     cells: list[Cells]
     stored: int
+
+
+class Lot(NamedTuple):
+    """Cells sorted by group, and where each group ends among them."""
+
+    raw_cells: Cells
+    raw_ends: NDArray[np.int64]
+
+
+class _SplitPart:
+    """One part of the rows: those that wait, with the numbers of their groups, and those that have been sorted by them."""
+
+    def __init__(self) -> None:
+        self.raw_codes: list[NDArray[np.uint32]] = []
+        self.raw_cells: list[Cells] = []
+        self.lots: list[Lot] = []
+
+    def sort(self, groups: int, least: int) -> None:
+        """Sort the rows that wait, if they are at least so many."""
+        if self.raw_codes and sum(codes.size for codes in self.raw_codes) >= least:
+            raw_codes = np.concatenate(self.raw_codes)
+            self.raw_codes.clear()
+            raw_ends = np.cumsum(np.bincount(raw_codes, minlength=groups))
+            self.lots.append(Lot(_sorted_cells(_joined(self.raw_cells), raw_codes, groups), raw_ends))
 
 
 @dataclass
@@ -44,44 +72,58 @@ class Split:
         """Let all rows go."""
         self.rows = 0
         self._raw_stored = np.zeros(self.groups, dtype=np.int64)
-        self._raw_codes: defaultdict[int, list[NDArray[np.uint32]]] = defaultdict(list)
-        self._raw_cells: defaultdict[int, list[Cells]] = defaultdict(list)
+        self._parts: defaultdict[int, _SplitPart] = defaultdict(_SplitPart)
 
     def add(self, codes: Codes, parts: Sequence[CountedCells]) -> None:
         """Hold rows of a batch; those with the code -1 belong to no group."""
-        self._raw_stored += np.bincount(codes[codes >= 0], minlength=self.groups)
+        raw_grouped = codes >= 0
+        raw_kept = None if raw_grouped.all() else raw_grouped
+        self._raw_stored += np.bincount(codes if raw_kept is None else codes[raw_kept], minlength=self.groups)
         for index, (cells, raw_taken) in enumerate(parts):
-            raw_here = codes >= 0 if raw_taken is None else (codes >= 0) & raw_taken
-            raw_codes = codes[raw_here].astype(np.uint32)
+            raw_here = both_present(raw_kept, raw_taken)
+            raw_codes = (codes if raw_here is None else codes[raw_here]).astype(np.uint32)
             self.rows += raw_codes.size
-            self._raw_codes[index].append(raw_codes)
-            taken = select_cells(cells, raw_here)
-            self._raw_cells[index].append(Numbers(taken.raw_values) if isinstance(taken, Numbers) else taken)
+            part = self._parts[index]
+            part.raw_codes.append(raw_codes)
+            taken = select_cells(cells, slice(None) if raw_here is None else raw_here)
+            part.raw_cells.append(Numbers(taken.raw_values) if isinstance(taken, Numbers) else taken)
+            part.sort(self.groups, max(SORTED_ROWS, ROWS_PER_GROUP * self.groups))
 
     def absorb(self, other: Split) -> None:
         """Hold another split's rows, too."""
         self.rows += other.rows
         self._raw_stored += other._raw_stored
-        for index, codes in other._raw_codes.items():
-            self._raw_codes[index] += codes
-            self._raw_cells[index] += other._raw_cells[index]
+        for index, part in other._parts.items():
+            self._parts[index].raw_codes += part.raw_codes
+            self._parts[index].raw_cells += part.raw_cells
+            self._parts[index].lots += part.lots
 
     def empty(self) -> list[Cells]:
         """Cells of every part without rows, which tell their types."""
-        return [select_cells(cells[0], slice(0, 0)) for cells in self._raw_cells.values() if cells]
+        firsts = [[*part.raw_cells[:1], *(lot.raw_cells for lot in part.lots[:1])] for part in self._parts.values()]
+        return [select_cells(cells[0], slice(0, 0)) for cells in firsts if cells]
 
     def by_group(self, *, all_groups: bool = False) -> Iterator[GroupRows]:
         """The rows of every group that has some, or of all groups; the split is used up by it."""
         raw_stored = self._raw_stored
         sorted_parts = []
-        for codes, cells in zip(self._raw_codes.values(), self._raw_cells.values(), strict=True):
-            raw_codes = np.concatenate(codes)
-            raw_ends = np.cumsum(np.bincount(raw_codes, minlength=self.groups)).tolist()
-            sorted_parts.append((_sorted_cells(_joined(cells), raw_codes, self.groups), raw_ends))
+        for part in self._parts.values():
+            part.sort(self.groups, 0)
+            sorted_parts.append([(cells, [0, *ends.tolist()]) for cells, ends in _alike(part.lots)])
         self.clear()
         for group in range(self.groups) if all_groups else np.flatnonzero(raw_stored).tolist():
-            slices = [(cells, slice(ends[group - 1] if group else 0, ends[group])) for cells, ends in sorted_parts]
-            yield GroupRows(group, [select_cells(*rows) for rows in slices], int(raw_stored[group]))
+            pieces = [[select_cells(cells, slice(*ends[group : group + 2])) for cells, ends in lots] for lots in sorted_parts]
+            yield GroupRows(group, [_joined(cells) for cells in pieces], int(raw_stored[group]))
+
+
+def _alike(lots: list[Lot]) -> list[Lot]:
+    """The same lots, whose texts are places in one list of labels."""
+    raw_labels = [lot.raw_cells for lot in lots if isinstance(lot.raw_cells, Labels)]
+    if len(raw_labels) < 2:
+        return lots
+    joined = joined_labels(raw_labels)
+    raw_codes = np.split(joined.raw_codes, np.cumsum([len(cells) for cells in raw_labels])[:-1])
+    return [Lot(Labels(codes, joined.raw_labels), lot.raw_ends) for codes, lot in zip(raw_codes, lots, strict=True)]
 
 
 def _sorted_cells(cells: Cells, raw_codes: NDArray[np.uint32], groups: int) -> Cells:
@@ -98,7 +140,10 @@ def _joined(pieces: list[Cells]) -> Cells:
         return pieces.pop()
     first = pieces[0]
     if isinstance(first, Labels):
-        joined: Cells = joined_labels([piece for piece in pieces if isinstance(piece, Labels)])
+        raw_labels = [piece for piece in pieces if isinstance(piece, Labels)]
+        one_list = all(piece.raw_labels is first.raw_labels for piece in raw_labels)
+        raw_codes = np.concatenate([piece.raw_codes for piece in raw_labels])
+        joined: Cells = Labels(raw_codes, first.raw_labels) if one_list else joined_labels(raw_labels)
     elif isinstance(first, Moments):
         joined = Moments(np.concatenate([piece.raw_values for piece in pieces if isinstance(piece, Moments)]), first.zoned)
     elif isinstance(first, Opaque):

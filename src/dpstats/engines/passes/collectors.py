@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +32,37 @@ SCANNED_CUTS = 40
 """Cuts up to which rows are compared with one after the other; more of them are searched."""
 
 
-class Collector(Protocol):
-    """What a pass gathers. Stores may pickle it."""
+class Gatherer(Protocol):
+    """Whatever gathers something from rows, in several places at once."""
 
     def fresh(self) -> Self:
         """An empty one that asks for the same."""
         ...
+
+    def absorb(self, other: Self) -> None:
+        """Take in what another one gathered from other rows; the other one is used up."""
+        ...
+
+
+G = TypeVar("G", bound=Gatherer)
+
+
+def merged(collector: G, parts: Iterable[G]) -> G:
+    """All parts in one, which asks for the same as a collector."""
+    whole = collector.fresh()
+    for part in parts:
+        whole.absorb(part)
+    return whole
+
+
+class Collector(Gatherer, Protocol):
+    """What a pass gathers. Stores may pickle it."""
 
     def take(self, cells: Cells, stored: int) -> None:
         """Take in cells none of which is missing, and the number of rows that there were with the missing ones.
 
         The arrays may change afterwards.
         """
-        ...
-
-    def absorb(self, other: Self) -> None:
-        """Take in what another one gathered from other rows; the other one is used up."""
         ...
 
 
@@ -169,17 +184,17 @@ class PowerSums:
     """The exact sums of powers of where rows lie in a clip."""
 
     def __init__(self, clip: Clip, degree: int) -> None:
-        self._clip = clip
-        self._degree = degree
+        self.clip = clip
+        self.degree = degree
         self.totals = (0,) * (degree + 1)
 
     def fresh(self) -> PowerSums:
         """The same clip, and no rows."""
-        return PowerSums(self._clip, self._degree)
+        return PowerSums(self.clip, self.degree)
 
     def take(self, cells: Cells, stored: int) -> None:
         """Add rows up."""
-        self._add(power_sums([_numbers(cells)], self._clip, self._degree))
+        self._add(power_sums([_numbers(cells)], self.clip, self.degree))
 
     def absorb(self, other: PowerSums) -> None:
         """Add other sums."""

@@ -1,8 +1,9 @@
 """Columns by passes: the few summaries that a statistic asks for, from passes over rows that lie elsewhere.
 
-The first pass counts the rows and keeps a thinned sample of them; where nothing had to be let go, that is the column, and no
-further pass is made. Otherwise the sample gives two values around the wanted ranks, and the second pass counts the rows outside
-and collects those between. What passes found out is kept: a cut or a rank within what was collected before costs nothing.
+The first pass counts the rows, keeps a thinned sample of them, and collects the rows around windows that are expected
+(`survey`). Where nothing had to be let go, the sample is the column, and no further pass is made. Where a wanted rank is not
+among what was collected, the sample gives two values around it, and another pass counts the rows outside and collects those
+between, for all windows that are still expected, too. What passes found out is kept: a cut or a rank within it costs nothing.
 The sample decides how many passes there are, never what comes out: when the exact counts show that a wanted rank escaped, the
 bracket is widened once, and after that every distinct value is counted.
 """
@@ -14,15 +15,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.exact.brackets import Bracket
 from dpstats.engines.exact.cuts import edge_at
 from dpstats.engines.exact.piles import Pile
+from dpstats.engines.exact.powers import moved_powers
 from dpstats.engines.exact.runs import Runs, runs_between
 from dpstats.engines.exact.samples import Sample
-from dpstats.engines.exact.selection import LARGEST_SHARE, UNCOUNTED_ROWS, covered_ranks
+from dpstats.engines.exact.selection import EXPECTED_SHARE, LARGEST_SHARE, UNCOUNTED_ROWS, covered_ranks
 from dpstats.engines.exact.tallies import common_runs
 from dpstats.engines.exact.thinned import IN_MEMORY, REMOTE, STREAMED, Room, ThinnedSample
 from dpstats.engines.kinds import Kind, not_labels, not_numbers
@@ -37,11 +40,12 @@ from dpstats.engines.passes.collectors import (
     SumBetween,
 )
 from dpstats.engines.passes.scans import ColumnRun, RowPass
+from dpstats.engines.passes.survey import Survey
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Clip, Column, LabelCounts, NumberRuns, OrderWindow, WindowRequest
-from dpstats.foundations.units import exponent_of
+from dpstats.foundations.summaries import Clip, ClipGuess, Column, LabelCounts, NumberRuns, OrderWindow, WindowRequest
+from dpstats.foundations.units import exponent_of, in_units
 
 SLACKS = (5.0, 20.0)
 """Standard deviations of room outside the wanted ranks: at first, and after a miss, which costs a pass."""
@@ -60,7 +64,10 @@ class PassColumn:
         self._run = run
         self._room = room
         self._empty_type = dtype or np.dtype(np.float64)
+        self._expected: list[WindowRequest] = []
+        self._guess: ClipGuess | None = None
         self._raw_sample: ThinnedSample | None = None
+        self._raw_powers: list[PowerSums] = []
         self._raw_whole: ArrayColumn | None = None
         self._raw_brackets: list[Bracket] = []
         self._raw_below: dict[Any, int] = {}
@@ -79,8 +86,20 @@ class PassColumn:
         """Rows of the view, missing ones included."""
         return self._sample().stored
 
+    def expect_windows(self, requests: Sequence[WindowRequest]) -> None:
+        """Let the next pass collect these windows, too."""
+        self._expected += requests
+        if self._raw_whole is not None:
+            self._raw_whole.expect_windows(requests)
+
+    def expect_power_sums(self, guess: ClipGuess) -> None:
+        """Let the first pass make power sums in clips of the units that are likely."""
+        self._guess = guess
+
     def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:
         """One window for each request, in the order of the requests; all of them together cost one pass, seldom two."""
+        if self._raw_sample is None:
+            self.expect_windows(requests)
         whole = self._whole()
         if whole is not None:
             return whole.order_windows(requests)
@@ -117,9 +136,11 @@ class PassColumn:
         return self._run(SumBetween(low, high, unit)).total if whole is None else whole.sum_between(low, high, unit)
 
     def power_sums(self, clip: Clip, degree: int) -> tuple[int, ...]:
-        """The exact sums over all rows of powers of where they lie in a clip, by one pass."""
+        """The exact sums over all rows of powers of where they lie in a clip, by one pass that the first one may have made."""
         whole = self._whole()
-        return self._run(PowerSums(clip, degree)).totals if whole is None else whole.power_sums(clip, degree)
+        if whole is not None:
+            return whole.power_sums(clip, degree)
+        return self._known_powers(clip, degree) or self._run(PowerSums(clip, degree)).totals
 
     def tally(self) -> NumberRuns:
         """Every distinct number with its count, by one pass."""
@@ -136,7 +157,10 @@ class PassColumn:
 
     def _sample(self) -> ThinnedSample:
         if self._raw_sample is None:
-            self._raw_sample = self._run(ThinnedSample(self._room))
+            known = self._run.known_beforehand() if isinstance(self._run, ColumnRun) and self._guess else (None, 0)
+            raw_survey = self._run(Survey(self._room, self._expected, self._guess, *known))
+            self._raw_sample, self._raw_brackets = raw_survey.sample, raw_survey.raw_brackets
+            self._raw_powers = raw_survey.power_sums
         return self._raw_sample
 
     def _whole(self) -> ArrayColumn | None:
@@ -144,6 +168,7 @@ class PassColumn:
         raw_sample = self._sample()
         if self._raw_whole is None and not raw_sample.halvings:
             self._raw_whole = ArrayColumn(raw_sample.chunks(self._empty_type), raw_sample.stored)
+            self._raw_whole.expect_windows(self._expected)
         return self._raw_whole
 
     def _collect(self, requests: Sequence[WindowRequest], slack: float) -> bool:
@@ -152,13 +177,22 @@ class PassColumn:
         if not raw_rows.size:
             return False
         sample = Sample.of_rows(raw_rows, self.count())
-        around = [sample.around(request, slack) for request in requests]
+        around = [sample.around(request, slack) for request in dict.fromkeys([*requests, *self._still_expected()])]
         sample.order({rank for ranks in around for rank in ranks})
         brackets = [Bracket(sample, ranks, Pile(UNCOUNTED_ROWS)) for ranks in around]
-        if sum(bracket.expected_share for bracket in brackets) > LARGEST_SHARE:
+        wanted, further = brackets[: len(requests)], brackets[len(requests) :]
+        if sum(bracket.expected_share for bracket in wanted) > LARGEST_SHARE:
             return False
-        self._raw_brackets += self._run(BracketScan(brackets)).brackets
+        wanted += [bracket for bracket in further if bracket.expected_share < EXPECTED_SHARE]
+        self._raw_brackets += self._run(BracketScan(wanted)).brackets
         return True
+
+    def _still_expected(self) -> list[WindowRequest]:
+        """The windows that were expected and are not known; they are collected once, if at all."""
+        expected, self._expected = self._expected, []
+        wanted = {request: covered_ranks(request, self.count()) for request in expected}
+        raw_known = self._known_windows(wanted)
+        return [request for request in wanted if request not in raw_known]
 
     def _count_all(self) -> Runs:
         """Every distinct value with its count, which answers everything that has to do with order."""
@@ -184,6 +218,21 @@ class PassColumn:
         windows = (bracket.window(ranks, self.count()) for bracket in reversed(self._raw_brackets))
         return next((window for window in windows if window is not None), None)
 
+    def _known_powers(self, clip: Clip, degree: int) -> tuple[int, ...] | None:
+        """Power sums in a clip from those in another one, where only rows that were collected lie beyond either of them."""
+        tails = [self._tail(upward) for upward in (False, True)]
+        for powers in self._raw_powers:
+            if None not in tails and powers.clip.unit == clip.unit and degree <= powers.degree:
+                (low, raw_lower), (high, raw_upper) = (tail for tail in tails if tail is not None)
+                if low <= high and all(_holds(each, low) and _holds(each, high) for each in (clip, powers.clip)):
+                    return moved_powers(powers.totals, powers.clip, clip, [raw_lower, raw_upper], degree)
+        return None
+
+    def _tail(self, upward: bool) -> tuple[Any, NDArray[Any]] | None:
+        """A value, and all rows beyond it, as one of the brackets has them."""
+        tails = (bracket.tail(upward=upward) for bracket in self._raw_brackets)
+        return next((tail for tail in tails if tail is not None), None)
+
     def _known_below(self, edge: Any) -> int | None:
         """The rows below a value of the column's type, where earlier passes tell it."""
         if self._raw_tally is not None:
@@ -192,6 +241,11 @@ class PassColumn:
             return self._raw_below[edge.item()]
         counts = (bracket.count_below(edge, self.count()) for bracket in reversed(self._raw_brackets))
         return next((count for count in counts if count is not None), None)
+
+
+def _holds(clip: Clip, value: Any) -> bool:
+    """Whether a value lies within a clip."""
+    return bool(np.isfinite(value)) and clip.low <= in_units(value, clip.unit) <= clip.low + clip.steps
 
 
 class LabelColumn:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Numbers
 from dpstats.engines.exact.powers import product_sums
+from dpstats.engines.passes.collectors import Gatherer, merged
 from dpstats.engines.stores.store import Batch
 from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Clip
@@ -21,19 +22,11 @@ from dpstats.foundations.summaries import Clip
 P = TypeVar("P", bound="PairCollector")
 
 
-class PairCollector(Protocol):
+class PairCollector(Gatherer, Protocol):
     """What a pass gathers of pairs. Stores may pickle it."""
-
-    def fresh(self) -> Self:
-        """An empty one that asks for the same."""
-        ...
 
     def take(self, raw_x: NDArray[Any], raw_y: NDArray[Any]) -> None:
         """Take in numbers of the same rows, none of them missing; the arrays may change afterwards."""
-        ...
-
-    def absorb(self, other: Self) -> None:
-        """Take in what another one gathered from other rows; the other one is used up."""
         ...
 
 
@@ -107,10 +100,7 @@ class PairScan(Generic[P]):
 
     def merge(self, parts: Sequence[P]) -> P:
         """All parts in one."""
-        whole = self.collector.fresh()
-        for part in parts:
-            whole.absorb(part)
-        return whole
+        return merged(self.collector, parts)
 
 
 def _values(parts: Sequence[Any]) -> NDArray[Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Numbers
+from dpstats.engines.passes.collectors import Gatherer, merged
 from dpstats.engines.stores.store import Batch
 from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
@@ -26,19 +27,11 @@ RECENT = 64
 HALF_BITS = 32
 
 
-class RowCollector(Protocol):
+class RowCollector(Gatherer, Protocol):
     """What a pass gathers of rows. Stores may pickle it."""
-
-    def fresh(self) -> Self:
-        """An empty one that asks for the same."""
-        ...
 
     def take(self, raw_rows: Floats) -> None:
         """Take in at most MOST_ROWS_AT_ONCE rows, by columns, none of them missing; the array changes afterwards."""
-        ...
-
-    def absorb(self, other: Self) -> None:
-        """Take in what another one gathered from other rows; the other one is used up."""
         ...
 
 
@@ -138,25 +131,7 @@ class RowScan(Generic[R]):
 
     def merge(self, parts: Sequence[R]) -> R:
         """All parts in one."""
-        whole = self.collector.fresh()
-        for part in parts:
-            whole.absorb(part)
-        return whole
-
-
-@dataclass(frozen=True)
-class CompleteRows:
-    """A job: the rows of a view that are complete, piece by piece, for several passes over rows in memory."""
-
-    view: TableView
-
-    def scan(self, batches: Iterable[Batch]) -> list[list[NDArray[Any]]]:
-        """Read each column once; where all rows of a batch count, they are not copied."""
-        return list(complete_rows(self.view, batches))
-
-    def merge(self, parts: Sequence[list[list[NDArray[Any]]]]) -> list[list[NDArray[Any]]]:
-        """All pieces."""
-        return [piece for part in parts for piece in part]
+        return merged(self.collector, parts)
 
 
 def complete_rows(view: TableView, batches: Iterable[Batch]) -> Iterator[list[NDArray[Any]]]:

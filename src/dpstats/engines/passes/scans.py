@@ -9,12 +9,14 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from dpstats.engines.cells import Cells, ColumnType, Opaque
-from dpstats.engines.passes.collectors import Collector, StoredCount
+from dpstats.engines.passes.collectors import Collector, StoredCount, merged
 from dpstats.engines.stores.store import Batch, Store
 from dpstats.engines.views import TableView
 
 C = TypeVar("C", bound=Collector)
 
+UNITS = 2, 6
+"""In how many units rows are added up before it is known which one is wanted: where passes are fast, and where they are slow."""
 NOTHING = Opaque(np.zeros(0, dtype=np.bool_))
 """Cells in the place of those that nobody looks at."""
 
@@ -46,10 +48,7 @@ class ColumnScan(Generic[C]):
 
     def merge(self, parts: Sequence[C]) -> C:
         """All parts in one."""
-        whole = self.collector.fresh()
-        for part in parts:
-            whole.absorb(part)
-        return whole
+        return merged(self.collector, parts)
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,12 @@ class ColumnRun:
     view: TableView
     name: str
     kind: ColumnType
+
+    def known_beforehand(self) -> tuple[int | None, int]:
+        """About how many rows a pass will see, where that is known, and in how many units it pays to add them up."""
+        tell = getattr(self.store, "expected_rows", None)
+        rows = None if tell is None or self.view.conditions else tell()
+        return rows, UNITS[bool(getattr(self.store, "slow", False))]
 
     def __call__(self, collector: C, /) -> C:
         """Make one pass."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 _FAILED = "could not be read as CSV"
+_FIRST_BYTES = 1 << 16
 
 
 class CsvStore(FilesStore):
@@ -30,6 +31,8 @@ class CsvStore(FilesStore):
     No column has a type of its own: the question, or whoever opens the table, says how its texts are read. Nothing but the first
     lines is read when the table is opened. A file that has changed since then makes a pass fail.
     """
+
+    slow = True
 
     def __init__(self, files: Sequence[Path], block_bytes: int = BLOCK_BYTES) -> None:
         require("reading files needs", "files", "polars")
@@ -54,6 +57,12 @@ class CsvStore(FilesStore):
             import polars as pl
 
             yield Batch({name: pl.Series(dtype=pl.String) for name in columns}, 0)
+
+    def expected_rows(self) -> int | None:
+        """As many lines as the first ones suggest that there are."""
+        with one_error_for(self._versions[0].file, _FAILED):
+            block = next(read_blocks(self._versions[0].file, _FIRST_BYTES), b"")
+        return sum(version.size for version in self._versions) * count_lines(block) // len(block) if block else None
 
     def _batches_in(self, file: Path, columns: Sequence[str]) -> Iterator[Batch]:
         separator = SEPARATORS[file.suffix.lower()]

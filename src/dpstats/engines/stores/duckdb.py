@@ -15,6 +15,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import copy
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,11 +24,14 @@ import numpy as np
 
 from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
 from dpstats.engines.stores.duckdb_columns import DuckDBColumn, quoted
+from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from dpstats.engines.expressions.language import Node
 
 _NEEDED = ("tables in DuckDB need", "duckdb", "duckdb", "pyarrow")
 _ROWS = 983_040  # eight of DuckDB's row groups
@@ -72,6 +76,8 @@ class DuckDBStore(LocalStore):
         self.columns = {column.name: column.type for column in self._columns}
         self._lock = threading.RLock()
         self._top: int | None = None
+        self._condition = ""
+        self._whole: DuckDBStore | None = None
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], table: str) -> DuckDBStore:
@@ -88,17 +94,39 @@ class DuckDBStore(LocalStore):
             relation = connection.table(table)
         return cls(relation)
 
+    def filtered(self, condition: Node) -> DuckDBStore | None:
+        """The same table, in the same transaction, with those rows alone of which the condition certainly holds."""
+        from dpstats.engines.stores.sql_conditions import sql_of
+
+        text = None if self.doubt or self._table is None else sql_of(condition, self._compared)
+        if text is None:
+            return None
+        narrowed = copy(self)
+        narrowed._whole = self._whole or self
+        narrowed._condition = f"{self._condition} AND {text}"
+        return narrowed
+
+    def _compared(self, name: str) -> SqlColumn | None:
+        return next((column.compared() for column in self._columns if column.name == name), None)
+
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows, in the same order at every call."""
         for name in columns:
             check_column_name(name, list(self.columns))
         wanted = [column for column in self._columns if column.name in columns]
         raw_top = self._begin()
+        is_empty = True
         for low in range(0, raw_top, self._batch_rows):
             for raw_rows in self._fetch(wanted, low, low + self._batch_rows):
-                if raw_rows.num_rows:
+                is_last = low + self._batch_rows >= raw_top
+                if raw_rows.num_rows or (is_empty and is_last):  # a batch without rows tells the types
+                    is_empty = False
                     assembled = {column.name: column.assemble(raw_rows.column(column.alias)) for column in wanted}
                     yield Batch(assembled, raw_rows.num_rows)
+
+    def expected_rows(self) -> int | None:
+        """One more than the largest row number; unknown where conditions leave some out."""
+        return None if self._condition else self._begin()
 
     def close(self) -> None:
         """Ends the transaction and drops what was kept; the store can be read no more."""
@@ -136,6 +164,8 @@ class DuckDBStore(LocalStore):
 
     def _begin(self) -> int:
         """One more than the largest row number; at the first call the transaction begins, and a query is run and kept."""
+        if self._whole is not None:
+            return self._whole._begin()
         with self._lock:
             if self._top is None:
                 if self._table is None:
@@ -180,7 +210,8 @@ class DuckDBStore(LocalStore):
         sizes = [f"sum({size})" for column in columns if (size := column.size(kept=self._table is None))]
         if not sizes:
             return False
-        statement = f"SELECT greatest(0, {', '.join(sizes)}) FROM {self._table or _KEPT} WHERE rowid >= {low} AND rowid < {high}"
+        where = f"WHERE rowid >= {low} AND rowid < {high}{self._condition}"
+        statement = f"SELECT greatest(0, {', '.join(sizes)}) FROM {self._table or _KEPT} {where}"
         with self._lock:
             [(raw_size,)] = self._connection.sql(statement).fetchall()
         return bool(raw_size >= _BYTES)
@@ -188,7 +219,7 @@ class DuckDBStore(LocalStore):
     def _fetch_whole(self, columns: Sequence[DuckDBColumn], low: int, high: int, longest: int | None = None) -> pyarrow.Table:
         """A range of rows in the order of their numbers; texts beyond the longest are none that could be told from others."""
         wanted = ", ".join(["rowid", *(column.selected(kept=self._table is None, longest=longest) for column in columns)])
-        where = f"WHERE rowid >= {low} AND rowid < {high}"
+        where = f"WHERE rowid >= {low} AND rowid < {high}{self._condition}"
         with self._lock:
             raw_rows = self._connection.sql(f"SELECT {wanted} FROM {self._table or _KEPT} {where}").to_arrow_table()
         raw_numbers = raw_rows.column(0).to_numpy()

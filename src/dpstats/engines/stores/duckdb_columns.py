@@ -9,14 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.columns.numerals import NumeralColumn
+from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.intervals import interval_column
 
 if TYPE_CHECKING:
     import pyarrow
 
 _WHOLES = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint")
+_COMPARED = {
+    **{name: np.dtype(f"i{1 << place}") for place, name in enumerate(_WHOLES[:4])},
+    **{name: np.dtype(f"u{1 << place}") for place, name in enumerate(_WHOLES[4:7])},
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+}
 _WIDE = ("hugeint", "uhugeint", "bignum", "varint")
 _MOMENTS = ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone")
 _CLOCKS = ("time", "time_ns")
@@ -80,6 +89,10 @@ class DuckDBColumn:
             return None
         selected = self.alias if kept else self._quoted
         return f"octet_length({selected})" if self._id == "blob" else f"strlen(CAST({selected} AS VARCHAR))"
+
+    def compared(self) -> SqlColumn | None:
+        """The column as it can be compared exactly as its cells are; None where it cannot."""
+        return SqlColumn(self._quoted, _COMPARED[self._id]) if self._id in _COMPARED else None
 
     def assemble(self, raw_selected: pyarrow.ChunkedArray) -> Any:
         """The column, from what was selected."""

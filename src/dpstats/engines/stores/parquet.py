@@ -63,6 +63,11 @@ class ParquetStore(FilesStore):
         yield from one_error_along(self._batches(list(dict.fromkeys(columns))), self._name(), _FAILED)
         self._check_versions()
 
+    def expected_rows(self) -> int:
+        """The number of rows that the footers tell."""
+        with one_error_for(self._files[0], _FAILED):
+            return sum(_rows_of(file) for file in self._files)
+
     def _batches(self, columns: list[str]) -> Iterator[Batch]:
         """All rows; one batch at least, so that the types are seen even where there are none."""
         is_empty = True
@@ -105,10 +110,15 @@ def _times_of_96_bits(file: Path) -> list[str]:
         return [leaf.path for leaf in leaves if leaf.physical_type == "INT96"]
 
 
+def _rows_of(file: Path) -> int:
+    with _open(file) as reader:
+        return int(reader.metadata.num_rows)
+
+
 def _open(file: Path) -> ParquetFile:
     from pyarrow.parquet import ParquetFile
 
-    return ParquetFile(file, coerce_int96_timestamp_unit="us")
+    return ParquetFile(file, coerce_int96_timestamp_unit="us", pre_buffer=False)  # which would hold all of the file in memory
 
 
 def _check_same_schema(file: Path, schema: Mapping[str, Any], first: Path, expected: Mapping[str, Any]) -> None:

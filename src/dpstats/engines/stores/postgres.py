@@ -14,11 +14,13 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
+from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.postgres_columns import PostgresColumn
 from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, quoted
 from dpstats.engines.stores.store import Batch, LocalStore, Store
@@ -27,6 +29,8 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 
 if TYPE_CHECKING:
     import psycopg
+
+    from dpstats.engines.expressions.language import Node
 
 _PAGES = 1024
 _ROWS = 1 << 17
@@ -61,6 +65,9 @@ class PostgresStore(LocalStore):
         self._lock = threading.RLock()
         with connect(url) as connection, one_error_for("the Postgres table", "could not be opened"):
             self._relation = find_relation(connection, table)
+            self._may_compare_texts = encoding_of(connection)[1]
+        self._condition = ""
+        self._whole: PostgresStore | None = None
         self.columns = {column.name: column.type for column in self._relation.columns}
         self.name = f"{self._relation.schema}.{self._relation.name}"
         if self._relation.is_computed:
@@ -95,6 +102,22 @@ class PostgresStore(LocalStore):
         """The same table with at most `bound.rows` rows of each unit; a view is refused at once."""
         return BoundedStore(self.repeatable(), bound)
 
+    def filtered(self, condition: Node) -> PostgresStore | None:
+        """The same table, in the same transaction, with those rows alone of which the condition certainly holds."""
+        from dpstats.engines.stores.sql_conditions import sql_of
+
+        text = None if self.doubt else sql_of(condition, self._compared)
+        if text is None:
+            return None
+        narrowed = copy(self)
+        narrowed._whole = self._whole or self
+        narrowed._condition = f"{self._condition} AND {text}" if self._condition else text
+        return narrowed
+
+    def _compared(self, name: str) -> SqlColumn | None:
+        found = next((column for column in self._relation.columns if column.name == name), None)
+        return None if found is None else found.compared(quoted(name), texts=self._may_compare_texts)
+
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows; in the same order at every call, unless it is a view."""
         for name in columns:
@@ -105,8 +128,19 @@ class PostgresStore(LocalStore):
             return self._ranges(connection, wanted)
         return self._rows(connection, wanted)
 
+    def expected_rows(self) -> int | None:
+        """As many as the server last estimated; None where it did not, or where conditions leave some out."""
+        if self._condition:
+            return None
+        connection = self._begin()
+        with self._lock, connection.transaction():
+            [(rows,)] = connection.execute("SELECT reltuples::int8 FROM pg_class WHERE oid = %s", [self._relation.oid]).fetchall()
+        return rows if rows > 0 else None
+
     def close(self) -> None:
         """Ends the transaction; what was read cannot be read again."""
+        if self._whole is not None:
+            self._whole.close()
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -115,6 +149,10 @@ class PostgresStore(LocalStore):
         """The connection with the transaction, once for all: another one might see other rows."""
         import psycopg
 
+        if self._whole is not None:
+            connection = self._whole._begin()
+            self._encoding, self._is_good = self._whole._encoding, self._whole._is_good
+            return connection
         with self._lock:
             if self._connection is None:
                 connection = connect(self._url)
@@ -133,11 +171,15 @@ class PostgresStore(LocalStore):
         size = "SELECT pg_relation_size(%s) / current_setting('block_size')::int8"
         with self._lock, connection.transaction():
             [(pages,)] = connection.execute(size, [self._relation.oid]).fetchall()
+        is_empty = True
         for page in range(0, pages, self._batch_pages):
             ends = page * _TUPLES, (page + self._batch_pages) * _TUPLES
             for raw_rows, *raw_strings in self._fetch(connection, statement, *ends):
                 if raw_rows:
+                    is_empty = False
                     yield self._batch(columns, raw_strings, raw_rows)
+        if is_empty:  # which tells the types
+            yield self._batch(columns, [b""] * (2 * len(columns)), 0)
 
     def _fetch(self, connection: psycopg.Connection[Any], statement: str, low: int, high: int) -> Iterator[tuple[Any, ...]]:
         """The strings of a range of rows, in halves where they are too long for the server."""
@@ -161,16 +203,22 @@ class PostgresStore(LocalStore):
         """A table or view row by row."""
         selected = ", ".join(self._expressions(columns)) or "NULL"
         order = "" if self._relation.kind in VIEWS else " ORDER BY tableoid, ctid"
-        statement = f"SELECT {selected} FROM {quoted(self._relation.schema, self._relation.name)}{order}"
+        where = f" WHERE {self._condition}" if self._condition else ""
+        statement = f"SELECT {selected} FROM {quoted(self._relation.schema, self._relation.name)}{where}{order}"
         name = f"dpstats_{next(_serials)}"  # not a cursor of psycopg's, which reads a statement in the connection's encoding
         with self._lock, connection.transaction():
             connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}".encode(self._encoding))
+        is_empty = True
         try:
             while True:
                 with self._lock, connection.transaction():
                     raw_rows = _ask(connection, f"FETCH FORWARD {_ROWS} FROM {name}", self._encoding)
-                if not raw_rows:
+                if not raw_rows and not is_empty:
                     return
+                if not raw_rows:  # a batch without rows tells the types
+                    yield self._batch(columns, [b""] * (2 * len(columns)), 0)
+                    return
+                is_empty = False
                 yield self._batch(columns, [b"".join(filter(None, part)) for part in zip(*raw_rows, strict=True)], len(raw_rows))
         finally:
             with suppress(Exception), self._lock, connection.transaction():  # after a failure the cursor may be gone
@@ -192,7 +240,8 @@ class PostgresStore(LocalStore):
         strings = [f"string_agg({text}, ''::bytea)" for text in self._expressions(columns)]
         aggregates = ", ".join(["count(*)", *strings]).replace("{", "{{").replace("}", "}}")
         table = quoted(self._relation.schema, self._relation.name).replace("{", "{{").replace("}", "}}")
-        return f"SELECT {aggregates} FROM {table} WHERE ctid >= {{}}::tid AND ctid < {{}}::tid"
+        condition = f" AND {self._condition}".replace("{", "{{").replace("}", "}}") if self._condition else ""
+        return f"SELECT {aggregates} FROM {table} WHERE ctid >= {{}}::tid AND ctid < {{}}::tid{condition}"
 
     def _comes_in_ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> bool:
         """Whether the server goes from row to row as they lie, straight into the aggregates; it says so before it reads any."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.columns.numerals import NumeralColumn
+from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.intervals import interval_column
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ _FIXED = {
 }
 _NESTED = _Fixed(ColumnType.OTHER, "boolsend(TRUE)", "u1", _presence)
 _TEXTS = ("text", "varchar", "bpchar", "name", "char", "citext", "uuid", "timetz", "inet", "cidr", "macaddr", "macaddr8")
+_COMPARED = {name: np.dtype(_FIXED[name].layout).newbyteorder("=") for name in ("int2", "int4", "int8", "float4", "float8")}
 _OF_EXTENSIONS = ("citext",)  # which may lie in any schema
 
 
@@ -110,6 +112,7 @@ class PostgresColumn:
     def __init__(self, name: str, type_name: str, *, built_in: bool, form: str) -> None:
         """`type_name` is the catalog's word for the type behind all domains, `form` is nested, enum or plain."""
         known = type_name if built_in or type_name in _OF_EXTENSIONS else ""
+        self._known = "" if form == "nested" else known
         self._fixed = _NESTED if form == "nested" else _FIXED.get(known)
         self._is_binary = known == "bytea"
         self._is_numeric = known == "numeric"
@@ -133,6 +136,12 @@ class PostgresColumn:
         sized = quoted if self._is_binary else f"{quoted}::text"
         value = sized if self._is_binary else f"textsend({sized})"
         return value, f"int4send(coalesce(octet_length({sized}), -1))"
+
+    def compared(self, quoted: str, *, texts: bool) -> SqlColumn | None:
+        """The column as it can be compared exactly as its cells are; None where it cannot. `texts` are known to be good UTF-8."""
+        if self._known in _COMPARED:
+            return SqlColumn(quoted, _COMPARED[self._known])
+        return SqlColumn(f'{quoted}::text COLLATE "C"', None) if texts and self._known in ("text", "varchar") else None
 
     def assemble(self, raw_bytes: bytes, raw_marks: bytes, encoding: str | None) -> Any:
         """The column of some rows, from their values and their marks; texts have an encoding, or are known to be good UTF-8."""

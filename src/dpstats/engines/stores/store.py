@@ -78,12 +78,18 @@ class LocalStore:
 
     columns: Mapping[str, ColumnType]
     in_memory = False
+    slow = False
+    """Whether a pass takes much longer than to add its rows up."""
     doubt: str | None = None
     """Why rows may be computed while they are read, and what to do about it; None where they are stored. A store may lack it."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows; in the same order at every call where the store is `repeatable`."""
         raise NotImplementedError
+
+    def expected_rows(self) -> int | None:
+        """About how many rows there are, where that costs next to nothing to know."""
+        return None
 
     def repeatable(self) -> LocalStore:
         """The same table with its rows in one order at every call, which may cost a copy."""

@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.exact.tallies import label_text
-from dpstats.engines.exact.thinned import IN_MEMORY
+from dpstats.engines.exact.thinned import IN_MEMORY, REMOTE
 from dpstats.engines.groups.answers import SPLIT_ROWS, RowsRun, SplitJob
 from dpstats.engines.groups.keys import GroupKeys, count_keys
 from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
 from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
-from dpstats.engines.passes.rows import CompleteRows, R, RowList, RowScan, RowTotals
+from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import ColumnRun
 from dpstats.engines.stores.store import Batch, Job, Store, Summary
+from dpstats.engines.tables.kept import DecodedRows, KeptRun, PairPieces, RowPieces, keep_rows
 from dpstats.engines.units.contributions import BoundedBatch
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
@@ -53,11 +54,16 @@ class StoreTable:
         self._numeric = tuple(numeric)
         self._columns = tuple((name, read_as(view, name, numeric=wanted)) for name, wanted in zip(names, numeric, strict=True))
         self._view = replace(view, complete=self._columns)
-        self._raw_kept: list[list[NDArray[Any]]] | None = None
+        self._raw_kept: DecodedRows | None = None
+        self._may_keep = all(numeric)
 
     def column(self, place: int) -> Column:
         """One column; of its rows that are stored, those count as missing that are missing in any of the columns."""
         name, kind = self._columns[place]
+        raw_kept = self._kept()
+        if raw_kept is not None:
+            room = REMOTE if is_remote(self._store) else IN_MEMORY
+            return column_by(KeptRun(raw_kept, place), kind, room, numeric=True)
         run = ColumnRun(self._store, self._view, name, kind)
         return column_by(run, kind, room_for(self._store), numeric=self._numeric[place])
 
@@ -108,17 +114,25 @@ class StoreTable:
     def _by_rows(self, collector: R) -> R:
         if not all(self._numeric):
             raise DataTypeError("rows of numbers need columns that are all read as numbers.")
-        scan, columns = RowScan(self._view, collector), self._view.needs(name for name, _ in self._columns)
-        if not self._store.in_memory:
-            return self._store.run(scan, columns)
-        if self._raw_kept is None:  # a walk makes many passes: each column is read once, and its expressions are worked out once
-            self._raw_kept = self._store.run(CompleteRows(self._view), columns)
-        return scan.over(self._raw_kept)
+        scan, raw_kept = RowScan(self._view, collector), self._kept()
+        return self._store.run(scan, self._needed()) if raw_kept is None else raw_kept.run(RowPieces(scan))
 
     def _paired(self, collector: P) -> P:
         if self._numeric != (True, True):
             raise DataTypeError("pairs of numbers need two columns that are read as numbers.")
-        return self._store.run(PairScan(self._view, collector), self._view.needs(name for name, _ in self._columns))
+        if self._raw_kept is None:
+            return self._store.run(PairScan(self._view, collector), self._needed())
+        return self._raw_kept.run(PairPieces(collector))
+
+    def _kept(self) -> DecodedRows | None:
+        """The rows, decoded, which the first call reads; None where they are too many to be kept."""
+        if self._may_keep and self._raw_kept is None:
+            self._raw_kept = keep_rows(self._store, self._view, self._needed())
+            self._may_keep = self._raw_kept is not None
+        return self._raw_kept
+
+    def _needed(self) -> list[str]:
+        return self._view.needs(name for name, _ in self._columns)
 
     def _split(self, keys: GroupKeys, name: str, kind: ColumnType) -> Split | None:
         """The rows of all labels in memory, split by label; None where they are too many, or must stay where they are."""

@@ -14,6 +14,11 @@ class Bitmap:
     def __init__(self) -> None:
         self._raw_blocks: dict[int, NDArray[np.uint8]] = {}
 
+    @property
+    def raw_empty(self) -> bool:
+        """Whether no place is marked."""
+        return not self._raw_blocks
+
     def mark(self, raw_places: NDArray[np.int64]) -> None:
         """Mark some places; those that are marked stay so."""
         if not raw_places.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,20 @@ class Sieve:
         """Which of the units with these first words get through; equal words fare alike."""
         found: NDArray[np.bool_] = self._raw_open[raw_words >> self._shift]
         return found
+
+    def absorb(self, other: Sieve) -> None:
+        """Let through what another one does, too."""
+        self._raw_open |= other._raw_open
+        self.raw_closed = self.raw_closed and other.raw_closed
+
+    def __getstate__(self) -> bytes:
+        return zlib.compress(np.packbits(self._raw_open).tobytes(), 1)
+
+    def __setstate__(self, raw_state: bytes) -> None:
+        self.__init__()  # type: ignore[misc]
+        raw_bits = np.frombuffer(zlib.decompress(raw_state), dtype=np.uint8)
+        self._raw_open = np.unpackbits(raw_bits).view(np.bool_)
+        self.raw_closed = not self._raw_open.any()
 
 
 def few_of_each(held: Sequence[Words], most: int) -> Words:

@@ -17,18 +17,24 @@ import enum
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import Cells, ColumnType, select_cells
-from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.stores.filtering import FiltersItself
+from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.units.bitmaps import Bitmap
 from dpstats.engines.units.contenders import Contenders, Sieve, crowded, few_of_each, thinned
 from dpstats.engines.units.ids import UnitIds
 from dpstats.engines.units.marks import combine_marks, mark_cells, mark_firsts, mark_pairs
 from dpstats.engines.units.siphash import Words
+from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from dpstats.engines.expressions.language import Node
 
 ROOM_BYTES = 1 << 28
 """Memory for the marks of units that are being counted, and of rows that are still in the running; more take more passes."""
@@ -83,6 +89,11 @@ def unit_marks(ids: UnitIds, bound: Bound) -> tuple[Words, Words]:
     return mark_pairs(ids.cells, bound.key, _UNIT_SALT)
 
 
+def unit_words(ids: UnitIds, bound: Bound) -> Words:
+    """The first word of each row's unit, with no more work than that takes."""
+    return mark_firsts(ids.cells, bound.key, _UNIT_SALT)
+
+
 def row_marks(batch: Batch, bound: Bound) -> Words:
     """Each row's content as one word; rows of a unit with the smallest ones stay."""
     marks = [np.zeros(batch.rows, dtype=np.uint64)]
@@ -104,10 +115,55 @@ class BoundedStore(LocalStore):
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """The rows that stay, in the order of the table; the first call looks for them."""
+        return self._find().batches(columns)
+
+    def filtered(self, condition: Node) -> FilteredRows | None:
+        """The rows that stay and of which the condition certainly holds; None where it is not for the table's store to check."""
+        there = self._store.filtered(condition) if isinstance(self._store, FiltersItself) else None
+        return None if there is None else FilteredRows(self, there, (condition,))
+
+    def raw_keeps_all(self) -> bool:
+        """Whether every row of the table stays."""
+        return self._find().raw_dropped.raw_empty
+
+    def _find(self) -> _KeptRows:
         with self._lock:
             if self._kept is None:
                 self._kept = _find_rows(self._store.repeatable(), self._bound)
-        return self._kept.batches(columns)
+            return self._kept
+
+
+class FilteredRows(LocalStore):
+    """Those rows of a bounded store of which conditions certainly hold.
+
+    Rows are chosen first, and conditions looked at afterwards. Only where every row of the table stays, so that the choice makes
+    no difference, does the table's own store check the conditions; such stores read all passes in one transaction.
+    """
+
+    def __init__(self, bounded: BoundedStore, there: Store, conditions: tuple[Node, ...]) -> None:
+        """`there` is the whole table's store with the same conditions."""
+        from dpstats.engines.expressions import Expression
+
+        self._bounded = bounded
+        self._there = there
+        self._conditions = conditions
+        self._view = TableView(bounded.columns, conditions=tuple(map(Expression, conditions)))
+        self.columns = bounded.columns
+
+    def filtered(self, condition: Node) -> FilteredRows | None:
+        """The rows of which one more condition holds."""
+        there = self._there.filtered(condition) if isinstance(self._there, FiltersItself) else None
+        return None if there is None else FilteredRows(self._bounded, there, (*self._conditions, condition))
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """The rows, in the order of the table."""
+        if self._bounded.raw_keeps_all() and isinstance(self._there, LocalStore):
+            return self._there.batches(columns)
+        return map(self._meeting, self._bounded.batches(self._view.needs(columns)))
+
+    def _meeting(self, batch: Batch) -> Batch:
+        raw_kept = self._view.on(batch).raw_kept
+        return batch if raw_kept is None else BoundedBatch(batch, raw_kept)
 
 
 class BoundedBatch(Batch):
@@ -188,9 +244,9 @@ def _count(store: LocalStore, bound: Bound, start: int, sieve: Sieve, raw_droppe
                 kept = kept[_between(kept, start, end)]
             held, limit = [kept], max(room, 2 * kept.size)
         ids = UnitIds.of(batch, bound.unit, bound.unit_kind)
-        raw_dropped.mark(raw_rows + np.flatnonzero(_leaving(ids, bound)))
-        raw_firsts = mark_firsts(ids.cells, bound.key, _UNIT_SALT)
-        raw_counted = _competing(ids, bound) & _between(raw_firsts, start, end)
+        raw_dropped.mark(raw_rows + np.flatnonzero(leaving(ids, bound)))
+        raw_firsts = unit_words(ids, bound)
+        raw_counted = competing(ids, bound) & _between(raw_firsts, start, end)
         held.append(raw_firsts if raw_counted.all() else raw_firsts[raw_counted])
         raw_rows += batch.rows
     sieve.open_for(crowded(few_of_each(held, bound.rows + 1), bound.rows))
@@ -222,20 +278,25 @@ def _settle(store: LocalStore, bound: Bound, start: int, sieve: Sieve, raw_dropp
 def _contenders(batch: Batch, bound: Bound, first_place: int, sieve: Sieve, start: int, end: int) -> Contenders:
     """The rows of a batch that have to compete; no other rows are marked."""
     ids = UnitIds.of(batch, bound.unit, bound.unit_kind)
-    raw_firsts = mark_firsts(ids.cells, bound.key, _UNIT_SALT)
-    raw_chosen = _competing(ids, bound) & sieve.lets_through(raw_firsts) & _between(raw_firsts, start, end)
+    raw_firsts = unit_words(ids, bound)
+    raw_chosen = competing(ids, bound) & sieve.lets_through(raw_firsts) & _between(raw_firsts, start, end)
     raw_units, raw_seconds = mark_pairs(select_cells(ids.cells, raw_chosen), bound.key, _UNIT_SALT)
     raw_marks = row_marks(BoundedBatch(batch, raw_chosen), bound)
     return Contenders(raw_units, raw_seconds, raw_marks, first_place + np.flatnonzero(raw_chosen))
 
 
-def _competing(ids: UnitIds, bound: Bound) -> NDArray[np.bool_]:
+def competing(ids: UnitIds, bound: Bound) -> NDArray[np.bool_]:
     """Which rows count towards a bound: those with an id, and under TOGETHER also those without."""
     raw_not = ids.raw_unreadable if bound.missing is MissingUnit.TOGETHER else ids.raw_unreadable | ids.raw_without
     return ~raw_not
 
 
-def _leaving(ids: UnitIds, bound: Bound) -> NDArray[np.bool_]:
+def crowding(ids: UnitIds, bound: Bound, sieve: Sieve) -> NDArray[np.bool_]:
+    """Which rows compete, and may be of a unit that has too many."""
+    return competing(ids, bound) & sieve.lets_through(unit_words(ids, bound))
+
+
+def leaving(ids: UnitIds, bound: Bound) -> NDArray[np.bool_]:
     """Which rows do not stay, whatever the others are: those whose id cannot be read, and under DROP also those without one."""
     return ids.raw_unreadable | ids.raw_without if bound.missing is MissingUnit.DROP else ids.raw_unreadable
 

@@ -5,7 +5,8 @@ Claim      The reply of a block is a function of that block's rows and of coins 
 Neighbors  One row is in one block (`row_blocks`), so neighbouring tables differ in one reply, in whatever way
 Why        Every call runs in a process of its own, forked from one that has never seen a row or called a function (`worker`).
            Nothing that one call leaves behind is there for the next one: no global, cache, warning or state of a generator. Which
-           worker takes a block depends on who is free; workers are alike, down to the order in which sets list their elements
+           worker takes a block depends on who is free; workers are alike, down to the order in which sets list their elements.
+           A worker that is gone before it has called the function is replaced, whoever ended it, and costs no block its answer
 No answer  A function that raises, hangs, ends or crashes its process, asks for too much memory, or returns something else than
            was agreed costs its block the answer, and shows nothing: neither what it prints nor its error
 Limits     Seconds are those of the clock, so that a block near its limit may hang on how busy the machine is. A generator that a
@@ -27,9 +28,20 @@ from typing import Any, Protocol, TypeVar
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.progress import Progress
+from dpstats.statistics.aggregation import worker_process
+from dpstats.statistics.aggregation.forked_worker import Loader
 from dpstats.statistics.aggregation.replies import ReplyForm, read_spoken
-from dpstats.statistics.aggregation.worker import to_json
-from dpstats.statistics.aggregation.worker_process import WorkerGoneError, WorkerProcess, WorkerTerms, memory_share, modules_of
+from dpstats.statistics.aggregation.worker import FORKS, to_json
+from dpstats.statistics.aggregation.worker_process import (
+    START_SECONDS,
+    SeparatePrograms,
+    Worker,
+    WorkerGoneError,
+    WorkerSource,
+    WorkerTerms,
+    memory_share,
+    modules_of,
+)
 
 Function = Callable[..., Any]
 Reply = TypeVar("Reply")
@@ -80,7 +92,7 @@ def evaluate(
     hands = min(cores if workers is None else workers, count)
     terms = WorkerTerms(ship(functions), seconds, memory_share(max(1, hands)), secrets.randbits(32))
     replies: list[Reply | None] = [None] * count
-    crew = _Crew(terms, len(functions), raw_pieces)
+    crew = _Crew(Loader(terms) if FORKS else SeparatePrograms(terms), len(functions), raw_pieces)
     try:
         crew.start(hands)
         for _ in range(count):
@@ -110,15 +122,15 @@ def ship(functions: Sequence[Function]) -> bytes:
 class _Crew:
     """Threads that hand pieces to a worker each, and replace it when it is gone."""
 
-    def __init__(self, terms: WorkerTerms, functions: int, raw_pieces: RawPieces) -> None:
-        self._terms = terms
+    def __init__(self, source: WorkerSource, functions: int, raw_pieces: RawPieces) -> None:
+        self._source = source
         self._functions = functions
         self._raw_pieces = raw_pieces
         self._places = deque(range(len(raw_pieces)))
         self._done: SimpleQueue[tuple[int, bytes | None] | BaseException] = SimpleQueue()
         self._lock = Lock()
         self._is_closed = False
-        self._hired: set[WorkerProcess] = set()
+        self._hired: set[Worker] = set()
         self._threads: list[Thread] = []
 
     def start(self, hands: int) -> None:
@@ -143,20 +155,24 @@ class _Crew:
         self._places.clear()
         for process in hired:
             process.stop()
+        self._source.close()
         for thread in self._threads:
             thread.join()
 
     def _work(self) -> None:
-        process: WorkerProcess | None = None
+        process: Worker | None = None
         try:
             while (place := self._next_place()) is not None:
                 raw_arguments, raw_pickled = self._pickled(place)
                 raw_said = None
-                if raw_pickled is not None:
+                for patience in (worker_process.GRACE, START_SECONDS, START_SECONDS):
+                    if raw_pickled is None:
+                        break
                     process = process or self._hire(modules_of(raw_arguments))
                     try:
-                        raw_said = process.ask(place % self._functions, raw_pickled)
-                    except WorkerGoneError:
+                        raw_said = process.ask(place % self._functions, raw_pickled, patience)
+                        break
+                    except WorkerGoneError:  # whoever ended it, the function was not called: that costs this piece nothing
                         self._dismiss(process)
                         process = None
                 self._done.put((place, raw_said))
@@ -182,20 +198,16 @@ class _Crew:
         except Exception:
             return (), None
 
-    def _hire(self, modules: Sequence[str]) -> WorkerProcess:
+    def _hire(self, modules: Sequence[str]) -> Worker:
+        process = self._source.hire(modules)
         with self._lock:
-            if self._is_closed:
-                raise WorkerGoneError
-            process = WorkerProcess(self._terms)
             self._hired.add(process)
-        try:
-            process.load(self._terms, modules)
-        except BaseException:
-            self._dismiss(process)
-            raise
-        return process
+            if not self._is_closed:
+                return process
+        self._dismiss(process)
+        raise WorkerGoneError
 
-    def _dismiss(self, process: WorkerProcess) -> None:
+    def _dismiss(self, process: Worker) -> None:
         with self._lock:
             self._hired.discard(process)
         process.close()

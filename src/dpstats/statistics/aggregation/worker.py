@@ -1,57 +1,59 @@
-"""A worker process: runs an analyst's functions on pieces of rows, each piece in a child process of its own.
+"""The program of worker processes: runs an analyst's functions on pieces of rows, each piece in a child process of its own.
 
-It is run as a program, by its path, and imports nothing of dpstats: it starts in a twentieth of a second and is the same whatever
-the process that started it holds. It reads requests from a pipe and writes one reply to each to another.
+It is run by its path and imports nothing of dpstats: it starts in a twentieth of a second and is the same whatever the process
+that started it holds. That process is called the caller here.
 
-Why        The worker loads the functions once and never calls them, nor does it ever hold a row, a reply or the length of one.
-           For every piece it forks a monitor, and the monitor a child, which reads the piece from the pipe, calls the function,
-           and ends. The monitor hears the child, passes the reply on, and ends too; of all that, the worker learns that a reply
-           is out, and goes on, or that there is none, and ends itself. So every call starts from the same state, down to memory
-           that nobody has cleared: what a function counts, caches, returns or leaves behind, a later call does not find. What it
-           makes of a piece is sent back in plain JSON; nothing that it wrote is unpickled
+Why        The first process, the loader, loads the functions once and never calls them. It forks workers, which stay; for every
+           piece a worker forks a child, which reads the piece, calls the function, replies, and ends. A child talks to the caller
+           by a socket of its own, which passes through the worker unread: neither worker nor loader ever holds a row, a reply, or
+           the length or the fate of one. All that a worker learns is when a child has ended. So every call starts from the same
+           state, down to memory that nobody has cleared: what a function counts, caches, returns or leaves behind, a later call
+           does not find. What it makes of a piece is sent back in plain JSON; nothing that it wrote is unpickled
 Limits     No sandbox: a function that writes to a file and reads it in another call, that leaves a process of another group
            behind, or that looks at the clock or at process numbers can carry something from one piece to another. Where there is
-           no fork (Windows), the worker calls the functions itself, so that their state lives on until the worker is replaced,
+           no fork (Windows), the first process calls the functions itself, so that their state lives on until it is replaced,
            after a piece that got no answer: there, the claim asks for functions that keep no state
 """
 
 from __future__ import annotations
 
 import ctypes
-import dis
+import errno
 import gc
 import importlib
 import json
 import os
 import pickle
-import random
 import select
 import signal
+import socket
 import struct
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Real
-from types import CodeType
-from typing import Any
+from types import CodeType, ModuleType
+from typing import Any, NoReturn
 
-FORKS = hasattr(os, "fork")
+FORKS = hasattr(os, "fork") and hasattr(socket, "recv_fds")
 """Whether every piece gets a process of its own."""
 LONGEST = 1 << 20
 """Bytes of the longest reply that is listened to; also elements of the longest array."""
 REQUEST = struct.Struct(">IQ")
 """The number of a function, and the bytes of the pickled arguments that follow."""
 REPLY = struct.Struct(">q")
-"""The bytes of the reply that follows."""
+"""The bytes of the reply that follows; in the first message of a forked worker, its process number."""
 NO_ANSWER = -1
 READY, UNLOADABLE = b"r", b"u"
-_HAS_READ = b"+"
-_HAS_REPLIED = b"!"
+HAS_READ = b"+"
+"""Says that a child has all of its arguments, and calls the function now."""
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
-_TICK = 0.05  # seconds between two looks at whether a child lives whose own children keep its pipe open
+_KILL = 9  # SIGKILL
+_LIBC = ctypes.CDLL(None, use_errno=True) if FORKS else None
+_CONTROL_PROCESS = getattr(_LIBC, "prctl", None)  # looked up once, not in every child
+_EXAMPLE = [1, 1.5, "", True, None, Decimal(1)]
 _LISTS = ("tolist", "to_list", "to_pylist", "as_py")
 
 
@@ -64,7 +66,7 @@ def to_json(raw_value: Any) -> bytes:
 
 
 def _plain(raw_value: Any) -> Any:
-    if raw_value is None or isinstance(raw_value, (bool, str)):
+    if raw_value is None or type(raw_value) in (float, int) or isinstance(raw_value, (bool, str)):
         return raw_value
     if isinstance(raw_value, Integral):
         return int(raw_value)
@@ -84,8 +86,9 @@ def _plain(raw_value: Any) -> Any:
 
 
 def main() -> None:
-    """Load the functions, then answer requests until the pipe is closed."""
+    """Load the functions, then answer requests until there are no more."""
     inlet, outlet = _keep_pipes()
+    gc.disable()  # imports leave no garbage
     warnings.simplefilter("ignore")
     (length,) = REPLY.unpack(_read(inlet, REPLY.size))
     settings = json.loads(_read(inlet, length))
@@ -98,11 +101,15 @@ def main() -> None:
         os.write(outlet, UNLOADABLE)
         return
     _forbid_core_dumps()
+    to_json(_EXAMPLE)  # so that children find in memory what it needs
     gc.collect()
     gc.freeze()
+    gc.enable()
     os.write(outlet, READY)
-    answer = _is_answered if FORKS else _is_answered_here
-    while answer(functions, inlet, outlet, settings):
+    if settings["forks"]:
+        os.close(outlet)
+        _be_a_loader(functions, socket.socket(fileno=inlet), settings["memory"])
+    while _is_answered_here(functions, inlet, outlet):
         pass
 
 
@@ -122,16 +129,30 @@ def _keep_pipes() -> tuple[int, int]:
 
 def _warm(functions: Sequence[Callable[..., Any]], modules: Sequence[str]) -> None:
     """Import once what the children would otherwise import for every piece."""
-    named = [name for function in functions for name in _imported_names(getattr(function, "__code__", None))]
-    for name in (*modules, *named):
+    codes = {code: function for function in functions for code in _codes_in(getattr(function, "__code__", None))}
+    for name in (*modules, *(name for code in codes for name in _imported_names(code))):
         with suppress(BaseException):
             importlib.import_module(name)
+    for code, function in codes.items():  # modules load parts of themselves when they are first named, as numpy does its random
+        used = [each for name in code.co_names if isinstance(each := function.__globals__.get(name), ModuleType)]
+        for module, name in ((module, name) for module in used for name in code.co_names):
+            with suppress(BaseException):
+                getattr(module, name)
 
 
-def _imported_names(code: CodeType | None) -> Iterator[str]:
-    """The modules that a function's code imports when it runs, and names in them that may be modules."""
-    if code is None:
-        return
+def _codes_in(code: CodeType | None) -> Iterator[CodeType]:
+    """The code of a function, and of those that are defined in it."""
+    if code is not None:
+        yield code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from _codes_in(constant)
+
+
+def _imported_names(code: CodeType) -> Iterator[str]:
+    """The modules that code imports when it runs, and names in them that may be modules."""
+    import dis
+
     module = ""
     for instruction in dis.get_instructions(code):
         if instruction.opname == "IMPORT_NAME":
@@ -139,90 +160,75 @@ def _imported_names(code: CodeType | None) -> Iterator[str]:
             yield module
         elif instruction.opname == "IMPORT_FROM":
             yield f"{module}.{instruction.argval}"
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _imported_names(constant)
 
 
-def _is_answered(functions: Sequence[Callable[..., Any]], inlet: int, outlet: int, settings: dict[str, Any]) -> bool:
-    """Whether a monitor has replied to the next request; it has not where there is none, or where the monitor was ended."""
-    select.select([inlet], [], [])
-    hearing, saying = os.pipe()
-    me = os.getpid()
-    _hold_termination(True)
-    monitor = os.fork()
-    if not monitor:
-        os.close(hearing)
-        _be_a_monitor(functions, inlet, outlet, saying, settings, me)
-    os.close(saying)
-    _lead_a_group(monitor)  # both sides do it, so that it is done whoever comes first
-    signal.signal(signal.SIGTERM, lambda *_: _end_all(monitor))
-    _hold_termination(False)
-    news = _read(hearing, len(_HAS_REPLIED))
-    _hold_termination(True)
-    _end(monitor)
-    signal.signal(signal.SIGTERM, _stop)
-    _hold_termination(False)
-    os.close(hearing)
-    return news == _HAS_REPLIED
+def _be_a_loader(functions: Sequence[Callable[..., Any]], control: socket.socket, memory: int) -> NoReturn:
+    """Fork a worker for every socket that arrives, and wait for all of them in the end; they do not need the loader."""
+    while (link := _next_socket(control)) is not None:
+        _lay_to_rest(-1, os.WNOHANG)
+        if not os.fork():
+            control.close()
+            _be_a_worker(functions, link, memory)
+        link.close()
+    _lay_to_rest(-1, 0)
+    os._exit(0)
 
 
-def _be_a_monitor(
-    functions: Sequence[Callable[..., Any]], inlet: int, outlet: int, saying: int, settings: dict[str, Any], worker: int
-) -> None:
-    """Have a child answer the next request, write the reply, say that it is written, and end, whatever happens."""
+def _be_a_worker(functions: Sequence[Callable[..., Any]], control: socket.socket, memory: int) -> NoReturn:
+    """Fork a child for every socket that arrives, and end it when the next one arrives, or when no more can."""
+    child, link = 0, None
     try:
-        _lead_a_group(0)
-        _end_with(worker)
-        signal.signal(signal.SIGTERM, _stop)
-        _hold_termination(False)
-        place, size = REQUEST.unpack(_read(inlet, REQUEST.size))
-        said = _in_a_child(functions[place], size, inlet, (outlet, saying), settings)
-        _write(outlet, REPLY.pack(NO_ANSWER) if said is None else REPLY.pack(len(said)) + said)
-        _write(saying, _HAS_REPLIED)
+        _limit_memory(memory)
+        control.sendall(REPLY.pack(os.getpid()))
+        news, teller = os.pipe()
+        for pipe in (news, teller):
+            os.set_blocking(pipe, False)
+        signal.signal(signal.SIGCHLD, _ignored)
+        signal.set_wakeup_fd(teller, warn_on_full_buffer=False)
+        while True:
+            ready, _, _ = select.select([control.fileno(), news], [], [])
+            if control.fileno() not in ready:  # the child has ended; what it left behind may hold its socket, but says no more
+                _drain(news)
+                _hang_up(link)
+                continue
+            _end(child)
+            child = 0
+            _hang_up(link)
+            _drain(news)  # of that child; it has ended, so that nothing more comes of it
+            link = _next_socket(control)
+            if link is None:
+                break
+            worker = os.getpid()
+            child = os.fork()
+            if not child:
+                for pipe in (control.detach(), news, teller):
+                    os.close(pipe)
+                _be_a_child(functions, link.detach(), worker)
+            _lead_a_group(child)  # both sides do it, so that it is done whoever comes first
     finally:
+        _end(child)
         os._exit(0)
 
 
-def _in_a_child(
-    function: Callable[..., Any], size: int, inlet: int, mine: tuple[int, ...], settings: dict[str, Any]
-) -> bytes | None:
-    """What a fresh child process makes of the next `size` bytes in the pipe; None where that is nothing."""
-    child, me = 0, os.getpid()
-    hearing, saying = os.pipe()
-    try:
-        child = os.fork()
-        if not child:
-            for pipe in (hearing, *mine):
-                os.close(pipe)
-            _be_a_child(function, size, inlet, saying, settings["memory"], me)
-        os.close(saying)
-        return _heard(child, hearing, inlet, settings["seconds"])
-    finally:
-        os.close(hearing)
-        if child:
-            _end(child)
-
-
-def _be_a_child(function: Callable[..., Any], size: int, inlet: int, saying: int, memory: int, monitor: int) -> None:
+def _be_a_child(functions: Sequence[Callable[..., Any]], link: int, worker: int) -> NoReturn:
     """Read the arguments, call the function, say what it returned, and end, whatever happens."""
     try:
-        _end_with(monitor)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raw_pickled = _read(inlet, size)
-        if len(raw_pickled) < size:
-            return
-        os.close(inlet)
-        _write(saying, _HAS_READ)
-        _limit_memory(memory)
-        _reseed()
-        said = to_json(function(*pickle.loads(raw_pickled)))
-        _write(saying, REPLY.pack(len(said)) + said)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _lead_a_group(0)
+        _end_with(worker)
+        place, size = REQUEST.unpack(_read(link, REQUEST.size))
+        raw_pickled = _read(link, size)
+        if len(raw_pickled) == size:
+            _write(link, HAS_READ)
+            _reseed()
+            said = to_json(functions[place](*pickle.loads(raw_pickled)))
+            _write(link, REPLY.pack(len(said)) + said)
     finally:
         os._exit(0)
 
 
-def _is_answered_here(functions: Sequence[Callable[..., Any]], inlet: int, outlet: int, settings: dict[str, Any]) -> bool:
+def _is_answered_here(functions: Sequence[Callable[..., Any]], inlet: int, outlet: int) -> bool:
     """Reply to the next request, if there is one, where there are no children; who waits too long ends us."""
     head = _read(inlet, REQUEST.size)
     if not head:
@@ -238,59 +244,43 @@ def _is_answered_here(functions: Sequence[Callable[..., Any]], inlet: int, outle
     return True
 
 
-def _heard(child: int, hearing: int, inlet: int, seconds: float) -> bytes | None:
-    """What a child says before its time is over; its time starts when it has read its arguments."""
-    said, ends = bytearray(), None
-    while (reply := _reply_in(said)) is None and len(said) <= len(_HAS_READ) + REPLY.size + LONGEST:
-        left = _TICK if ends is None else min(_TICK, ends - time.monotonic())
-        if left < 0:
-            break
-        is_dead = _is_dead(child)
-        ready, _, _ = select.select([hearing] if ends is None else [hearing, inlet], [], [], 0 if is_dead else left)
-        if inlet in ready:
-            raise SystemExit  # no request comes before the reply: whoever started us is gone
-        if hearing not in ready:
-            if is_dead:
-                break
-            continue
-        piece = os.read(hearing, 1 << 16)
-        if not piece:
-            break
-        said += piece
-        ends = ends or time.monotonic() + seconds
-    if ends is None:
-        raise SystemExit  # the rest of its arguments lies in the pipe
-    return reply
-
-
-def _reply_in(said: bytearray) -> bytes | None:
-    """The reply, if all of it is there."""
-    start = len(_HAS_READ) + REPLY.size
-    if len(said) < start:
+def _next_socket(control: socket.socket) -> socket.socket | None:
+    """The socket that the caller sends next; None where it has no more."""
+    _, handles, _, _ = socket.recv_fds(control, 1, 1)
+    if not handles:
         return None
-    (length,) = REPLY.unpack_from(said, len(_HAS_READ))
-    return bytes(said[start : start + length]) if 0 <= length <= min(LONGEST, len(said) - start) else None
+    os.set_inheritable(handles[0], False)
+    return socket.socket(fileno=handles[0])
 
 
-def _is_dead(child: int) -> bool:
-    """Whether a child has ended, without laying it to rest: until then its number is nobody else's."""
-    return hasattr(os, "waitid") and os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+def _hang_up(link: socket.socket | None) -> None:
+    """End what can be said by a socket, by whoever still holds it."""
+    if link is not None:
+        with suppress(OSError):
+            link.shutdown(socket.SHUT_RDWR)
 
 
-def _end(process: int) -> None:
-    """End a process of ours, and all of its group if it leads one."""
-    with suppress(OSError):
-        os.killpg(process, signal.SIGKILL)
-    with suppress(OSError):
-        os.kill(process, signal.SIGKILL)
-    with suppress(OSError):
-        os.waitpid(process, 0)
+def _drain(pipe: int) -> None:
+    """Forget what lies in a pipe."""
+    with suppress(BlockingIOError):
+        while os.read(pipe, 1 << 12):
+            pass
 
 
-def _end_all(monitor: int) -> None:
-    """End a monitor, what it watches, and this process."""
-    _end(monitor)
-    os._exit(0)
+def _end(child: int) -> None:
+    """End a child, if there is one, and all of its group, without a look at how it ended."""
+    if child:
+        for kill in (os.killpg, os.kill):
+            with suppress(OSError):
+                kill(child, signal.SIGKILL)
+        _lay_to_rest(child, 0)
+
+
+def _lay_to_rest(child: int, options: int) -> None:
+    """Wait for a child, -1 for all of them, and let go of its number; os.waitpid would tell how it ended."""
+    assert _LIBC is not None
+    while (gone := _LIBC.waitpid(child, None, options)) > 0 or (gone < 0 and ctypes.get_errno() == errno.EINTR):
+        pass
 
 
 def _lead_a_group(process: int) -> None:
@@ -299,25 +289,19 @@ def _lead_a_group(process: int) -> None:
         os.setpgid(process, process)
 
 
-def _hold_termination(is_held: bool) -> None:
-    """Let a request to terminate wait, or no more: none must come between a fork and the note of whom to end."""
-    signal.pthread_sigmask(signal.SIG_BLOCK if is_held else signal.SIG_UNBLOCK, [signal.SIGTERM])
-
-
 def _end_with(parent: int) -> None:
     """End this process when the one that forked it is gone, where the system offers that (Linux)."""
-    if sys.platform == "linux":
-        with suppress(AttributeError, OSError):
-            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    if sys.platform == "linux" and _CONTROL_PROCESS is not None:
+        _CONTROL_PROCESS(_DEATH_SIGNAL, _KILL)
     if os.getppid() != parent:
         os._exit(0)
 
 
 def _reseed() -> None:
     """Give the global random generators a state of their own."""
-    random.seed()
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()
+    for module in ("random", "numpy.random"):
+        if module in sys.modules:
+            sys.modules[module].seed()
 
 
 def _limit_memory(memory: int) -> None:
@@ -354,13 +338,12 @@ def _write(sink: int, message: bytes) -> None:
         left = left[os.write(sink, left) :]
 
 
-def _stop(*_: object) -> None:
-    raise SystemExit
+def _ignored(*_: object) -> None:
+    """Do nothing about a signal, whose number goes into a pipe."""
 
 
 if __name__ == "__main__":
     try:
-        signal.signal(signal.SIGTERM, _stop)
         main()
     finally:
         os._exit(0)

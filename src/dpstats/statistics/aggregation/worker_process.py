@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Timer
-from typing import IO, Any
+from threading import Lock, Timer
+from typing import IO, Any, Protocol
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.statistics.aggregation import worker
@@ -20,13 +21,17 @@ from dpstats.statistics.aggregation import worker
 START_SECONDS = 120.0
 """How long a worker may take to load the functions."""
 GRACE = 5.0
-"""Seconds after which a worker that has not ended a child in time is ended itself."""
+"""Seconds after which a process that should have ended, or begun, is ended by force."""
 _SINGLE = ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMEXPR_NUM", "BLIS_NUM", "RAYON_NUM", "VECLIB_MAXIMUM", "POLARS_MAX")
 _LIMIT_FILE = Path("/sys/fs/cgroup/memory.max")
+_UNLOADABLE = (
+    "the function could not be loaded in a worker process: let it import what it needs from installed packages or from"
+    " files on sys.path, or pass workers=0 to run it in this process."
+)
 
 
 class WorkerGoneError(Exception):
-    """A worker ended without a reply; somebody else must answer the next piece."""
+    """A worker is gone and has not called the function; somebody else must answer the piece."""
 
 
 @dataclass(frozen=True)
@@ -43,83 +48,115 @@ class WorkerTerms:
     """One for all workers: in which order a set lists its texts must not depend on who had time for a piece."""
 
 
-class WorkerProcess:
-    """One worker, by its pipes. It is closed once, by `close`, which may be called from another thread."""
+class Worker(Protocol):
+    """Whoever answers one piece after the other."""
+
+    def ask(self, function: int, raw_pickled: bytes, patience: float) -> bytes | None:
+        """What a function, by its number, makes of pickled arguments; None where that is no answer.
+
+        Raises WorkerGoneError where it has not been called after `patience` seconds, and never after it has.
+        """
+
+    def stop(self) -> None:
+        """Tell the worker to end, and its child with it; may be called while another thread asks."""
+
+    def close(self) -> None:
+        """Stop the worker and let go of what leads to it."""
+
+
+class WorkerSource(Protocol):
+    """Where workers come from. It is closed once, by `close`, which may be called from another thread."""
+
+    def hire(self, modules: Sequence[str]) -> Worker:
+        """A new worker, which has loaded the functions, and `modules` too, because pieces will need them."""
+
+    def close(self) -> None:
+        """Hand out no more workers."""
+
+
+class SeparatePrograms:
+    """Workers that run as a program each and call the functions themselves: the way where there is no fork."""
+
+    def __init__(self, terms: WorkerTerms) -> None:
+        self._terms = terms
+        self._lock = Lock()
+        self._is_closed = False
+        self._loading: set[PipedWorker] = set()
+
+    def hire(self, modules: Sequence[str]) -> Worker:
+        """A new program that has loaded the functions."""
+        with self._lock:
+            if self._is_closed:
+                raise WorkerGoneError
+            process = PipedWorker(self._terms)
+            self._loading.add(process)
+        try:
+            process.load(self._terms, modules)
+        except BaseException:
+            process.close()
+            raise
+        finally:
+            with self._lock:
+                self._loading.discard(process)
+        return process
+
+    def close(self) -> None:
+        """Start no more programs, and end those that are loading."""
+        with self._lock:
+            self._is_closed = True
+            loading = list(self._loading)
+        for process in loading:
+            process.stop()
+
+
+class PipedWorker:
+    """One worker, by its pipes."""
 
     def __init__(self, terms: WorkerTerms) -> None:
         self._seconds = terms.seconds
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(Path(worker.__file__))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(os.environ, terms.hash_seed),
-            start_new_session=True,  # Ctrl-C at the terminal is for us; we end the workers
-        )
+        self._is_spent = False
+        self._process = start_program(terms, subprocess.PIPE, subprocess.PIPE)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._requests: IO[bytes] = self._process.stdin
         self._replies: IO[bytes] = self._process.stdout
 
     def load(self, terms: WorkerTerms, modules: Sequence[str]) -> None:
-        """Send the functions, and wait until they are loaded; `modules` are imported too, because pieces will need them."""
-        settings = {"path": list(map(str, sys.path)), "seconds": terms.seconds, "memory": terms.memory, "modules": list(modules)}
-        spoken = json.dumps(settings).encode("ascii")
-        with self._ended_after(START_SECONDS), suppress(OSError, WorkerGoneError):
-            for message in (spoken, terms.shipment):
-                self._requests.write(worker.REPLY.pack(len(message)))
-                self._requests.write(message)
-            self._requests.flush()
-            if self._read(1) == worker.READY:
-                return
-        raise InvalidParameterError(
-            "the function could not be loaded in a worker process: let it import what it needs from installed packages or from"
-            " files on sys.path, or pass workers=0 to run it in this process."
-        )
+        """Send the functions, and wait until they are loaded."""
+        with self._ended_after(START_SECONDS):
+            load(self._send, self._replies.read, terms, modules, forks=False)
 
-    def ask(self, function: int, raw_pickled: bytes) -> bytes | None:
-        """What a function, by its number, makes of pickled arguments; None where that is no answer."""
-        try:
-            self._requests.write(worker.REQUEST.pack(function, len(raw_pickled)))
-            self._requests.write(raw_pickled)
-            self._requests.flush()
-        except (OSError, ValueError):
-            raise WorkerGoneError from None
-        with self._ended_after(self._seconds + GRACE if worker.FORKS else self._seconds):
-            (length,) = worker.REPLY.unpack(self._read(worker.REPLY.size))
-            if not worker.FORKS and length == worker.NO_ANSWER:
-                raise WorkerGoneError  # its state may be that of a call that failed
-            return self._read(length) if 0 <= length <= worker.LONGEST else None
+    def ask(self, function: int, raw_pickled: bytes, patience: float) -> bytes | None:
+        """What a function makes of a piece; see `Worker`. Who got no answer asks this worker no more."""
+        if self._is_spent:
+            raise WorkerGoneError
+        with self._ended_after(self._seconds), suppress(OSError, ValueError, struct.error):
+            self._send(worker.REQUEST.pack(function, len(raw_pickled)) + raw_pickled)
+            (length,) = worker.REPLY.unpack(self._replies.read(worker.REPLY.size))
+            if 0 <= length <= worker.LONGEST:
+                return self._replies.read(length)
+        self._is_spent = True  # its state may be that of a call that failed
+        return None
 
     def stop(self) -> None:
-        """Tell the worker to end, and its child with it; may be called while another thread asks."""
-        with suppress(OSError):
-            self._process.terminate()
-        try:
-            self._process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """End the program."""
+        self._process.kill()
+        self._process.wait()
 
     def close(self) -> None:
-        """Stop the worker and let go of its pipes."""
+        """End the program and let go of its pipes."""
         self.stop()
         for pipe in (self._requests, self._replies):
             with suppress(OSError, ValueError):
                 pipe.close()
 
-    def _read(self, size: int) -> bytes:
-        try:
-            message = self._replies.read(size)
-        except (OSError, ValueError):
-            message = b""
-        if len(message) < size:
-            raise WorkerGoneError
-        return message
+    def _send(self, message: bytes) -> None:
+        self._requests.write(message)
+        self._requests.flush()
 
     @contextmanager
     def _ended_after(self, seconds: float) -> Iterator[None]:
-        """Stop the worker if what is done here takes longer; told and not killed, it ends what it forked with itself."""
+        """Stop the worker if what is done here takes longer."""
         if math.isinf(seconds):
             yield
             return
@@ -130,6 +167,32 @@ class WorkerProcess:
             yield
         finally:
             timer.cancel()
+
+
+def start_program(terms: WorkerTerms, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
+    """Start the program of workers."""
+    return subprocess.Popen(
+        [sys.executable, "-P", str(Path(worker.__file__))],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        env=_environment(os.environ, terms.hash_seed),
+        start_new_session=True,  # Ctrl-C at the terminal is for us; we end the workers
+    )
+
+
+def load(
+    send: Callable[[bytes], object], read: Callable[[int], bytes], terms: WorkerTerms, modules: Sequence[str], *, forks: bool
+) -> None:
+    """Send a program that was started its settings and the functions, and wait until they are loaded."""
+    settings = {"path": list(map(str, sys.path)), "memory": terms.memory, "modules": list(modules), "forks": forks}
+    with suppress(OSError, ValueError):
+        for message in (json.dumps(settings).encode("ascii"), terms.shipment):
+            send(worker.REPLY.pack(len(message)))
+            send(message)
+        if read(1) == worker.READY:
+            return
+    raise InvalidParameterError(_UNLOADABLE)
 
 
 def memory_share(workers: int) -> int:

@@ -41,7 +41,7 @@ CERTAIN = 19
 def cells_of(raw_magnitudes: NDArray[np.float64]) -> NDArray[np.int64]:
     """The cell of each magnitude, from 0; those beyond the line count at its ends, zeros must not be among them."""
     mantissas, exponents = np.frexp(np.minimum(raw_magnitudes, np.finfo(np.float64).max))
-    quarters = np.searchsorted(QUARTERS, mantissas, side="right")
+    quarters = np.sum([mantissas >= quarter for quarter in QUARTERS], axis=0)
     raw_cells: NDArray[np.int64] = 4 * (exponents.astype(np.int64) - 1 - FINEST_OCTAVE) + quarters
     return np.clip(raw_cells, 0, CELLS - 1)
 

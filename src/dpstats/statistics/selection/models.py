@@ -22,6 +22,8 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 FOLDS = 5
 LEAST_ROWS = 2 * FOLDS
 SEED = 0
+_ROUNDED = 1 + 1e-9
+"""Far more than sums of errors can be off by rounding."""
 MARK = 0.5
 """An outcome above this is a mark of 1, for models of marks."""
 
@@ -75,26 +77,36 @@ def checked_estimators(given: object) -> Estimators:
 
 
 def best_model(raw_rows: Floats, estimators: Estimators) -> str | None:
-    """The name of the model with the least error on unseen rows, the first of equals; None where no model can be fitted."""
+    """The name of the model with the least error on unseen rows, the first of equals; None where no model can be fitted.
+
+    Squared errors only add up: the model with the least sum so far predicts its next fold, until none that is left can win.
+    """
     if len(raw_rows) < LEAST_ROWS or not np.isfinite(raw_rows).all():
         return None
-    errors = {name: _unseen_error(raw_rows, estimator) for name, estimator in estimators.items()}
+    raw_misses: dict[str, list[Floats]] = {name: [] for name in estimators}
+    sums, errors = dict.fromkeys(estimators, 0.0), dict.fromkeys(estimators, math.inf)
+    least = math.inf
+    while sums and sums[name := min(sums, key=lambda each: sums[each])] <= least * _ROUNDED:
+        raw_misses[name].append(_fold_misses(raw_rows, len(raw_misses[name]), estimators[name]))
+        total = sums.pop(name) + float(raw_misses[name][-1].sum())
+        if math.isfinite(total) and len(raw_misses[name]) < FOLDS:
+            sums[name] = total
+        elif math.isfinite(total):
+            errors[name], least = float(np.concatenate(raw_misses[name]).mean()), min(least, total)
     best = min(errors, key=lambda name: errors[name])
     return best if math.isfinite(errors[best]) else None
 
 
-def _unseen_error(raw_rows: Floats, estimator: Any) -> float:
-    """The mean squared error over all folds; infinite where the model fails on one."""
-    folds = np.arange(len(raw_rows)) % FOLDS
+def _fold_misses(raw_rows: Floats, fold: int, estimator: Any) -> Floats:
+    """The squared errors on a fold; infinite where the model fails on it."""
+    unseen = np.arange(len(raw_rows)) % FOLDS == fold
     try:
-        misses = [_fold_error(raw_rows[folds != fold], raw_rows[folds == fold], estimator) for fold in range(FOLDS)]
+        return _squared_errors(raw_rows[~unseen], raw_rows[unseen], estimator)
     except Exception:  # a model that cannot be fitted to these rows does not win them
-        return math.inf
-    error = float(np.concatenate(misses).mean())
-    return error if math.isfinite(error) else math.inf
+        return np.array([math.inf])
 
 
-def _fold_error(raw_seen: Floats, raw_unseen: Floats, estimator: Any) -> Floats:
+def _squared_errors(raw_seen: Floats, raw_unseen: Floats, estimator: Any) -> Floats:
     from sklearn.base import clone, is_classifier
 
     model = clone(estimator)

@@ -10,10 +10,13 @@ Pareto law. Only released places enter, so no claim depends on it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpstats.foundations.rounding import nearest_float
 from dpstats.statistics.universal.decimals import DIGITS, decade_and_mantissa, float_of, fraction_of, ordinals_of
@@ -44,15 +47,63 @@ def flat_up_to(octaves: int) -> dict[int, Fraction]:
     return {exponent: Fraction(_EMPHASIS, 8 ** max(0, -exponent, exponent - octaves)) for exponent in range(-3, octaves + 12)}
 
 
+@dataclass(frozen=True)
+class Shells:
+    """Shells above (or below) the lattice point `place`, one beyond the other: where each ends, and its mass.
+
+    The first of them is the place itself, and ends with it. They are cut to [low, high) of the line, stretched by `factor`.
+    """
+
+    low: int
+    high: int
+    place: int
+    upward: bool
+    reaches: Sequence[float]
+    weights: Sequence[tuple[int, int]]
+    """In units of the whole of [low, high), as ratios; that of the place comes first."""
+    overlapping: bool
+    """Whether a shell has the lattice point at which the one before it ends."""
+    factor: int = 1
+
+    def ends(self) -> NDArray[np.float64]:
+        """About where the shells end: the place, and the numbers at public distances from it."""
+        here = float_of(self.place)
+        with np.errstate(over="ignore"):  # infinite values have the outermost lattice points
+            return np.append(here, here + np.array(self.reaches) * (1 if self.upward else -1))
+
+    def stretches(self, starts: list[int], ends: list[int]) -> list[Stretch]:
+        """The shells, given where the spans of the lattice points at which they end start and end themselves."""
+        inner, outer = (starts, ends) if self.upward else (ends, starts)
+        near = inner[:1] + (inner if self.overlapping else outer)[:-1]
+        low, high, factor = self.low, self.high, self.factor
+        bounds = zip(near, outer, strict=True) if self.upward else zip(outer, near, strict=True)
+        cut = [(max(start * factor, low), min(end * factor, high)) for start, end in bounds]
+        return [
+            Stretch(start, end, boost)
+            for (start, end), (numerator, denominator) in zip(cut, self.weights, strict=True)
+            if start < end and (boost := (high - low) * numerator // ((end - start) * denominator))
+        ]
+
+
+def stretches_of(shells: Sequence[Shells]) -> list[list[Stretch]]:
+    """The stretches of each, without those that would have a boost below 1; all lattice points are looked up at once."""
+    if not shells:
+        return []
+    ends = [each.ends() for each in shells]
+    starts, stops = MIXED.spans(ordinals_of(np.concatenate(ends)))
+    begins = itertools.accumulate((len(each) for each in ends), initial=0)
+    pairs = zip(shells, itertools.pairwise(begins), strict=True)
+    return [each.stretches(starts[begin:end], stops[begin:end]) for each, (begin, end) in pairs]
+
+
 def tied_at(low: int, high: int, place: int) -> list[Stretch]:
     """Further mass within [low, high) on a lattice point where rows may well be tied: one of few digits."""
     if not place or decade_and_mantissa(abs(place))[1] % _FEW_DIGITS:
         return []
-    start, mass = MIXED.span(place)
-    return _within(low, high, [(start, start + mass, Fraction(_EMPHASIS, 2))])
+    return stretches_of([Shells(low, high, place, True, (), [(_EMPHASIS, 2)], overlapping=True)])[0]
 
 
-def stretches_beside(
+def shells_beside(
     low: int,
     high: int,
     factor: int,
@@ -61,66 +112,43 @@ def stretches_beside(
     upward: bool,
     weights: Mapping[int, Fraction] = STEEP,
     place_weight: Fraction = _PLACE_WEIGHT,
-) -> list[Stretch]:
-    """Stretches within [low, high) of the line, stretched by `factor`, above (or below) the lattice point `place`."""
-    start, mass = MIXED.span(place)
-    inner = start, start + mass
-    shells = [(*inner, place_weight)]
-    if scale > 0:
-        reaches = [nearest_float(scale * Fraction(2) ** exponent) for exponent in weights]
-        for outer, weight in zip(_spans_beside(place, reaches, upward), weights.values(), strict=True):
-            shells.append((inner[0], outer[1], weight) if upward else (outer[0], inner[1], weight))
-            inner = outer
-    return _within(low, high, [(start * factor, end * factor, weight) for start, end, weight in shells])
+) -> Shells:
+    """Shells at a known scale, within [low, high) of the line, above (or below) the lattice point `place`."""
+    nearest = nearest_float(scale)
+    reaches = [nearest * 2.0**exponent for exponent in weights] if scale else []
+    ratios = [weight.as_integer_ratio() for weight in (place_weight, *weights.values())][: 1 + len(reaches)]
+    return Shells(low, high, place, upward, reaches, ratios, overlapping=True, factor=factor)
 
 
-def shells_around(
-    low: int, high: int, place: int, upward: bool, likely: Fraction = Fraction(0), factor: int = 1
-) -> list[Stretch]:
-    """As `stretches_beside`, where no scale is known yet.
+def shells_around(low: int, high: int, place: int, upward: bool, likely: Fraction = Fraction(0), factor: int = 1) -> Shells:
+    """As `shells_beside`, where no scale is known yet.
 
     The place itself has some mass, and so has each shell, reaching twice as far as the one before, from far below the size of the
     place to far above it, and above 1: whatever the scale of the rows, it is likely enough. Shells further out than a `likely`
     scale, where there is one, have much less mass the further out they are, and those further in have less.
     """
-    start, mass = MIXED.span(place)
-    inner = start, start + mass
     magnitude = _magnitude(abs(fraction_of(place)) or Fraction(1))
-    exponents = range(magnitude - _FINER, max(magnitude, 0) + _COARSER)
-    reaches = [2.0 ** min(exponent, 1023) for exponent in exponents]
-    shells = [(*inner, Fraction(_EMPHASIS))]
-    for exponent, outer in zip(exponents, _spans_beside(place, reaches, upward), strict=True):
-        weight = _shell_weight(abs(exponent - magnitude), exponent - _magnitude(likely) if likely else 0)
-        shells.append((inner[1], outer[1], weight) if upward else (outer[0], inner[0], weight))
-        inner = outer
-    return _within(low, high, [(start * factor, end * factor, weight) for start, end, weight in shells])
+    reaches = [2.0 ** min(exponent, 1023) for exponent in _shell_exponents(magnitude)]
+    weights = _shell_weights(magnitude, _magnitude(likely) if likely else None)
+    return Shells(low, high, place, upward, reaches, weights, overlapping=False, factor=factor)
 
 
-@functools.cache
-def _shell_weight(octaves: int, beyond_likely: int) -> Fraction:
-    """The mass of a shell whose reach is so many octaves from the size of the place, and from a likely scale."""
-    unlikely = min(8 ** max(0, beyond_likely) * 2 ** max(0, -beyond_likely), _MOST_UNLIKELY)
-    return Fraction(_EMPHASIS * _USUAL_OCTAVES**2, (_USUAL_OCTAVES + octaves) ** 2 * unlikely)
+@functools.lru_cache(maxsize=256)
+def _shell_weights(magnitude: int, likely: int | None) -> list[tuple[int, int]]:
+    """The masses of a place of this size and of the shells around it; `likely` is the size of a likely scale."""
+    weights = [(_EMPHASIS, 1)]
+    for exponent in _shell_exponents(magnitude):
+        beyond = 0 if likely is None else exponent - likely
+        unlikely = min(8 ** max(0, beyond) * 2 ** max(0, -beyond), _MOST_UNLIKELY)
+        weights.append((_EMPHASIS * _USUAL_OCTAVES**2, (_USUAL_OCTAVES + abs(exponent - magnitude)) ** 2 * unlikely))
+    return weights
 
 
-def _within(low: int, high: int, shells: Iterable[tuple[int, int, Fraction]]) -> list[Stretch]:
-    """Stretches cut to [low, high) whose further mass is a weight times that of [low, high); none with a boost below 1."""
-    stretches = []
-    for start, end, weight in shells:
-        start, end = max(start, low), min(end, high)
-        numerator, denominator = weight.as_integer_ratio()
-        if start < end and (boost := (high - low) * numerator // ((end - start) * denominator)):
-            stretches.append(Stretch(start, end, boost))
-    return stretches
+def _shell_exponents(magnitude: int) -> range:
+    """The exponents of 2 of the reaches of shells around a place of this size."""
+    return range(magnitude - _FINER, max(magnitude, 0) + _COARSER)
 
 
 def _magnitude(size: Fraction) -> int:
     """The exponent of 2 of a positive number, or one more."""
     return size.numerator.bit_length() - size.denominator.bit_length()
-
-
-def _spans_beside(place: int, reaches: Sequence[float], upward: bool) -> list[tuple[int, int]]:
-    """The spans of the lattice points at public distances from a place."""
-    with np.errstate(over="ignore"):  # infinite values have the outermost lattice points
-        values = float_of(place) + np.array(reaches) * (1 if upward else -1)
-    return MIXED.spans(ordinals_of(values))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -61,26 +61,31 @@ def _magnitude(decade: int, mantissa: int) -> int:
 
 def ordinals_of(values: NDArray[Any]) -> NDArray[np.int64]:
     """`ordinal_of` for many numbers at once: in double-doubles where those settle it beyond doubt, one by one elsewhere."""
-    ordinals = np.zeros(len(values), dtype=np.int64)
-    settled = np.zeros(len(values), dtype=bool)
-    if values.dtype.kind in "iu":
-        settled = (values < 10**DIGITS) & (values > -(10**DIGITS))
-        sizes = np.abs(values[settled].astype(np.int64))
-        decades = np.searchsorted(_INTEGER_POWERS, sizes, side="right") - 1
-        mantissas = np.where(sizes, sizes * _INTEGER_POWERS[DIGITS - 1 - np.maximum(decades, 0)], 0)
-        ordinals[settled] = _signed_ordinals(values[settled] < 0, decades, mantissas)
-    elif values.dtype == np.float64:
+    if len(values) > _BLOCK:
+        return np.concatenate([ordinals_of(values[begin : begin + _BLOCK]) for begin in range(0, len(values), _BLOCK)])
+    if values.dtype == np.float64:
         sizes = np.abs(values)
         settled = (sizes > _SMALLEST_QUICK) & (sizes < _LARGEST_QUICK)
-        decades = np.floor(np.log10(sizes[settled])).astype(np.int64)
-        mantissas, sure = _quick_mantissas(sizes[settled], decades)
-        ordinals[settled] = _signed_ordinals(values[settled] < 0, decades, mantissas)
-        settled[settled] = sure
-    for place in np.flatnonzero(~settled).tolist():
-        ordinals[place] = ordinal_of(values[place])
+        sizes = np.where(settled, sizes, 1.5)
+        decades = np.floor(np.log10(sizes)).astype(np.int64)
+        mantissas, sure = _quick_mantissas(sizes, decades)
+        settled &= sure
+    elif values.dtype.kind in "iu":
+        settled = (values < 10**DIGITS) & (values > -(10**DIGITS))
+        whole = np.abs(np.where(settled, values, 0).astype(np.int64))
+        decades = np.searchsorted(_INTEGER_POWERS, whole, side="right") - 1
+        mantissas = np.where(whole, whole * _INTEGER_POWERS[DIGITS - 1 - np.maximum(decades, 0)], 0)
+    else:
+        return np.array([ordinal_of(value) for value in values], dtype=np.int64)
+    ordinals = _signed_ordinals(values < 0, decades, mantissas)
+    if not settled.all():
+        for place in np.flatnonzero(~settled).tolist():
+            ordinals[place] = ordinal_of(values[place])
     return ordinals
 
 
+_BLOCK = 4096
+"""Numbers that are mapped together, so that they stay in the processor's cache."""
 _INTEGER_POWERS = 10 ** np.arange(DIGITS, dtype=np.int64)
 _SMALLEST_QUICK, _LARGEST_QUICK = 1e-250, 1e250
 _POWERS = [Fraction(10) ** (DIGITS - 1 - decade) for decade in range(-251, 252)]
@@ -122,12 +127,20 @@ class LatticeGroups(NamedTuple):
     raw_counts: NDArray[np.int64]
 
 
-def lattice_groups(window: OrderWindow) -> LatticeGroups:
-    """The window's rows by lattice point. Only the outermost groups can have further rows outside the window."""
-    ordinals = ordinals_of(window.raw_values)
-    firsts = np.flatnonzero(np.concatenate([[True], ordinals[1:] != ordinals[:-1]])[: len(ordinals)])
-    raw_counts = np.add.reduceat(window.raw_counts, firsts) if len(firsts) else window.raw_counts
-    return LatticeGroups(ordinals[firsts], raw_counts)
+def lattice_groups(windows: Sequence[OrderWindow]) -> list[LatticeGroups]:
+    """The rows of each window by lattice point. Only the outermost groups of one can have further rows outside the window."""
+    ordinals = ordinals_of(np.concatenate([window.raw_values for window in windows]))
+    ends = np.cumsum([len(window.raw_values) for window in windows])
+    return [_grouped(each, window.raw_counts) for each, window in zip(np.split(ordinals, ends[:-1]), windows, strict=True)]
+
+
+def _grouped(ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64]) -> LatticeGroups:
+    """Ascending ordinals, each of them once."""
+    differs = ordinals[1:] != ordinals[:-1]
+    if differs.all():
+        return LatticeGroups(ordinals, raw_counts)
+    firsts = np.append(0, 1 + np.flatnonzero(differs))
+    return LatticeGroups(ordinals[firsts], np.add.reduceat(raw_counts, firsts))
 
 
 def decade_and_mantissa(magnitude: int) -> tuple[int, int]:

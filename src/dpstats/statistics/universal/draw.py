@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource, random_below
-from dpstats.foundations.rounding import exp_bounds, exp_sequence_bounds
+from dpstats.foundations.rounding import exp_bounds, exp_float, exp_sequence_bounds
 from dpstats.mechanisms.exponential import QuickWeights, WeightBounds, choose
 from dpstats.statistics.universal.line import MASS_ERROR, UNIT_ROUNDOFF, CutLine, Piece
 
@@ -89,28 +89,33 @@ def quick_weights(cut: CutLine, loss: RankLoss) -> QuickWeights:
     over, clipped_over = np.searchsorted(below, [loss.first_over, loss.first_clipped], side="left").tolist()
     clipped_under, under = np.searchsorted(up_to, [loss.last_clipped, loss.last_under], side="right").tolist()
     raw_over, raw_under = below[over:clipped_over] - loss.first_over, loss.last_under - up_to[clipped_under:under]
-    clipped = _float_exp(loss.clip)
+    clipped = _exp_of_clip(loss.clip)
     factors = np.full(len(below), clipped)
     factors[under:over] = 1
     factors[over:clipped_over] = _factors(loss.first_over - loss.target, loss.slope_over, loss.clip, raw_over)
     factors[clipped_under:under] = _factors(loss.target - loss.last_under, loss.slope_under, loss.clip, raw_under)
     factors[cut.hidden] = clipped
-    return QuickWeights(cut.masses * factors[cut.places], MASS_ERROR + _FACTOR_ERROR + UNIT_ROUNDOFF)
+    weights = np.concatenate([cut.masses * factors, cut.boosted_masses * factors[cut.boosted_places]])
+    return QuickWeights(weights, MASS_ERROR + _FACTOR_ERROR + UNIT_ROUNDOFF)
+
+
+_exp_of_clip = functools.lru_cache(maxsize=64)(exp_float)
 
 
 _FACTOR_ERROR = 8 * UNIT_ROUNDOFF
 
 
 def _factors(nearest: Fraction, slope: Fraction, clip: Fraction, raw_steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """exp(-slope * (nearest + steps)) for whole numbers of steps, if it is at least exp(-clip); within _FACTOR_ERROR."""
+    """exp(-slope * (nearest + steps)) for whole numbers of steps in order, if it is at least exp(-clip); within _FACTOR_ERROR."""
     if not len(raw_steps):
         return np.ones(0)
-    raw_skipped = int(raw_steps.min())  # all pieces may lie far to one side
-    raw_steps = raw_steps - raw_skipped
-    digits = (int(raw_steps.max()).bit_length() + 1) // 2
+    raw_skipped, raw_most = sorted((int(raw_steps[0]), int(raw_steps[-1])))  # all pieces may lie far to one side
+    if raw_skipped:
+        raw_steps = raw_steps - raw_skipped
+    digits = ((raw_most - raw_skipped).bit_length() + 1) // 2
     few, many = _powers(slope, digits, clip)
     powers: NDArray[np.float64] = many[raw_steps >> digits] * few[raw_steps & ((1 << digits) - 1)]
-    return _float_exp(slope * (nearest + raw_skipped)) * powers
+    return exp_float(slope * (nearest + raw_skipped)) * powers
 
 
 @functools.lru_cache(maxsize=64)
@@ -119,12 +124,6 @@ def _powers(slope: Fraction, digits: int, clip: Fraction) -> list[NDArray[np.flo
     bits, count = _float_bits(clip), 1 << digits
     sequences = [exp_sequence_bounds(Fraction(0), step, count, bits) for step in (slope, slope * count)]
     return [np.array([_float(bounds, bits) for bounds in zip(*sequence, strict=True)]) for sequence in sequences]
-
-
-def _float_exp(exponent: Fraction) -> float:
-    """exp(-exponent) for exponent >= 0."""
-    bits = _float_bits(exponent)
-    return _float(exp_bounds(exponent, bits), bits)
 
 
 def _float_bits(exponent: Fraction) -> int:

@@ -19,10 +19,9 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from dpstats.foundations.summaries import WindowRequest
-from dpstats.statistics.universal.beside import TIED_WEIGHT, stretches_beside
+from dpstats.statistics.universal.beside import TIED_WEIGHT, shells_beside
 from dpstats.statistics.universal.draw import CLIP, RankLoss
-from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
+from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
 
 LEAST_CLIP, MOST_CLIP, FEW_ROWS = Fraction(14), CLIP, 400
 """Nats that a draw can lose at most: the fewest that keep it near its rows, or as many as so few rows have."""
@@ -33,6 +32,8 @@ INWARD_SHARE = Fraction(65, 100)
 """How much steeper an end's draw is inward: an interval that is too long does less harm than one that is too short."""
 CAUTION = 0.8
 """The share of the admissible misses that is aimed at."""
+_PRECISION = 1e-4
+"""How much further than needed an interval may reach because a number of rows is not computed more closely."""
 _STEPS = 100
 
 
@@ -56,19 +57,22 @@ class End:
     """A released distance at which there are many rows beyond the end."""
 
 
-@lru_cache(maxsize=4096)
 def rows_to_end(quantile: Fraction, rows: float, noise: float, epsilon: float, level: float) -> float:
     """How many rows beyond a released quantile its interval must reach; its end's draw spends `epsilon`, or is no draw at 0.
 
     The population's quantile has a rank that is about normal around quantile * rows; the place misses that by its own noise, and
     the end's draw misses its target: inward less often than outward, by an exponential law on either side.
     """
-    spread = math.sqrt(float(quantile * (1 - quantile)) * rows + noise)
+    return _rows_to_end(math.sqrt(float(quantile * (1 - quantile)) * rows + noise), epsilon, level)
+
+
+@lru_cache(maxsize=4096)
+def _rows_to_end(spread: float, epsilon: float, level: float) -> float:
     root = max(spread, 1e-9) * math.sqrt(2)
     misses = [miss / root for miss in _misses(epsilon)]
     aim = CAUTION * (1 - level) * len(misses)
     low, high = 0.0, 10 * spread + (20 / epsilon if epsilon else 0.0)
-    for _ in range(30):
+    while high - low > _PRECISION * high:
         middle = (low + high) / 2
         place = middle / root
         low, high = (middle, high) if sum([math.erfc(place + miss) for miss in misses]) > aim else (low, middle)
@@ -115,16 +119,15 @@ def draw_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], epsi
     for end in wanted:
         part = parts[below[end.released.place.start] + end.upward]
         by_part.setdefault(part, []).append(end)
-    return {end: _draw(order, part, end, epsilon / len(ends)) for part, ends in by_part.items() for end in ends}
+    draws = {end: _draw(part, end, epsilon / len(ends)) for part, ends in by_part.items() for end in ends}
+    return {end: place.ordinal for end, place in zip(draws, draw_in_parts(order, list(draws.values())), strict=True)}
 
 
-def _draw(order: Order, part: Part, end: End, epsilon: Fraction) -> int:
+def _draw(part: Part, end: End, epsilon: Fraction) -> Draw:
     """One end from the rows of its part; at the last of them where there are too few."""
     over, under = slopes_of(epsilon, end.upward)
     rows = min(end.rows, part.raw_last - part.raw_first)
     target = Fraction(part.raw_first + rows if end.upward else part.raw_last - rows)
     loss = RankLoss(target, over, under, clip_for(min(over, under)))
-    (window,) = order.column.order_windows([WindowRequest(target / max(order.raw_rows, 1), loss.margin())])
-    ordinal = end.released.place.ordinal
-    shells = stretches_beside(part.low, part.high, COINS, ordinal, end.scale, end.upward, place_weight=TIED_WEIGHT)
-    return draw_in_part(order, part, loss, window, shells).ordinal
+    place = end.released.place.ordinal
+    return Draw(part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=TIED_WEIGHT))

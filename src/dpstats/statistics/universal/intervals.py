@@ -15,19 +15,21 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from dpstats.accounting.groups import row_epsilon, steps_between
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.universal.beside import shells_around
 from dpstats.statistics.universal.decimals import float_of, fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.ends import End, Released, can_be_drawn, clip_for, draw_ends, rows_to_end
+from dpstats.statistics.universal.ends import End, Released, can_be_drawn, clip_for, draw_ends, rows_to_end, slopes_of
+from dpstats.statistics.universal.grain import grain_reach
 from dpstats.statistics.universal.limits import Share
-from dpstats.statistics.universal.many import draw_places
-from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_group, draw_in_part
+from dpstats.statistics.universal.many import draw_places, likely_windows
+from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_group, draw_in_parts
 from dpstats.statistics.universal.single import draw_quantile
 from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile
 
@@ -65,6 +67,7 @@ def draw_bounded(
 ) -> Bounded:
     """One quantile with the ends of its interval."""
     halves = steps_between(neighbors, 1)
+    expect_windows(column, _likely_windows(quantile, epsilon / halves))
     order = Order(column, rng)
     noisy_rows = _count_rows(order, epsilon / halves, rng)
     beyond = {upward: float((1 - quantile if upward else quantile) * noisy_rows) for upward in (False, True)}
@@ -82,7 +85,8 @@ def draw_bounded(
     group_slope = symmetric_slope(quantile, epsilon * GROUP_SHARE / halves, Neighbors.ADD_REMOVE)
     place = draw_in_group(order, ordinal, quantile * order.raw_rows, group_slope)
     released = Released(quantile, place, noise)
-    wanted = [End(released, upward, math.ceil(rows), draw_scale(order, place, upward, scale_epsilon)) for upward in sides]
+    scales = draw_scales(order, place, sides, scale_epsilon)
+    wanted = [End(released, upward, math.ceil(rows), scale) for upward, scale in zip(sides, scales, strict=True)]
     ends = {end.upward: ordinal for end, ordinal in draw_ends(order, [place], wanted, ends_epsilon).items()}
     return Bounded.around(ordinal, ends.get(False), ends.get(True))
 
@@ -101,6 +105,7 @@ def draw_several_bounded(
     Where quantiles lie close together, one of them serves as the end of another.
     """
     total = row_epsilon(epsilon, neighbors)
+    expect_windows(column, likely_windows(tuple(quantiles), total * (1 - ROWS_SHARE - ENDS.most), root_share))
     order = Order(column, rng)
     noisy_rows = _count_rows(order, total, rng)
     outer = min(quantiles[0], 1 - quantiles[-1])
@@ -181,14 +186,27 @@ class Layout:
         return float(abs(one - other)) * self.noisy_rows
 
 
-def draw_scale(order: Order, place: Place, upward: bool, epsilon: Fraction) -> Fraction:
-    """The distance from a place to a private median of the rows beyond it."""
-    part = side_of(order, place, upward)
+def draw_scales(order: Order, place: Place, sides: Sequence[bool], epsilon: Fraction) -> list[Fraction]:
+    """The distances from a place to a private median of the rows above it (True) and below it (False)."""
     slope = symmetric_slope(Fraction(1, 2), epsilon, Neighbors.ADD_REMOVE)
-    loss = RankLoss(Fraction(part.raw_first + part.raw_last, 2), slope, slope, clip_for(slope))
-    (window,) = order.column.order_windows([WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin())])
-    shells = shells_around(part.low, part.high, place.ordinal, upward, factor=COINS)
-    return abs(fraction_of(draw_in_part(order, part, loss, window, shells).ordinal) - fraction_of(place.ordinal))
+    draws = []
+    for upward in sides:
+        part = side_of(order, place, upward)
+        loss = RankLoss(Fraction(part.raw_first + part.raw_last, 2), slope, slope, clip_for(slope))
+        draws.append(Draw(part, loss, shells_around(part.low, part.high, place.ordinal, upward, factor=COINS)))
+    return [abs(fraction_of(typical.ordinal) - fraction_of(place.ordinal)) for typical in draw_in_parts(order, draws)]
+
+
+@lru_cache(maxsize=64)
+def _likely_windows(quantile: Fraction, epsilon: Fraction) -> list[WindowRequest]:
+    """The windows that the draws of a long column will ask for, with room for where the quantile is drawn, and its ends."""
+    slope = symmetric_slope(Fraction(1, 2), epsilon * SCALE.least, Neighbors.ADD_REMOVE)
+    over, under = slopes_of(epsilon * ENDS.least, upward=True)
+    clip = clip_for(min(over, under))
+    around = grain_reach(epsilon / 2) + 2 * RankLoss(quantile, over, under, clip).margin()
+    beside = around // 2 + RankLoss(quantile, slope, slope, clip_for(slope)).margin()
+    sides = [WindowRequest(share, beside) for share in (quantile / 2, (1 + quantile) / 2)]
+    return [WindowRequest(quantile, around), *sides]
 
 
 def side_of(order: Order, place: Place, upward: bool) -> Part:
@@ -198,8 +216,9 @@ def side_of(order: Order, place: Place, upward: bool) -> Part:
 
 def _scale(quantile: Fraction, places: dict[Fraction, Place], upward: bool) -> Fraction:
     """The distance from a released quantile to the next one in a direction, or in the other where it is the last."""
-    further = [other for other in places if (other > quantile if upward else other < quantile)] or [*places.keys() - {quantile}]
-    nearest = min(further, key=lambda other: abs(other - quantile))
+    quantiles = sorted(places)
+    index = quantiles.index(quantile)
+    nearest = quantiles[(index + 1 if index + 1 < len(quantiles) else index - 1) if upward else (index - 1 if index else 1)]
     return abs(fraction_of(places[nearest].ordinal) - fraction_of(places[quantile].ordinal))
 
 

@@ -16,15 +16,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
-from dpstats.statistics.universal.beside import flat_up_to, shells_around, stretches_beside, tied_at
+from dpstats.statistics.universal.beside import flat_up_to, shells_around, shells_beside, stretches_of, tied_at
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
 from dpstats.statistics.universal.line import CutLine, Stretch
@@ -143,14 +144,14 @@ class _LinePart:
     def pieces(self, loss: RankLoss) -> CutLine:
         """The part, cut where its rows lie; `loss` has its target among the ranks of all rows."""
         (window,) = self.line.column.order_windows([WindowRequest(loss.target / max(self.line.raw_rows, 1), loss.margin())])
-        ordinals, raw_counts = lattice_groups(window)
+        ((ordinals, raw_counts),) = lattice_groups([window])
         raw_ends = window.raw_below + np.cumsum(raw_counts)
         begin = int(np.searchsorted(raw_ends, self.raw_first, side="right"))
         end = int(np.searchsorted(raw_ends - raw_counts, self.raw_last, side="left"))
         raw_below = window.raw_below + int(raw_counts[:begin].sum())
         raw_up_to = raw_below + int(raw_counts[begin:end].sum())
         hidden_below, hidden_above = raw_below > self.raw_first, raw_up_to < self.raw_last
-        marks = MIXED.marks(ordinals[begin:end], raw_counts[begin:end])
+        marks = MIXED.marks(MIXED.offsets(ordinals[begin:end]), raw_counts[begin:end])
         return CutLine(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
 
     def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> int:
@@ -176,6 +177,7 @@ class _LinePart:
 
 def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
     """Draw them out of the epsilon of a whole statistic, for one row added or removed; `spent` says how much of it was used."""
+    expect_windows(column, _likely_windows(epsilon))
     line = _Line(column, rng)
     raw_rows = line.raw_rows
     rows_epsilon = epsilon * ROWS_SHARE
@@ -219,12 +221,13 @@ class _Look:
         noisy_nats = self.noisy_rows * self._epsilon
         scale_epsilon, reach_epsilon = (self._epsilon * share.of(noisy_nats) for share in (SCALE, REACH))
         self.spent += scale_epsilon + reach_epsilon
-        typical = part.median(scale_epsilon, SIDE_CLIP, shells_around(part.low, part.high, middle, self._upward, likely))
+        (around,) = stretches_of([shells_around(part.low, part.high, middle, self._upward, likely)])
+        typical = part.median(scale_epsilon, SIDE_CLIP, around)
         scale = abs(fraction_of(typical) - fraction_of(middle))
         weights = flat_up_to(_octaves_to_reach(noisy_nats * reach_epsilon / self._epsilon))
-        shells = stretches_beside(part.low, part.high, 1, middle, scale, self._upward, weights)
-        shells += tied_at(part.low, part.high, typical)
-        reach = abs(fraction_of(part.reach(self._upward, reach_epsilon, shells)) - fraction_of(middle))
+        (beside,) = stretches_of([shells_beside(part.low, part.high, 1, middle, scale, self._upward, weights)])
+        beside += tied_at(part.low, part.high, typical)
+        reach = abs(fraction_of(part.reach(self._upward, reach_epsilon, beside)) - fraction_of(middle))
         self.side = Side(self.noisy_rows, scale, reach, SAFE_NATS / reach_epsilon)
         return self.side
 
@@ -252,3 +255,16 @@ def _ranks_at(column: Column, ordinal: int) -> tuple[int, int]:
     cuts = [lowest_value_at(ordinal, column.dtype), lowest_value_at(ordinal + 1, column.dtype)]
     raw_below, raw_up_to = column.counts_below(cuts)
     return raw_below, column.count() if ordinal == HIGHEST_ORDINAL else raw_up_to  # infinite rows count as the highest decimal
+
+
+@lru_cache(maxsize=64)
+def _likely_windows(epsilon: Fraction) -> list[WindowRequest]:
+    """The windows that the draws of a long column will ask for, with room for where the middle is drawn."""
+    half = Fraction(1, 2)
+    middle, scale = (symmetric_slope(half, epsilon * share.least, Neighbors.ADD_REMOVE) for share in (MIDDLE, SCALE))
+    reach = epsilon * REACH.least * (1 - OUTWARD_SHARE)
+    around = RankLoss(half, middle, middle).margin()
+    beside = around // 2 + RankLoss(half, scale, scale, _clip_for(scale)).margin()
+    beyond = math.ceil(SAFE_NATS / (epsilon * REACH.least)) + RankLoss(half, reach, reach, _clip_for(reach)).margin()
+    sides = [WindowRequest(quantile, beside) for quantile in (half / 2, 1 - half / 2)]
+    return [WindowRequest(half, around), *sides, WindowRequest(Fraction(0), beyond), WindowRequest(Fraction(1), beyond)]

@@ -87,6 +87,18 @@ class Marks:
     def __len__(self) -> int:
         return len(self.raw_counts)
 
+    def between(self, begin: int, end: int) -> Marks:
+        """Those from number `begin` on and before number `end`."""
+        return Marks(
+            self.raw_counts[begin:end],
+            lambda index: self.span(begin + index),
+            self.lengths[begin:end],
+            self.gaps[begin : max(begin, end - 1)],
+            self.starts[begin:end],
+            self.ends[begin:end],
+            self.doubt,
+        )
+
     def pieces_at(self, positions: Sequence[int]) -> list[int]:
         """For each position the number of marks that start at or before it, plus the number that end at or before it: 2 i in the
         gap before mark i, 2 i + 1 inside it."""
@@ -118,43 +130,45 @@ class CutLine(Sequence[Piece]):
         count = len(marks)
         raw_ranks = np.repeat(np.cumsum(np.append(raw_below, marks.raw_counts)), 2)
         self.raw_below, self.raw_up_to = raw_ranks[:-1], raw_ranks[1:]
-        self.hidden = np.zeros(2 * count + 1, dtype=bool)
-        self.hidden[0] |= hidden_below
-        self.hidden[-1] |= hidden_above
+        self.hidden = ([0] if hidden_below else []) + ([2 * count] if hidden_above else [])
+        """Which of the pieces between marks are hidden."""
         self.masses = np.empty(2 * count + 1)
         self.masses[1::2] = marks.lengths
         self.masses[2:-1:2] = marks.gaps
         for place in {0, 2 * count}:
             self.masses[place] = float(self._stop(place) - self._start(place))
-        self.places = np.arange(2 * count + 1)
-        """Which of the pieces between marks each piece is a part of."""
+        self.boosted_masses: Floats = np.zeros(0)
+        self.boosted_places: Integers = np.zeros(0, dtype=np.int64)
+        """Which of the pieces between marks the boosted ones are parts of."""
         self._stretches: list[tuple[int, Stretch]] = []
 
     def boosted(self, stretches: Sequence[Stretch]) -> CutLine:
         """The same pieces with those of the stretches."""
-        cut = [Stretch(max(self._low, start), min(self._high, end), boost) for start, end, boost in stretches]
-        cut = [stretch for stretch in cut if stretch.start < stretch.end]
+        low, high = self._low, self._high
+        cut = list(stretches)
+        if any(start < low or end > high or start >= end for start, end, _ in cut):
+            cut = [Stretch(max(low, start), min(high, end), boost) for start, end, boost in cut]
+            cut = [stretch for stretch in cut if stretch.start < stretch.end]
         if not cut:
             return self
-        firsts = self._marks.pieces_at([stretch.start for stretch in cut])
-        lasts = self._marks.pieces_at([stretch.end - 1 for stretch in cut])
-        sizes = np.array(lasts, dtype=np.int64) - firsts + 1
+        found = self._marks.pieces_at([start for start, _, _ in cut] + [end - 1 for _, end, _ in cut])
+        firsts, lasts = found[: len(cut)], found[len(cut) :]
+        sizes = np.array(lasts, dtype=np.int64) - np.array(firsts, dtype=np.int64) + 1
         begins = np.cumsum(sizes) - sizes
         places = np.arange(begins[-1] + sizes[-1]) - np.repeat(begins - firsts, sizes)
-        masses = self.masses[places] * np.repeat([float(stretch.boost) for stretch in cut], sizes)
-        for stretch, first, last, begin in zip(cut, firsts, lasts, begins.tolist(), strict=True):
-            if first == last:
-                masses[begin] = float((stretch.end - stretch.start) * stretch.boost)
-            else:
-                masses[begin] = float((self._stop(first) - stretch.start) * stretch.boost)
-                masses[begin + last - first] = float((stretch.end - self._start(last)) * stretch.boost)
+        masses = self.masses[places] * np.repeat([float(boost) for _, _, boost in cut], sizes)
+        masses[begins] = [float((end - start) * boost) for start, end, boost in cut]
+        for index in np.flatnonzero(sizes > 1).tolist():
+            start, end, boost = cut[index]
+            masses[begins[index]] = float((self._stop(firsts[index]) - start) * boost)
+            masses[begins[index] + sizes[index] - 1] = float((end - self._start(lasts[index])) * boost)
         result = copy(self)
-        result.masses, result.places = np.concatenate([self.masses, masses]), np.concatenate([self.places, places])
-        result._stretches = [(len(self.masses) + begin, stretch) for begin, stretch in zip(begins.tolist(), cut, strict=True)]
+        result.boosted_masses, result.boosted_places = masses, places
+        result._stretches = list(zip((len(self.masses) + begins).tolist(), cut, strict=True))
         return result
 
     def __len__(self) -> int:
-        return len(self.masses)
+        return len(self.masses) + len(self.boosted_masses)
 
     @overload
     def __getitem__(self, index: int) -> Piece: ...
@@ -165,13 +179,14 @@ class CutLine(Sequence[Piece]):
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         index = range(len(self))[index]
-        place = int(self.places[index])
+        beyond = index - len(self.masses)
+        place = index if beyond < 0 else int(self.boosted_places[beyond])
         start, stop, boost = self._start(place), self._stop(place), 1
-        if index >= len(self.hidden):
+        if beyond >= 0:
             stretch = self._stretches[bisect_right(self._stretches, index, key=lambda known: known[0]) - 1][1]
             start, stop, boost = max(start, stretch.start), min(stop, stretch.end), stretch.boost
         raw_ranks = int(self.raw_below[place]), int(self.raw_up_to[place])
-        return Piece(start, stop - start, *raw_ranks, bool(self.hidden[place]), boost)
+        return Piece(start, stop - start, *raw_ranks, place in self.hidden, boost)
 
     def _start(self, place: int) -> int:
         """Where a piece between marks starts, exactly."""

@@ -12,20 +12,21 @@ Source     After Kaplan, Schnapp & Stemmer 2022; many.proof.md
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import Column, WindowRequest
-from dpstats.statistics.universal.beside import stretches_beside
+from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
+from dpstats.statistics.universal.beside import Shells, shells_beside
 from dpstats.statistics.universal.decimals import fraction_of
-from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.line import Stretch
+from dpstats.statistics.universal.draw import CLIP, RankLoss, symmetric_slope
 from dpstats.statistics.universal.measure import MIXED
-from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
+from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ class Node:
         slope = symmetric_slope(self.share, spent, Neighbors.ADD_REMOVE)
         return RankLoss(self.part.raw_first + self.share * (self.part.raw_last - self.part.raw_first), slope, slope)
 
-    def stretches(self) -> list[Stretch]:
+    def shells(self) -> Shells | None:
         """Further public mass where the node reaches to the end of the line."""
         if self.root is None or (self.part.low > 0 and self.part.high < LINE):
-            return []
+            return None
         upward = self.part.high == LINE
         edge = MIXED.ordinal_at(min(self.part.low if upward else self.part.high, LINE - 1) // COINS)
         scale = abs(fraction_of(edge) - fraction_of(self.root))
-        return stretches_beside(self.part.low, self.part.high, COINS, edge, scale, upward)
+        return shells_beside(self.part.low, self.part.high, COINS, edge, scale, upward)
 
     def split(self, place: Place, spent: Fraction) -> list[Node]:
         """The two halves at a drawn place, without those that have nothing left to draw."""
@@ -91,6 +92,7 @@ def draw_quantiles(
 ) -> dict[Fraction, int]:
     """The ordinal of each private quantile; `quantiles` ascend and differ."""
     total = row_epsilon(epsilon, neighbors)
+    expect_windows(column, likely_windows(tuple(quantiles), total, root_share))
     drawn = draw_places(Order(column, rng), quantiles, total, root_share)
     return {quantile: drawn[quantile].ordinal for quantile in quantiles}
 
@@ -102,18 +104,30 @@ def draw_places(
 
     Each level spends the same, unless `root_share` says what part of epsilon the first draw takes.
     """
-    column = order.column
     drawn: dict[Fraction, Place] = {}
     nodes = [Node(Part(0, LINE, 0, order.raw_rows), tuple(quantiles), Fraction(0), Fraction(1), epsilon)]
     share = root_share
     while nodes:
         spends = [node.epsilon * (share or Fraction(1, len(node.quantiles).bit_length())) for node in nodes]
-        losses = [node.loss(spent) for node, spent in zip(nodes, spends, strict=True)]
-        windows = column.order_windows([WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin()) for loss in losses])
+        draws = [Draw(node.part, node.loss(spent), node.shells()) for node, spent in zip(nodes, spends, strict=True)]
         children: list[Node] = []
-        for node, spent, loss, window in zip(nodes, spends, losses, windows, strict=True):
-            place = draw_in_part(order, node.part, loss, window, node.stretches())
+        for node, spent, place in zip(nodes, spends, draw_in_parts(order, draws), strict=True):
             drawn[node.pivot] = place
             children += node.split(place, spent)
         nodes, share = children, None
     return drawn
+
+
+@lru_cache(maxsize=64)
+def likely_windows(quantiles: tuple[Fraction, ...], epsilon: Fraction, root_share: Fraction | None) -> list[WindowRequest]:
+    """The windows that `draw_places` will ask for in a long column, with room for where the draws before them land."""
+    nodes = [Node(Part(0, LINE, 0, 0), quantiles, Fraction(0), Fraction(1), epsilon)]
+    share, around = root_share, 0
+    requests: list[WindowRequest] = []
+    while nodes:
+        spends = [node.epsilon * (share or Fraction(1, len(node.quantiles).bit_length())) for node in nodes]
+        around += math.ceil(2 * CLIP / min(spends))
+        requests += [WindowRequest(node.pivot, around) for node in nodes]
+        nodes = [half for node, spent in zip(nodes, spends, strict=True) for half in node.split(Place(0, 0, 0), spent)]
+        share = None
+    return requests

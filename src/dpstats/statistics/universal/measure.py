@@ -12,6 +12,7 @@ reach); no claim depends on their choice.
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -22,12 +23,15 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.rounding import cumulative
 from dpstats.statistics.universal.decimals import DECADE_POINTS, DIGITS, HIGHEST_DECADE, LOWEST_DECADE
-from dpstats.statistics.universal.line import PLACE_ERROR, Marks
+from dpstats.statistics.universal.line import PLACE_ERROR, Integers, Marks
 
 _PARTS = 10_000
 """A decade's mass is divided in ten-thousandths among its grids."""
 _DECADE_UNIT = _PARTS * DECADE_POINTS
 _FIXED_POINT = 2**40
+_SPACINGS = np.array([10 ** (DIGITS - digits) for digits in range(DIGITS + 1)])
+_BLOCK, _LONG = 4096, 64
+"""Points that are looked up together, to stay in the processor's cache; how many of one decade are worth a look of their own."""
 
 
 def _decade_weight(decade: int) -> int:
@@ -104,23 +108,31 @@ class Measure:
         run = index + 1 if ordinal > 0 else -index - 1
         return _position(run, end - at if ordinal > 0 else -end), at * _UNITS[run]
 
-    def spans(self, ordinals: NDArray[np.int64]) -> list[tuple[int, int]]:
-        """Where the stretches that lattice points own start and end."""
-        runs, starts, ends = (numbers.tolist() for numbers in self._offsets(ordinals))
-        return [(_position(run, start), _position(run, end)) for run, start, end in zip(runs, starts, ends, strict=True)]
+    def spans(self, ordinals: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+        """Where the stretches that lattice points own start, and where they end."""
+        runs, starts, ends = (numbers.tolist() for numbers in self.offsets(ordinals))
+        from_anchors = [(_ANCHORS[run], _UNITS[run]) for run in runs]
+        return (
+            [anchor + offset * unit for (anchor, unit), offset in zip(from_anchors, starts, strict=True)],
+            [anchor + offset * unit for (anchor, unit), offset in zip(from_anchors, ends, strict=True)],
+        )
 
     def marks(
-        self, ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64], coins: NDArray[np.int64] | None = None, factor: int = 1
+        self,
+        offsets: NDArray[np.int64],
+        raw_counts: NDArray[np.int64],
+        coins: NDArray[np.int64] | None = None,
+        factor: int = 1,
     ) -> Marks:
-        """The spans of ascending lattice points with the rows at each of them, or of cells in them: the line is stretched by
-        `factor`, and of the equal cells that a point is cut into these are the ones with the numbers `coins`."""
-        runs, starts, ends = self._offsets(ordinals)
+        """The spans of ascending lattice points, given their offsets, with the rows at each of them, or of cells in them: the
+        line is stretched by `factor`, and of the equal cells of a point these are the ones with the numbers `coins`."""
+        runs, starts, ends = offsets
         cells = np.zeros(len(runs), dtype=np.int64) if coins is None else coins
         units = _FLOAT_UNITS[runs]
         lengths = (ends - starts) * units
         before, after = cells * lengths, (factor - 1 - cells) * lengths  # of the same point
         gaps = np.where(
-            ordinals[1:] == ordinals[:-1],
+            (starts[1:] == starts[:-1]) & (runs[1:] == runs[:-1]),
             (np.diff(cells) - 1) * lengths[1:],
             (starts[1:] - ends[:-1]) * units[1:] * factor + (after[:-1] + before[1:]),
         )
@@ -136,23 +148,51 @@ class Measure:
         ascending = np.maximum.accumulate  # which errors in the last digits might prevent
         return Marks(raw_counts, span, lengths, gaps, ascending(about), ascending(about + lengths), TOTAL * factor * PLACE_ERROR)
 
-    def _offsets(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def offsets(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
         """The runs of lattice points, and where the spans of these start and end in them."""
-        indices, offsets = np.divmod(np.abs(ordinals) - 1, DECADE_POINTS)
-        zero = indices < 0
-        indices[zero] = 0
-        first, last = indices.min(initial=len(_WEIGHTS) - 1), indices.max(initial=0)
-        ends = at = np.zeros(len(ordinals), dtype=np.int64)  # at most _DECADE_UNIT, below 2**63
-        for digits in np.flatnonzero(self._masses[:, first : last + 1].any(axis=1)).tolist():
-            spacing = 10 ** (DIGITS - digits)
-            mass = self._masses[digits, first] if first == last else self._masses[digits, indices]
-            places = offsets // spacing
-            ends = ends + mass * (places + 1)
-            at = at + mass * (places * spacing == offsets)
-        ends, at = np.where(zero, 1, ends), np.where(zero, 1, at)
-        negative = ordinals < 0
-        runs = np.where(zero, 0, np.where(negative, -indices - 1, indices + 1))
-        return runs, np.where(negative, -ends, ends - at), np.where(negative, at - ends, ends)
+        if len(ordinals) > _BLOCK:
+            blocks = range(0, len(ordinals), _BLOCK)
+            return np.concatenate([self.offsets(ordinals[begin : begin + _BLOCK]) for begin in blocks], axis=1)
+        negative, zero = ordinals < 0, ordinals == 0
+        before = np.abs(ordinals) - 1
+        decades = np.maximum(before // DECADE_POINTS, 0)
+        before -= decades * DECADE_POINTS
+        ends, at = np.empty_like(before), np.empty_like(before)  # at most _DECADE_UNIT, below 2**63
+        changes = 1 + np.flatnonzero(decades[1:] != decades[:-1])
+        single = len(changes) * _LONG < len(decades)  # long runs of one decade each
+        if single:
+            for begin, end in itertools.pairwise([0, *changes.tolist(), len(decades)]):
+                self._masses_in_decade(int(decades[begin]), before[begin:end], ends[begin:end], at[begin:end])
+        elif len(decades):
+            self._masses_in_decades(decades, before, ends, at)
+        at[zero] = ends[zero] = 1
+        runs = np.where(negative, -1, 1) * (decades + 1)
+        runs[zero] = 0
+        return np.stack([runs, np.where(negative, -ends, ends - at), np.where(negative, at - ends, ends)])
+
+    def _masses_in_decade(self, decade: int, before: Integers, up_to: Integers, at: Integers) -> None:
+        """Find the masses of the points of a decade up to and including some of them, and at these, by how many come before."""
+        *coarse, (mass, _, _) = self._grids(decade)
+        np.multiply(before + 1, mass, out=up_to)
+        at[:] = mass
+        places, some_on_grid = np.empty_like(before), True
+        for mass, spacing, _ in reversed(coarse):
+            np.floor_divide(before, spacing, out=places)
+            if some_on_grid:  # a point of this grid is one of all finer grids
+                on_grid = places * spacing == before
+                some_on_grid = bool(on_grid.any())
+                at += on_grid * mass
+            places += 1
+            places *= mass
+            up_to += places
+
+    def _masses_in_decades(self, decades: Integers, before: Integers, up_to: Integers, at: Integers) -> None:
+        """The same for points of several decades."""
+        used = np.flatnonzero(self._masses[:, decades.min() : decades.max() + 1].any(axis=1))
+        masses, spacings = self._masses[used][:, decades], _SPACINGS[used, None]
+        places = before // spacings
+        (masses * (places * spacings == before)).sum(axis=0, out=at)
+        (masses * (places + 1)).sum(axis=0, out=up_to)
 
     def ordinal_at(self, position: int) -> int:
         """The lattice point that owns a position on the line [0, TOTAL)."""

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import Column, OrderWindow
-from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, lattice_groups, lowest_value_at
+from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
+from dpstats.statistics.universal.beside import Shells, stretches_of
+from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroups, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import RankLoss, draw_piece
-from dpstats.statistics.universal.line import CutLine, Stretch
+from dpstats.statistics.universal.line import CutLine, Marks, Stretch
 from dpstats.statistics.universal.measure import MIXED, TOTAL
 
 COINS = 1 << 16
@@ -67,6 +68,14 @@ class Cells(NamedTuple):
     raw_counts: NDArray[np.int64]
 
 
+class Draw(NamedTuple):
+    """A draw to be made from the rows of a part, with further public mass on shells."""
+
+    part: Part
+    loss: RankLoss
+    shells: Shells | None = None
+
+
 class Order:
     """The rows in order of (decimal, coin): what one release knows of it, drawn and computed once."""
 
@@ -75,6 +84,8 @@ class Order:
         self.rng = rng
         self.raw_rows = column.count()
         self._cells = Cells(*(np.zeros(0, dtype=np.int64) for _ in Cells._fields))
+        self._offsets = MIXED.offsets(self._cells.ordinals)
+        self._marks: Marks | None = None
 
     def span(self, ordinal: int) -> tuple[int, int]:
         """Where a decimal's cells start on the stretched line, and how wide each of them is."""
@@ -90,24 +101,42 @@ class Order:
             up_to = self.raw_rows
         return WholeGroups(np.array([ordinal]), np.array([up_to - below]), below)
 
-    def cells(self, groups: WholeGroups) -> Cells:
-        """The cells of the groups."""
+    def toss(self, groups: Sequence[WholeGroups]) -> None:
+        """Draw the coins of all rows of the groups that have none yet."""
+        ordinals = np.concatenate([group.ordinals for group in groups])
+        order = np.argsort(ordinals, kind="stable")  # quick, because each of them ascends
+        ordinals = ordinals[order]
         known = self._cells.ordinals
-        new = np.searchsorted(known, groups.ordinals, side="left") == np.searchsorted(known, groups.ordinals, side="right")
+        new = np.searchsorted(known, ordinals, side="left") == np.searchsorted(known, ordinals, side="right")
+        new[1:] &= ordinals[1:] != ordinals[:-1]
         if new.any():
-            drawn = self._draw_coins(groups.ordinals[new], groups.raw_counts[new])
-            places = np.searchsorted(known, drawn.ordinals)
-            self._cells = Cells(*(np.insert(old, places, more) for old, more in zip(self._cells, drawn, strict=True)))
-            known = self._cells.ordinals
-        begin = np.searchsorted(known, groups.ordinals[:1], side="left").sum()
-        end = np.searchsorted(known, groups.ordinals[-1:], side="right").sum()
-        return Cells(*(each[begin:end] for each in self._cells))
+            raw_counts = np.concatenate([group.raw_counts for group in groups])[order]
+            drawn = self._draw_coins(ordinals[new], raw_counts[new])
+            offsets = MIXED.offsets(drawn.ordinals)
+            order = np.argsort(np.concatenate([known, drawn.ordinals]), kind="stable")
+            self._cells = Cells(*(np.concatenate(both)[order] for both in zip(self._cells, drawn, strict=True)))
+            self._offsets = np.stack([np.concatenate(both)[order] for both in zip(self._offsets, offsets, strict=True)])
+            self._marks = None
+
+    def cells_of(self, groups: WholeGroups) -> tuple[int, Cells]:
+        """The cells of groups that have their coins, and how many cells come before them."""
+        known = self._cells.ordinals
+        begin = int(np.searchsorted(known, groups.ordinals[:1], side="left").sum())
+        end = int(np.searchsorted(known, groups.ordinals[-1:], side="right").sum())
+        return begin, Cells(*(each[begin:end] for each in self._cells))
+
+    def marks(self, begin: int, end: int) -> Marks:
+        """Some of the cells as marks on the line."""
+        if self._marks is None:
+            self._marks = MIXED.marks(self._offsets, self._cells.raw_counts, self._cells.coins, COINS)
+        return self._marks.between(begin, end)
 
     def raw_below_cell(self, position: int) -> int:
         """The number of rows below the cell that owns a position of the line, by counting."""
         group = self.count_group(MIXED.ordinal_at(position // COINS))
         start, width = self.span(int(group.ordinals[0]))
-        cells = self.cells(group)
+        self.toss([group])
+        _, cells = self.cells_of(group)
         return group.raw_below + int(cells.raw_counts[cells.coins < (position - start) // width].sum())
 
     def _draw_coins(self, ordinals: NDArray[np.int64], raw_counts: NDArray[np.int64]) -> Cells:
@@ -129,7 +158,7 @@ class Order:
                 keys.append(place * COINS + filled)
                 counts.append(totals[filled])
         all_keys, all_counts = np.concatenate(keys), np.concatenate(counts)
-        order = np.argsort(all_keys)
+        order = np.argsort(all_keys, kind="stable")
         places, coins = np.divmod(all_keys[order], COINS)
         return Cells(ordinals[places], coins, all_counts[order])
 
@@ -145,9 +174,40 @@ class Order:
         return totals
 
 
-def draw_in_part(order: Order, part: Part, loss: RankLoss, window: OrderWindow, stretches: Sequence[Stretch] = ()) -> Place:
-    """Draw a place from the rows of a part, with further public mass on the stretches."""
-    return _draw_among(order, part, loss, _whole_groups(order, loss, window), stretches)
+class HiddenPlace(Place):
+    """A place beyond the rows that were read: those below it are counted when somebody asks, which most draws do not."""
+
+    _order: Order
+    _position: int
+
+    @classmethod
+    def at(cls, order: Order, position: int, start: int, ordinal: int) -> HiddenPlace:
+        """The place of a cell that owns a position."""
+        place = cls(start, ordinal, -1)
+        place._order, place._position = order, position
+        return place
+
+    @property
+    def raw_below(self) -> int:
+        """The number of all rows below the cell."""
+        return self._order.raw_below_cell(self._position)
+
+
+def draw_in_parts(order: Order, draws: Sequence[Draw]) -> list[Place]:
+    """A place for each of the draws, which do not wait for one another: their rows are read and mapped at once."""
+    if not draws:
+        return []
+    requests = [WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin()) for _, loss, _ in draws]
+    windows = order.column.order_windows(requests)
+    lattices = lattice_groups(windows)
+    groups = [_whole_groups(order, *each) for each in zip((draw.loss for draw in draws), windows, lattices, strict=True)]
+    shelled = [draw.shells for draw in draws if draw.shells is not None]
+    stretches = iter(stretches_of(shelled))
+    order.toss(groups)
+    return [
+        _draw_among(order, draw.part, draw.loss, group, () if draw.shells is None else next(stretches))
+        for draw, group in zip(draws, groups, strict=True)
+    ]
 
 
 def draw_in_group(order: Order, ordinal: int, target: Fraction, slope: Fraction) -> Place:
@@ -155,6 +215,7 @@ def draw_in_group(order: Order, ordinal: int, target: Fraction, slope: Fraction)
     group = order.count_group(ordinal)
     start, width = order.span(ordinal)
     part = Part(start, start + COINS * width, group.raw_below, group.raw_below + int(group.raw_counts[0]))
+    order.toss([group])
     return _draw_among(order, part, RankLoss(target, slope, slope), group)
 
 
@@ -164,18 +225,17 @@ def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, s
         return Place(part.low, MIXED.ordinal_at(min(part.low, LINE - 1) // COINS), part.raw_first)
     first = max(part.raw_first, math.ceil(loss.target) - loss.margin())
     last = min(part.raw_last, math.floor(loss.target) + loss.margin())
-    cells = order.cells(groups)
+    before, cells = order.cells_of(groups)
     raw_ends = groups.raw_below + np.cumsum(cells.raw_counts)
     begin = int(np.searchsorted(raw_ends, first, side="right"))
-    end = int(np.searchsorted(raw_ends - cells.raw_counts, last, side="left"))
-    seen = Cells(*(each[begin:end] for each in cells))
+    end = max(begin, int(np.searchsorted(raw_ends - cells.raw_counts, last, side="left")))
     raw_below = raw_up_to = part.raw_first
     if begin < end:
         raw_below, raw_up_to = int(raw_ends[begin] - cells.raw_counts[begin]), int(raw_ends[end - 1])
     cut = CutLine(
         part.low,
         part.high,
-        MIXED.marks(seen.ordinals, seen.raw_counts, seen.coins, COINS),
+        order.marks(before + begin, before + end),
         raw_below,
         hidden_below=raw_below > part.raw_first,
         hidden_above=raw_up_to < part.raw_last,
@@ -184,17 +244,16 @@ def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, s
     ordinal = MIXED.ordinal_at(position // COINS)
     start, width = order.span(ordinal)
     cell_start = start + (position - start) // width * width
-    return Place(cell_start, ordinal, order.raw_below_cell(position) if piece.hidden else piece.raw_below)
+    return HiddenPlace.at(order, position, cell_start, ordinal) if piece.hidden else Place(cell_start, ordinal, piece.raw_below)
 
 
-def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow) -> WholeGroups:
+def _whole_groups(order: Order, loss: RankLoss, window: OrderWindow, lattice: LatticeGroups) -> WholeGroups:
     """The decimals of a window, every one complete.
 
     The outermost ones may have rows outside the window that round to the same decimal. Such a decimal is left out where all of it
     is clipped, and counted in full where it is not.
     """
-    ordinals, raw_counts = lattice_groups(window)
-    raw_counts = raw_counts.copy()
+    ordinals, raw_counts = lattice.ordinals, lattice.raw_counts.copy()
     raw_below = window.raw_below
     if len(ordinals) and window.raw_below:
         if raw_below + raw_counts[0] <= loss.last_clipped:

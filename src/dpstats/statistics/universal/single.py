@@ -43,6 +43,6 @@ def window_pieces(window: OrderWindow, measure: Measure) -> CutLine:
 
     The outermost decimals may have further rows outside the window; their loss depends on the side of them that is inside.
     """
-    groups = lattice_groups(window)
-    marks = measure.marks(groups.ordinals, groups.raw_counts)
+    (groups,) = lattice_groups([window])
+    marks = measure.marks(measure.offsets(groups.ordinals), groups.raw_counts)
     return CutLine(0, TOTAL, marks, window.raw_below, hidden_below=window.raw_below > 0, hidden_above=window.raw_above > 0)

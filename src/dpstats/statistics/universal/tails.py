@@ -18,13 +18,12 @@ from fractions import Fraction
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import Column, WindowRequest
+from dpstats.foundations.summaries import Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
-from dpstats.statistics.universal.beside import stretches_beside
+from dpstats.statistics.universal.beside import shells_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.line import Stretch
-from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place, draw_in_part
+from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
 from dpstats.statistics.universal.single import draw_quantile
 
 TAIL = Fraction(1, 8)
@@ -65,12 +64,7 @@ def draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> 
     """A place with `share` of the part's rows below it."""
     slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)
     loss = RankLoss(part.raw_first + share * (part.raw_last - part.raw_first), slope, slope)
-    return _draw(order, part, loss)
-
-
-def _draw(order: Order, part: Part, loss: RankLoss, stretches: list[Stretch] | None = None) -> Place:
-    (window,) = order.column.order_windows([WindowRequest(loss.target / max(order.raw_rows, 1), loss.margin())])
-    return draw_in_part(order, part, loss, window, stretches or [])
+    return draw_in_parts(order, [Draw(part, loss)])[0]
 
 
 def _draw_scale(order: Order, middle: Place, upward: bool, epsilon: Fraction) -> Fraction:
@@ -100,4 +94,5 @@ def _draw_beyond(order: Order, middle: Place, scale: Fraction, quantile: Fractio
         part = Part(0, middle.start, 0, middle.raw_below)
         raw_rows = part.raw_last
         loss = RankLoss(max(2 * quantile * raw_rows, Fraction(min(safe, raw_rows))), inward, outward)
-    return _draw(order, part, loss, stretches_beside(part.low, part.high, COINS, middle.ordinal, scale, upward))
+    shells = shells_beside(part.low, part.high, COINS, middle.ordinal, scale, upward)
+    return draw_in_parts(order, [Draw(part, loss, shells)])[0]
