@@ -17,10 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,6 @@ ROOT = Path(__file__).parents[1]
 STORES = ("parquet", "csv", "duckdb", "postgres", "spark")
 NAME = "visits"
 CONDITION = "hours > 26"
-SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -95,7 +94,7 @@ def opened(store: str, folder: Path, rows: int) -> Iterator[tuple[Any, Callable[
         with ExitStack() as stack:
             yield in_postgres(stack, file)
     else:
-        session = start_spark()
+        session = import_module("spark").start_spark()
         table = session.read.parquet(str(file))
         yield table, lambda: table.agg({"income": "avg"}).collect(), []
         session.stop()
@@ -124,18 +123,6 @@ def in_postgres(stack: ExitStack, file: Path) -> tuple[Any, Callable[[], object]
     connection.execute(f"VACUUM ANALYZE {NAME}".encode())
     number = int((server.data / "postmaster.pid").read_text().splitlines()[0])
     return f"{server.url}#{NAME}", lambda: connection.execute(f"SELECT avg(income) FROM {NAME}".encode()).fetchall(), [number]
-
-
-def start_spark() -> Any:
-    """Two workers on this machine, with the Python that runs this."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    warnings.simplefilter("ignore")
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
 
 
 def cpu_seconds(roots: list[int]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,17 @@ class ViewedBatch:
         if not self._view.complete:
             return self._parts(name, kind)
         return [CountedCells(cells, both_present(raw_taken, self._raw_complete)) for cells, raw_taken in self._parts(name, kind)]
+
+    def complete_numbers(self) -> tuple[list[NDArray[Any]], Mask | None]:
+        """The columns that must be complete, which are all of numbers, for all rows of the batch; and which of these rows belong
+        to the view and are missing in none of them: None where all do."""
+        raw_columns = []
+        for name, kind in self._view.complete:
+            raw_cells = self._read(name, kind)
+            assert isinstance(raw_cells, Numbers)
+            raw_columns.append(raw_cells.raw_values)
+        raw_taken = self._raw_complete
+        return raw_columns, None if raw_taken is None or raw_taken.all() else raw_taken
 
     @cached_property
     def _raw_complete(self) -> Mask | None:

@@ -13,7 +13,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.engines.cells import Numbers
 from dpstats.engines.passes.collectors import Gatherer, merged
 from dpstats.engines.stores.store import Batch
 from dpstats.engines.views import TableView
@@ -137,14 +136,8 @@ class RowScan(Generic[R]):
 def complete_rows(view: TableView, batches: Iterable[Batch]) -> Iterator[list[NDArray[Any]]]:
     """The columns of the rows that count: of a whole batch where all do, and of some rows at a time where not."""
     for batch in batches:
-        viewed = view.on(batch)
-        raw_columns, raw_taken = [], None
-        for column in view.complete:
-            (part,) = viewed.parts(*column)  # a column of numbers is in one part
-            assert isinstance(part.cells, Numbers)
-            raw_columns.append(part.cells.raw_values)
-            raw_taken = part.raw_taken  # the same for all of them
-        if raw_taken is None or raw_taken.all():
+        raw_columns, raw_taken = view.on(batch).complete_numbers()
+        if raw_taken is None:
             yield raw_columns
             continue
         for start in range(0, batch.rows, MOST_ROWS_AT_ONCE):

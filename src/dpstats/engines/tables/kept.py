@@ -187,13 +187,8 @@ def complete_pieces(view: TableView, batches: Iterable[Batch], *, copied: bool) 
     """For each batch the rows of a view that are missing in none of its complete columns, which are all of numbers."""
     for batch in batches:
         viewed = view.on(batch)
-        raw_columns, raw_taken = [], None
-        for column in view.complete:
-            (part,) = viewed.parts(*column)  # a column of numbers is in one part
-            assert isinstance(part.cells, Numbers)
-            raw_columns.append(part.cells.raw_values)
-            raw_taken = part.raw_taken  # the same for all of them
-        if raw_taken is not None and not raw_taken.all():
+        raw_columns, raw_taken = viewed.complete_numbers()
+        if raw_taken is not None:
             raw_columns = [raw_values[raw_taken] for raw_values in raw_columns]
         elif copied:  # a part of a larger buffer would keep all of that
             raw_columns = [raw_values.copy() for raw_values in raw_columns]
