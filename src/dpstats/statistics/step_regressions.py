@@ -1,13 +1,17 @@
 """Regressions without bounds, by noisy steps: linear, quantile, logistic and Poisson regression.
 
-Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
+Linear regression is least squares and the regressions with a link are maximum likelihood, of the population that the rows come
+from, whether or not the model fits; "huber" is a robust fit, in which no row counts for much.
+
+Claim      "steps", "huber": epsilon-DP; "gaussian_steps", "gaussian_huber": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon or a
            quarter of rho
 Why        All steps are bought from one budget (regression/budget_split.py, regression/steps.py, regression/links.py). The last
-           steps of a quantile regression follow the score of a smoothed check function, which no row moves by much
+           steps follow full scores within a private reach (regression/full_steps.py); those of a quantile regression the score of
+           a smoothed check function, which no row moves by much
 Numerics   Exact from the rows to the noisy sums; floats after that
 No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
-Source     steps.proof.md, links.proof.md; quantiles: Koenker & Bassett 1978
+Source     steps.proof.md, links.proof.md, reach.proof.md; quantiles: Koenker & Bassett 1978
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,16 +45,30 @@ from dpstats.statistics.regression.walk import Estimate, FitContext
 MOST_FEATURES = 40
 """Coefficients share one epsilon; beyond this many nothing useful is left of it at any size of table that is common."""
 PURE, GAUSSIAN = "steps", "gaussian_steps"
+PURE_HUBER, GAUSSIAN_HUBER = "huber", "gaussian_huber"
+SAMPLING_AND_NOISE = "sampling error and noise"
+
+
+class Aim(NamedTuple):
+    """What coefficients are, in one line, and what their intervals cover."""
+
+    what: str
+    covers: str = SAMPLING_AND_NOISE
+
+
+CUT_TOO = "sampling error, noise, and what the cut at a private reach may leave out"
+LEAST_SQUARES = Aim("least squares of the population, whether or not a line fits; errors are sandwich errors", CUT_TOO)
+LIKELIHOOD = Aim("maximum likelihood of the population, whether or not the model fits; errors are sandwich errors", CUT_TOO)
+ROBUST = "a robust fit: rows far off, or far out, pull no harder than others; not {} where the model does not fit"
 OUTERMOST = Fraction(5, 100)
 OUTER_ROWS = 1000
 """Rows beyond the quantile, times epsilon, from which on answers are reliable."""
 PASSES = 5 + MOST_STEPS
 PURE_ROWS, GAUSSIAN_ROWS = 150, 300
 """Answers are reliable from about PURE_ROWS k^2 / epsilon rows for k coefficients, or with a delta GAUSSIAN_ROWS k / epsilon."""
-STEPS_CLAIM = (
-    "no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many "
-    "features"
-)
+REFUSES = "refuses where there are too few rows for so many features"
+STEPS_CLAIM = f"no bounds asked: noisy steps on scores that are cut off at a private reach; {REFUSES}"
+BOUNDED_CLAIM = f"no bounds asked: noisy steps on scores in which no row counts for much; {REFUSES}"
 WHY_STEPS = "it needs no bounds and errs least; with a delta its noise is Gaussian, which costs many coefficients less"
 
 Notes = tuple[tuple[str, str], ...]
@@ -66,16 +86,9 @@ INTERCEPT = switch_parameter("intercept", "whether an intercept is fitted", True
 WHICH = Parameter("quantile", "which quantile, from 0.05 to 0.95; 0.5 is the median", checked_quantile, 0.5, takes=Number)
 
 
-def _register(
-    model: str,
-    summary: str,
-    take: Callable[..., Estimate | None],
-    answer: Callable[[Estimate, Question], Answer],
-    parameters: tuple[Parameter, ...] = (INTERCEPT,),
-    outcomes: Outcomes = Outcomes.NUMBERS,
-) -> Statistic:
-    """The regression of a model, by the steps that `take` takes; `answer` says where they led."""
-    statistic = register(
+def _register(model: str, summary: str, parameters: tuple[Parameter, ...], outcomes: Outcomes = Outcomes.NUMBERS) -> Statistic:
+    """The regression of a model."""
+    return register(
         Statistic(
             f"{model}_regression",
             summary,
@@ -90,8 +103,19 @@ def _register(
         )
     )
 
-    @method(statistic, GAUSSIAN, claim=f"(epsilon, delta)-DP, {STEPS_CLAIM}", needs_delta=True)
-    @method(statistic, PURE, claim=f"pure epsilon-DP, no delta, {STEPS_CLAIM}")
+
+def _method(
+    statistic: Statistic,
+    names: tuple[str, str],
+    claim: str,
+    take: Callable[..., Estimate | None],
+    answer: Callable[[Estimate, Question], Answer],
+    version: int = 1,
+) -> None:
+    """A method by the steps that `take` takes, without a delta and with one; `answer` says where they led."""
+
+    @method(statistic, names[1], claim=f"(epsilon, delta)-DP, {claim}", needs_delta=True, version=version)
+    @method(statistic, names[0], claim=f"pure epsilon-DP, no delta, {claim}", version=version)
     def steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
         progress = Progress(PASSES, work=statistic.name, pieces="steps")
         context, features = FitContext(table, budget_split_for(question, rng), rng, progress), len(question.columns) - 1
@@ -106,11 +130,11 @@ def _register(
             "holds texts, write C(column) in a formula.",
         )
 
-    return statistic
 
-
-def _answer(estimate: Estimate, model: str, question: Question, *notes: tuple[str, str], least_rows: float = 0.0) -> Answer:
-    """Where the steps led; reliable from `least_rows` rows on, or from more."""
+def _answer(
+    estimate: Estimate, model: str, question: Question, aim: Aim, *notes: tuple[str, str], least_rows: float = 0.0
+) -> Answer:
+    """Where the steps led, `aim` being what the coefficients are; reliable from `least_rows` rows on, or from more."""
     covariance = estimate.covariance
     errors = estimate.noise if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
     intercept = [estimate.intercept] if question.arguments["intercept"] else []
@@ -123,11 +147,13 @@ def _answer(estimate: Estimate, model: str, question: Question, *notes: tuple[st
         rows=estimate.noisy_rows,
         scale=estimate.scale,
         weak=estimate.weak,
+        aim=aim.what,
     )
     size = len(estimate.noise)
     reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
     weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
     common = (
+        ("coefficients", aim.what),
         ("steps", str(estimate.taken)),
         *((("weak directions", weak),) if estimate.weak else ()),
         ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
@@ -135,59 +161,78 @@ def _answer(estimate: Estimate, model: str, question: Question, *notes: tuple[st
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),
     )
-    return Answer(fit, None, (*notes, *common), _intervals(fit, question))
+    return Answer(fit, None, (*notes, *common), _intervals(fit, question, aim.covers))
 
 
-def _intervals(fit: RegressionFit, question: Question) -> tuple[Interval, ...]:
+def _intervals(fit: RegressionFit, question: Question, covers: str) -> tuple[Interval, ...]:
     if fit.covariance is None or question.interval is None:
         return ()
     level = float(question.interval)
     reach = critical_value(level, 0.0)
     halves = [reach * math.sqrt(max(0.0, row[place])) for place, row in enumerate(fit.covariance)]
     ends = [rounded_ends(value - half, value + half) for (_, value), half in zip(fit.named_values(), halves, strict=True)]
-    return tuple(Interval(low, high, level, "sampling error and noise") for low, high in ends)
+    return tuple(Interval(low, high, level, covers) for low, high in ends)
 
 
-def _linear_notes(estimate: Estimate, intercept: bool) -> Notes:
+def _huber_notes(estimate: Estimate, intercept: bool) -> Notes:
     """What is fitted: no row pulls harder than one whose residual is at the cut, and the intercept is moved to the mean."""
     robust = "a robust middle of the outcome, because its mean would be mostly noise"
     target = (("target", "the mean of the outcome" if estimate.mean else robust),) if intercept else ()
-    far = f"rows further than {estimate.cut:.3g} off the line pull no harder than rows at that distance"
-    return (*target, ("far rows", f"{far}; where errors are skewed and spread with a feature, least squares would differ"))
+    return (*target, ("far rows", f"rows further than {estimate.cut:.3g} off the line pull no harder than rows at that distance"))
 
 
 def _quantile_answer(estimate: Estimate, question: Question) -> Answer:
     quantile = question.arguments["quantile"]
     least_rows = OUTER_ROWS / float(question.epsilon * min(quantile, 1 - quantile))
-    return _answer(estimate, f"{QUANTILE} {float(quantile):g}", question, least_rows=least_rows)
+    aim = Aim(f"of the line below which the share {float(quantile):g} of the outcomes lies")
+    return _answer(estimate, f"{QUANTILE} {float(quantile):g}", question, aim, least_rows=least_rows)
+
+
+def _answers(model: str, aim: Aim, *notes: tuple[str, str]) -> Callable[[Estimate, Question], Answer]:
+    """How a model's estimates become answers."""
+    return lambda estimate, question: _answer(estimate, model, question, aim, *notes)
 
 
 LINEAR_REGRESSION = _register(
-    LINEAR,
-    "A linear regression: how the mean of the outcome depends on features",
-    take_steps,
-    lambda estimate, asked: _answer(estimate, LINEAR, asked, *_linear_notes(estimate, asked.arguments["intercept"])),
+    LINEAR, "A linear regression by least squares: how the mean of the outcome depends on features", (INTERCEPT,)
 )
-_register(
+_method(
+    LINEAR_REGRESSION, (PURE, GAUSSIAN), STEPS_CLAIM, partial(take_steps, full=True), _answers(LINEAR, LEAST_SQUARES), version=2
+)
+_method(
+    LINEAR_REGRESSION,
+    (PURE_HUBER, GAUSSIAN_HUBER),
+    BOUNDED_CLAIM,
+    take_steps,
+    lambda estimate, asked: _answer(
+        estimate, LINEAR, asked, Aim(ROBUST.format("least squares")), *_huber_notes(estimate, asked.arguments["intercept"])
+    ),
+)
+QUANTILE_REGRESSION = _register(
     QUANTILE,
     "A quantile regression: how the median of the outcome, or another quantile, depends on features",
-    take_steps,
-    _quantile_answer,
     (WHICH, INTERCEPT),
 )
-_register(
-    LOGISTIC,
-    "A logistic regression: how the log odds of an outcome of 0 or 1 depend on features",
-    take_logistic_steps,
-    lambda estimate, asked: _answer(estimate, LOGISTIC, asked, ("outcome", "below 0 counts as 0 and above 1 as 1")),
-    outcomes=Outcomes.MARKS,
-)
-_register(
-    POISSON,
-    "A Poisson regression: how the log of the mean of counts depends on features",
-    take_poisson_steps,
-    lambda estimate, asked: _answer(
-        estimate, POISSON, asked, ("outcome", "below 0 counts as 0; counts far from their mean are cut off")
+_method(QUANTILE_REGRESSION, (PURE, GAUSSIAN), BOUNDED_CLAIM, take_steps, _quantile_answer)
+LINKED: tuple[tuple[str, str, Callable[..., Estimate | None], Outcomes, str], ...] = (
+    (
+        LOGISTIC,
+        "A logistic regression: how the log odds of an outcome of 0 or 1 depend on features",
+        take_logistic_steps,
+        Outcomes.MARKS,
+        "below 0 counts as 0 and above 1 as 1",
     ),
-    outcomes=Outcomes.COUNTS,
+    (
+        POISSON,
+        "A Poisson regression: how the log of the mean of counts depends on features",
+        take_poisson_steps,
+        Outcomes.COUNTS,
+        "below 0 counts as 0",
+    ),
 )
+for _model, _summary, _take, _outcomes, _outcome in LINKED:
+    _linked = _register(_model, _summary, (INTERCEPT,), _outcomes)
+    _note = ("outcome", _outcome)
+    _method(_linked, (PURE, GAUSSIAN), STEPS_CLAIM, partial(_take, full=True), _answers(_model, LIKELIHOOD, _note), version=2)
+    _robust = Aim(ROBUST.format("maximum likelihood"))
+    _method(_linked, (PURE_HUBER, GAUSSIAN_HUBER), BOUNDED_CLAIM, _take, _answers(_model, _robust, _note))

@@ -272,7 +272,7 @@ def test_an_outlier_however_far_hardly_moves_the_answer(family: str) -> None:
 
 @pytest.mark.parametrize("family", TAKERS)
 def test_what_becomes_of_other_outcomes_is_on_the_card(family: str) -> None:
-    notes = dict(fit(family, people(family, 800)).notes)
+    notes = dict(fit(family, people(family, 4000)).notes)
     assert "below 0 counts as 0" in notes["outcome"]
 
 

@@ -39,6 +39,23 @@ class Pulls(NamedTuple):
 
 
 @dataclass(frozen=True)
+class StraightOutcomes:
+    """Outcomes of any size, whose mean is linear: their likelihood is that of least squares."""
+
+    centre: float
+    """What is subtracted from every outcome."""
+
+    def residuals(self, raw_predictors: Floats, raw_outcomes: Floats) -> Floats:
+        """Outcomes less predictors."""
+        with np.errstate(over="ignore"):
+            return np.asarray(raw_outcomes - self.centre - raw_predictors)
+
+    def curves(self, raw_predictors: Floats) -> Floats:
+        """One for every row."""
+        return np.ones_like(raw_predictors)
+
+
+@dataclass(frozen=True)
 class LogisticOutcomes:
     """Outcomes from 0 to 1; the log odds of 1 are linear."""
 
@@ -46,14 +63,21 @@ class LogisticOutcomes:
     """One over the square root of the largest curvature."""
     pull: float = 1.0
     """What a pull of 1 is, where the curvature is 1."""
+    unit: float = 1.0
+    """Curvatures of the likelihood over those of bounded pulls."""
 
     def of(self, raw_predictors: Floats, raw_outcomes: Floats) -> Pulls:
         """Pulls are outcomes less probabilities."""
-        raw_small = exp_of(-np.abs(raw_predictors))
-        raw_likelier = 1.0 / (1.0 + raw_small)
-        raw_means = np.where(raw_predictors >= 0, raw_likelier, 1.0 - raw_likelier)
-        raw_pulls = np.clip(np.clip(raw_outcomes, 0.0, 1.0) - raw_means, -1.0, 1.0)
-        return Pulls(None, raw_pulls, np.clip(raw_means * (1.0 - raw_means), 0.0, 0.25))
+        raw_means = _chances(raw_predictors)
+        return Pulls(None, _less_chances(raw_outcomes, raw_means), _chance_variances(raw_means))
+
+    def residuals(self, raw_predictors: Floats, raw_outcomes: Floats) -> Floats:
+        """Outcomes less probabilities."""
+        return _less_chances(raw_outcomes, _chances(raw_predictors))
+
+    def curves(self, raw_predictors: Floats) -> Floats:
+        """The variances of the outcomes."""
+        return _chance_variances(_chances(raw_predictors))
 
 
 @dataclass(frozen=True)
@@ -68,7 +92,12 @@ class PoissonOutcomes:
     @property
     def pull(self) -> float:
         """What a pull of 1 is."""
-        return self.cut / math.sqrt(self.level + ROOM)
+        return self.cut / math.sqrt(self.unit)
+
+    @property
+    def unit(self) -> float:
+        """Curvatures of the likelihood over those of bounded pulls."""
+        return self.level + ROOM
 
     def of(self, raw_predictors: Floats, raw_outcomes: Floats) -> Pulls:
         """Pulls are outcomes less means, over about their standard deviations."""
@@ -76,8 +105,16 @@ class PoissonOutcomes:
         raw_variances = raw_means + ROOM
         raw_deviations = np.sqrt(raw_variances)
         raw_pulls = (np.maximum(raw_outcomes, 0.0) - raw_means) / (raw_deviations * self.cut)
-        raw_roots = raw_deviations / math.sqrt(self.level + ROOM)
+        raw_roots = raw_deviations / math.sqrt(self.unit)
         return Pulls(raw_roots, np.clip(raw_pulls, -1.0, 1.0), np.clip(raw_means / raw_variances, 0.0, 1.0))
+
+    def residuals(self, raw_predictors: Floats, raw_outcomes: Floats) -> Floats:
+        """Outcomes less means."""
+        return np.asarray(np.maximum(raw_outcomes, 0.0) - self.curves(raw_predictors))
+
+    def curves(self, raw_predictors: Floats) -> Floats:
+        """The means, which are the variances too."""
+        return exp_of(raw_predictors) * self.level
 
     def magnitudes(self, raw_predictors: Floats, raw_outcomes: Floats) -> Floats:
         """How many standard deviations outcomes are away from their means."""
@@ -87,6 +124,20 @@ class PoissonOutcomes:
 
 
 OutcomeFamily = LogisticOutcomes | PoissonOutcomes
+
+
+def _chances(raw_predictors: Floats) -> Floats:
+    """The probabilities whose log odds these are."""
+    raw_likelier = 1.0 / (1.0 + exp_of(-np.abs(raw_predictors)))
+    return np.where(raw_predictors >= 0, raw_likelier, 1.0 - raw_likelier)
+
+
+def _less_chances(raw_outcomes: Floats, raw_means: Floats) -> Floats:
+    return np.asarray(np.clip(np.clip(raw_outcomes, 0.0, 1.0) - raw_means, -1.0, 1.0))
+
+
+def _chance_variances(raw_means: Floats) -> Floats:
+    return np.asarray(np.clip(raw_means * (1.0 - raw_means), 0.0, 0.25))
 
 
 def exp_of(raw_exponents: Floats, steepest: float = STEEPEST_PREDICTOR) -> Floats:

@@ -62,6 +62,8 @@ class RegressionFit(EstimatedParameters):
     has_intercept: bool = True
     weak: int = 0
     """Directions in which features hardly vary, or follow from others, as far as noise lets one see."""
+    aim: str = ""
+    """What the coefficients are: of least squares, say."""
     rows_of: Callable[[Any], Numbers] | None = field(default=None, compare=False, repr=False)
     """Makes features of new data, where a formula says how; public, and not a part of the release."""
 
@@ -147,7 +149,7 @@ class RegressionFit(EstimatedParameters):
 
     def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
-        return coefficients_text(self._heading(), self._facts(), self._rows(intervals, level), self._warnings())
+        return coefficients_text(self._heading(), self._facts(), self._rows(intervals, level), self._below())
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -182,12 +184,14 @@ class RegressionFit(EstimatedParameters):
             facts.append(("Median Abs. Resid.", f"{self.scale:.4g}"))
         return facts
 
-    def _warnings(self) -> list[str]:
+    def _below(self) -> list[str]:
+        aim = [f"Coefficients: {self.aim}."] if self.aim else []
         if not self.weak:
-            return []
+            return aim
         directions = "1 weak direction" if self.weak == 1 else f"{self.weak} weak directions"
         return [
-            f"{directions}: features hardly vary there, or follow from others; wide errors. A delta, or a larger epsilon, helps."
+            *aim,
+            f"{directions}: features hardly vary there, or follow from others; wide errors. A delta, or a larger epsilon, helps.",
         ]
 
     def _rows(self, intervals: Sequence[Interval], level: float) -> list[ParameterRow]:

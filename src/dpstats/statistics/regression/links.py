@@ -12,13 +12,14 @@ Source     links.proof.md, steps.proof.md
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from dpstats.statistics.regression.families import ROOM, STEEPEST_PREDICTOR, LogisticOutcomes, OutcomeFamily, PoissonOutcomes
+from dpstats.statistics.regression.full_steps import LONG_SCORE, FullSteps
 from dpstats.statistics.regression.link_sums import (
     PULL,
     ClippedOutcomes,
@@ -30,10 +31,14 @@ from dpstats.statistics.regression.link_sums import (
 )
 from dpstats.statistics.regression.octaves import draw_magnitude
 from dpstats.statistics.regression.points import Floats, line_of
-from dpstats.statistics.regression.shares import SEARCH
 from dpstats.statistics.regression.walk import SIGNAL, Estimate, FitContext, Matrix, Walk
 
 FIRST_STEPS, MORE_STEPS = 2, 4
+SEARCH_STEPS = 5
+"""Steps that come near at most, where the last ones follow full scores."""
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
+NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
+"""A standard normal in points and their weights."""
 FIRST_INFORMATION = Fraction(4, 10)
 CLOSE = (Fraction(3, 10), Fraction(7, 10))
 UNMOVED = 1.5
@@ -50,9 +55,11 @@ NO_SIGNAL = 2.0
 """Features together may move log odds or log means by about so much."""
 
 
-def take_logistic_steps(context: FitContext, features: int, *, intercept: bool, interval: bool) -> Estimate | None:
+def take_logistic_steps(
+    context: FitContext, features: int, *, intercept: bool, interval: bool, full: bool = False
+) -> Estimate | None:
     """Spend the budget on a logistic regression of the table's last column; None with too few rows."""
-    walk = _LinkWalk.begin(context, features, intercept=intercept, interval=interval, linked=True)
+    walk = _LinkWalk.begin(context, features, intercept=intercept, interval=interval, linked=True, full=full)
     if walk is None:
         return None
     if not intercept:
@@ -62,9 +69,11 @@ def take_logistic_steps(context: FitContext, features: int, *, intercept: bool, 
     return walk.arrive(LogisticOutcomes(), share * (1 - share), math.log(share / (1 - share)))
 
 
-def take_poisson_steps(context: FitContext, features: int, *, intercept: bool, interval: bool) -> Estimate | None:
+def take_poisson_steps(
+    context: FitContext, features: int, *, intercept: bool, interval: bool, full: bool = False
+) -> Estimate | None:
     """Spend the budget on a Poisson regression of the table's last column; None with too few rows."""
-    walk = _LinkWalk.begin(context, features, intercept=intercept, interval=interval, linked=True)
+    walk = _LinkWalk.begin(context, features, intercept=intercept, interval=interval, linked=True, full=full)
     if walk is None:
         return None
     if not intercept:
@@ -89,10 +98,15 @@ class _LinkWalk(Walk):
             intercept = np.zeros(self.size)
             intercept[0] = max(-STEEPEST_PREDICTOR / 2, min(STEEPEST_PREDICTOR / 2, start))
             self.place = line_of(np.asarray(np.linalg.solve(self.points.turned, intercept), dtype=np.float64)).values
-        share = SEARCH / (FIRST_STEPS + MORE_STEPS)
-        taken, _ = self._steps(self.matrix.times(curvature), share, FIRST_STEPS)
-        first = self._information(self.plan.level * FIRST_INFORMATION)
-        more, unspent = self._steps(first, share, MORE_STEPS)
+        return self._arrive_full(curvature) if self.plan.curves else self._arrive_bounded(curvature)
+
+    def _arrive_bounded(self, curvature: float) -> Estimate:
+        """Where steps along scores lead in which no row counts for much."""
+        share = self.plan.search / (FIRST_STEPS + MORE_STEPS)
+        first = self.matrix.times(curvature)
+        taken, _ = self._steps(lambda: first, share, FIRST_STEPS)
+        second = self._information(self.plan.level * FIRST_INFORMATION)
+        more, unspent = self._steps(lambda: second, share, MORE_STEPS)
         matrix = self._information(self.plan.level * (1 - FIRST_INFORMATION))
         covariance, deviation = self._close(matrix, [(self.plan.close + unspent) * part for part in CLOSE])
         taken += more + len(CLOSE)
@@ -104,6 +118,30 @@ class _LinkWalk(Walk):
             scale=None,
             matrix=matrix,
         )
+
+    def _arrive_full(self, curvature: float) -> Estimate:
+        """Where steps lead to the maximum of the likelihood."""
+        unit = self.family.unit
+        taken, unspent = self._steps(lambda: self._bent().times(1 / unit), self.plan.search / SEARCH_STEPS, SEARCH_STEPS)
+        curved = curvature * unit
+        close, likely = self.plan.close + unspent, LONG_SCORE * math.sqrt(curved * self.size)
+        steps = FullSteps(self, self.family, close, likely=likely, curved=curved, expected=self._bent)
+        return steps.arrive(taken, SIGNAL * NO_SIGNAL)
+
+    def _bent(self) -> Matrix:
+        """What the matrix of curved points would be at the line, if points were normal."""
+        products = self.matrix.of_safe / self.rows
+        middle = np.zeros(self.size)
+        if self.points.intercept:
+            middle = products @ np.linalg.solve(self.points.turned, np.eye(self.size)[0])
+        along = (products - np.outer(middle, middle)) @ self.place
+        spread = math.sqrt(max(float(self.place @ along), 1e-12))
+        gradient = along / spread
+        curves = self.family.curves(float(self.place @ middle) + spread * NODES)
+        flat, slope, bend = (float(NODE_WEIGHTS @ (curves * NODES**power)) for power in range(3))
+        across = np.outer(middle, gradient)
+        whole = flat * products + (bend - flat) * np.outer(gradient, gradient) + slope * (across + across.T)
+        return Matrix.of(self.rows * whole, self.matrix.noise * flat)
 
     @property
     def _outcomes(self) -> OutcomePoints:
@@ -122,10 +160,11 @@ class _LinkWalk(Walk):
         self.family = replace(self.family, cut=max(PULLS_CUT, PULLS_CUT / USUAL * magnitude))
         return share
 
-    def _steps(self, matrix: Matrix, share: Fraction, most: int) -> tuple[int, Fraction]:
+    def _steps(self, matrix_here: Callable[[], Matrix], share: Fraction, most: int) -> tuple[int, Fraction]:
         """Take steps until they hardly move: how many were taken, and what was left of the share for them."""
         taken, moved, expected = 0, math.inf, 0.0
         while taken < most and moved > UNMOVED * expected:
+            matrix = matrix_here()
             looked = self._look(min(self.plan.look, share / 2))
             scores = LinkScores(self._outcomes)
             pull, deviation = self._pull(self.context.table.row_sums(scores), scores, share - looked)
@@ -143,7 +182,8 @@ class _LinkWalk(Walk):
             raw_sums = self.context.table.row_sums(scores)
             pull, deviation = self._pull(raw_sums, scores, share - looked)
             if scores.products:
-                covariance = self.spread(raw_sums[self.size :], self.family.pull, deviation, matrix.inverse)
+                products = self.noisy_matrix(raw_sums[self.size :], self.points.radius, self.plan.products)
+                covariance = self.spread(products, self.family.pull, deviation, matrix.inverse)
             self._held_move(matrix, pull)
         return covariance, deviation
 

@@ -15,18 +15,23 @@ from dpstats.statistics.regression.budget_split import FINEST, BudgetSplit, part
 ROWS = Fraction(2, 100)
 MIDDLE_NATS, SCALE_NATS, LOOK_NATS = 54, 30, 22
 """Rows times epsilon that a median of a column, a scale, and a look at the residuals need."""
-LEAST_MIDDLES, LEAST_SCALES = 0.04, 0.12
-"""What middles and scales get at least: columns of marks may have few rows away from their middle."""
+SURE_MIDDLE_NATS, SURE_SCALE_NATS = 110, 240
+"""The same where the last steps follow full scores: nothing that a wrong scale hides is found again there."""
+LEAST_MIDDLES, LEAST_SCALES, LESS = 0.04, 0.12, 0.5
+"""What middles and scales get at least: columns of marks may have few rows away from their middle. Half of it where more nats
+are asked for them."""
 LEAST_LOOK, LEAST_SEARCH = 0.005, Fraction(1, 100)
-SEARCH = Fraction(20, 100)
-"""For the steps that come near: looks at the residuals included."""
+SEARCH, SHORT_SEARCH = Fraction(20, 100), Fraction(12, 100)
+"""For the steps that come near: looks at the residuals included. Less will do where the last steps follow full scores."""
 MOST_STANDARD = 0.46
 """A table that needs more than that for its columns has too few rows."""
 MOST_STEPS, FEWEST_STEPS = 6, 2
-REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10}
+REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10, "reaches": 0, "curves": 0}
 """How the rest is divided."""
-LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "inside": 0, "level": 27}
+LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "inside": 0, "level": 27, "reaches": 0, "curves": 0}
 """How it is divided where curved points must be measured too, for which `level` is."""
+FULL = {"turn": 7, "matrix": 7, "close": 60, "products": 9, "inside": 0, "level": 0, "reaches": 12, "curves": 10}
+"""How it is divided where the last steps follow full scores within a reach."""
 STILL = 0.25
 """The noise of a step that comes near, over where residuals are cut off: more would lead astray."""
 
@@ -71,11 +76,14 @@ class StepShares:
     products: Fraction
     inside: Fraction
     level: Fraction
+    reaches: Fraction
+    curves: Fraction
+    search: Fraction
     regime: Regime
 
 
 def plan_shares(
-    budget: BudgetSplit, noisy_rows: int, features: int, *, intercept: bool, interval: bool, mean: bool, linked: bool = False
+    budget: BudgetSplit, noisy_rows: int, features: int, *, intercept: bool, interval: bool, mean: bool, linked: bool = False, full: bool = False
 ) -> StepShares | None:
     """What each step gets; None where there are too few rows. What is not wanted goes to the others."""
 
@@ -83,16 +91,20 @@ def plan_shares(
         return max(budget.share_for_draw(nats / max(noisy_rows, 1)), part(least))
 
     middles = (features + 1) * intercept
-    middle, scale = for_draw(MIDDLE_NATS, LEAST_MIDDLES / (features + 1)), for_draw(SCALE_NATS, LEAST_SCALES / features)
+    search, less = (SHORT_SEARCH, LESS) if full else (SEARCH, 1.0)
+    middle_nats, scale_nats = (SURE_MIDDLE_NATS, SURE_SCALE_NATS) if full else (MIDDLE_NATS, SCALE_NATS)
+    middle = for_draw(middle_nats, less * LEAST_MIDDLES / (features + 1))
+    scale = for_draw(scale_nats, less * LEAST_SCALES / features)
     first_look, look = for_draw(SCALE_NATS, LEAST_LOOK), for_draw(LOOK_NATS, LEAST_LOOK)
     standard = middle * middles + scale * features + first_look
-    if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > SEARCH:
+    if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > search:
         return None
-    rest = LINKED if linked else REST
+    rest = FULL if full else LINKED if linked else REST
     wanted = {**rest, "products": rest["products"] * interval, "level": rest["level"] * (intercept or not mean)}
-    left, total = 1 - ROWS - SEARCH - standard, sum(wanted.values())
+    left, total = 1 - ROWS - search - standard, sum(wanted.values())
     given = {name: Fraction(int(left * weight * FINEST) // total, FINEST) for name, weight in wanted.items()}
-    return StepShares(middle, scale, first_look, look, regime=_regime(budget, noisy_rows, features + intercept), **given)
+    regime = _regime(budget, noisy_rows, features + intercept)
+    return StepShares(middle, scale, first_look, look, search=search, regime=regime, **given)
 
 
 def _regime(budget: BudgetSplit, noisy_rows: int, coordinates: int) -> Regime:

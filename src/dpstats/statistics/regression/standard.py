@@ -10,6 +10,7 @@ Source     draw.proof.md, steps.proof.md
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,11 +24,13 @@ from dpstats.statistics.regression.sums import Distances
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.single import draw_quantile
 
-MOST = Fraction(3, 4)
-"""The scale is the distance from the middle that this share of the rows does not exceed. A median would not do: where half of
-the rows have one value and half another, the middle may lie close to either."""
-NORMAL = 1 / 1.1503
-"""The standard deviation of a normal column over that distance."""
+MOST, NEARLY_ALL = Fraction(3, 4), Fraction(9, 10)
+"""The scale is the distance from the middle that MOST of the rows do not exceed. A median would not do: where half of the rows
+have one value and half another, the middle may lie close to either. Farther out it is what NEARLY_ALL do not exceed."""
+NORMAL, NEARLY_NORMAL = 1 / 1.1503, 1 / 1.6449
+"""The standard deviation of a normal column over these distances."""
+FIRST_LOOK = Fraction(1, 2)
+"""What finding MOST takes of the share where NEARLY_ALL are wanted."""
 MARKS = (0.0, 1.0)
 """A column with its middle here is likely one of marks, whose scale is 1."""
 
@@ -50,9 +53,10 @@ def standardise(
     rng: RandomSource,
     *,
     outcome: bool = True,
+    farther: bool = False,
 ) -> Standard:
     """Spend a share on each middle and one on each scale. Without an intercept all middles are 0 and cost nothing; so is the
-    outcome's where it is not wanted."""
+    outcome's where it is not wanted. Scales are found `farther` out where rows far out are to count."""
     found = (features + outcome) * intercept
     middles = [_median(table, place, budget.draw_epsilon(shares[0]), rng) for place in range(found)]
     middles += [0.0] * (features + 1 - found)
@@ -60,10 +64,22 @@ def standardise(
     scales = []
     for place, middle in enumerate(middles[:features]):
         raw_own = raw_counts[place * CELLS : (place + 1) * CELLS]
-        marks = intercept and middle in MARKS
-        distance = draw_magnitude(raw_own, budget.draw_epsilon(shares[1]), rng, quantile=MOST, certain=marks)
-        scales.append(distance if marks else distance * NORMAL)
+        scales.append(_scale(raw_own, shares[1], budget, rng, marks=intercept and middle in MARKS, farther=farther))
     return Standard(tuple(middles[:features]), tuple(scales), middles[features])
+
+
+def _scale(
+    raw_counts: Sequence[int], share: Fraction, budget: BudgetSplit, rng: RandomSource, *, marks: bool, farther: bool
+) -> float:
+    """A scale of a feature whose distances from its middle were counted."""
+    first = FIRST_LOOK if farther else 1
+    near = draw_magnitude(raw_counts, budget.draw_epsilon(share * first), rng, quantile=MOST, certain=marks)
+    if marks and (near == 1.0 or not farther):
+        return near
+    if not farther:
+        return near * NORMAL
+    likely, epsilon = near * NORMAL / NEARLY_NORMAL, budget.draw_epsilon(share * (1 - first))
+    return draw_magnitude(raw_counts, epsilon, rng, quantile=NEARLY_ALL, likely=likely) * NEARLY_NORMAL
 
 
 def _median(table: Table, place: int, epsilon: Fraction, rng: RandomSource) -> float:

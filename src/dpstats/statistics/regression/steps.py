@@ -21,9 +21,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.statistics.regression.families import StraightOutcomes
+from dpstats.statistics.regression.full_steps import LONG_SCORE, FullSteps
 from dpstats.statistics.regression.octaves import draw_cell, draw_magnitude
 from dpstats.statistics.regression.points import BALL, Floats, line_of
-from dpstats.statistics.regression.shares import CALM, FEWEST_STEPS, LEAST_SEARCH, MOST_STEPS, SEARCH, STILL
+from dpstats.statistics.regression.shares import CALM, FEWEST_STEPS, LEAST_SEARCH, MOST_STEPS, STILL
 from dpstats.statistics.regression.sums import (
     ALONG,
     InnerProducts,
@@ -73,12 +75,12 @@ HALF = Fraction(1, 2)
 
 
 def take_steps(
-    context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None = None
+    context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None = None, full: bool = False
 ) -> Estimate | None:
     """Spend the budget on a regression of the table's last column, for its mean or a quantile; None with too few rows."""
     if quantile is None:
-        linear = _LinearWalk.begin(context, features, intercept=intercept, interval=interval, mean=True)
-        return None if linear is None else linear.arrive()
+        linear = _LinearWalk.begin(context, features, intercept=intercept, interval=interval, mean=True, full=full)
+        return None if linear is None else linear.arrive_full() if full else linear.arrive()
     walk = _QuantileWalk.begin(context, features, intercept=intercept, interval=interval)
     return None if walk is None else walk.arrive(quantile)
 
@@ -113,9 +115,9 @@ class _ResidualWalk(Walk):
         plan, regime, budget = self.plan, self.plan.regime, self.context.budget
         least = float(self.matrix.safe.min())
         wanted = budget.share_for_deviation(STILL * least * regime.inside / (self.reach * regime.cut), self.size)
-        steps = int(SEARCH / (max(wanted, LEAST_SEARCH) + plan.look))
+        steps = int(plan.search / (max(wanted, LEAST_SEARCH) + plan.look))
         steps = min(MOST_STEPS, max(FEWEST_STEPS, steps))
-        share = SEARCH / steps - plan.look
+        share = plan.search / steps - plan.look
         widest = STEADY * self.rows * regime.inside / (budget.deviation(share, self.size) * self.reach)
         width = max(regime.cut, min(FIRST_CUT, widest))
         slope = regime.inside if width < 3 else 0.95
@@ -160,7 +162,8 @@ class _ResidualWalk(Walk):
         covariance = None
         if scores.products:
             unit = math.ldexp(scores.strongest, scores.exponent) / inside
-            covariance = self.spread(raw_sums[self.size + 1 :], unit, deviation / inside, matrix.inverse)
+            products = self.noisy_matrix(raw_sums[self.size + 1 :], self.points.radius, self.plan.products)
+            covariance = self.spread(products, unit, deviation / inside, matrix.inverse)
         self.move(matrix, pull / inside)
         return _Close(covariance, matrix.inverse * (deviation / inside))
 
@@ -183,6 +186,14 @@ class _LinearWalk(_ResidualWalk):
             closed = self._close(self.matrix, scores, raw_sums, inside, share)
         raised = self._mean(search.magnitude) if self.plan.level else None
         return replace(self._estimate(search, closed, len(shares), self.matrix, raised), cut=math.ldexp(*cut))
+
+    def arrive_full(self) -> Estimate:
+        """Take the steps to least squares, and say where they led."""
+        search = self._search()
+        close, likely = self.plan.close + search.unspent, LONG_SCORE * math.sqrt(self.size) * search.magnitude
+        likelihood = StraightOutcomes(self.standard.outcome)
+        steps = FullSteps(self, likelihood, close, likely=likely, curved=None, expected=lambda: self.matrix)
+        return replace(steps.arrive(search.taken, SIGNAL * search.begun), scale=search.magnitude)
 
     def _inside(self, raw_inside: int, share: Fraction) -> float:
         """The noisy part of the rows, by the lengths of their points, whose residuals are not cut off."""

@@ -33,6 +33,9 @@ UNRESOLVED = 0.6
 SIGNAL = 1.5
 """Features together may move the linear predictor by about this many of the scales that the walk began with."""
 
+INTERVAL_ERRORS, MOST_LOST = 1.96, 2.0
+"""What rows beyond a reach may have cost lengthens an interval of 95%, but makes it at most so much longer."""
+
 
 @dataclass(frozen=True)
 class FitContext:
@@ -84,6 +87,26 @@ class Matrix:
     noise: float
     """About the largest eigenvalue of its noise."""
 
+    @classmethod
+    def of(cls, whole: Floats, noise: float) -> Matrix:
+        """A symmetric matrix with this noise, taken apart."""
+        eigenvalues, vectors = np.linalg.eigh(whole)
+        return cls(eigenvalues, vectors, noise)
+
+    @property
+    def of_safe(self) -> Floats:
+        """The safe eigenvalues, put together."""
+        return np.asarray((self.vectors * self.safe) @ self.vectors.T)
+
+    @property
+    def whole(self) -> Floats:
+        """The matrix, put together."""
+        return np.asarray((self.vectors * self.eigenvalues) @ self.vectors.T)
+
+    def turned(self, turn: Floats) -> Matrix:
+        """The matrix as points have it that were turned."""
+        return Matrix.of(turn.T @ self.whole @ turn, self.noise * float(np.square(turn).sum()) / len(turn))
+
     @property
     def trace(self) -> float:
         """The sum of the eigenvalues."""
@@ -102,6 +125,10 @@ class Matrix:
     def times(self, part: float) -> Matrix:
         """A part of the matrix, and of its noise."""
         return Matrix(self.eigenvalues * part, self.vectors, self.noise * part)
+
+    def above_noise(self) -> Matrix:
+        """What of the matrix stands out of the noise."""
+        return Matrix(np.maximum(self.eigenvalues - self.noise / 2, 0.0), self.vectors, self.noise)
 
     def length(self, step: Floats) -> float:
         """The length of a step as the rows see it, all of them together."""
@@ -132,15 +159,17 @@ class Walk:
 
     @classmethod
     def begin(
-        cls, context: FitContext, features: int, *, intercept: bool, interval: bool, mean: bool = False, linked: bool = False
+        cls, context: FitContext, features: int, *, intercept: bool, interval: bool, mean: bool = False, linked: bool = False, full: bool = False
     ) -> Self | None:
         """Buy a number of rows, and middles and scales of the columns; None with too few rows."""
         noisy_rows = max(1, context.budget.noisy([context.table.column(0).count()], 1, ROWS)[0][0])
-        plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=mean, linked=linked)
+        plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=mean, linked=linked, full=full)
         if plan is None:
             return None
         shares = (plan.middle, plan.scale)
-        standard = standardise(context.table, features, intercept, shares, context.budget, context.rng, outcome=not linked)
+        standard = standardise(
+            context.table, features, intercept, shares, context.budget, context.rng, outcome=not linked, farther=full
+        )
         return cls(context, standard, plan, noisy_rows, intercept=intercept)
 
     @property
@@ -176,12 +205,11 @@ class Walk:
     def measured(self, raw_triangle: Sequence[int], radius: int, share: Fraction) -> Matrix:
         """The noisy matrix, taken apart."""
         matrix, deviation = self.noisy_matrix(raw_triangle, radius, share)
-        eigenvalues, vectors = np.linalg.eigh(matrix)
-        return Matrix(eigenvalues, vectors, largest_eigenvalue(deviation, self.size))
+        return Matrix.of(matrix, largest_eigenvalue(deviation, self.size))
 
-    def spread(self, raw_triangle: Sequence[int], unit: float, deviation: float, inverse: Floats) -> Floats:
-        """The covariance of where a step leads: scores vary by sampling, as their products say, and by noise."""
-        matrix, noise = self.noisy_matrix(raw_triangle, self.points.radius, self.plan.products)
+    def spread(self, products: tuple[Floats, float], unit: float, deviation: float, inverse: Floats) -> Floats:
+        """The covariance of where a step leads: scores vary by sampling, as their noisy products say, and by noise."""
+        matrix, noise = products
         eigenvalues, vectors = np.linalg.eigh(matrix)
         safe = np.maximum(eigenvalues, noise / (2 * ALONG)) * unit**2
         scores = (vectors * safe) @ vectors.T + deviation**2 * np.eye(self.size)
@@ -198,6 +226,15 @@ class Walk:
         self.points = replace(self.points, turn=whole_turn((first.vectors * stretch) @ first.vectors.T))
         return self._products(plan.matrix)
 
+    def turn_by(self, turn: Floats) -> Floats:
+        """Turn the points once more, and where the walk is with them; by what in whole numbers is returned."""
+        before = self.points.turned
+        self.points = replace(self.points, turn=whole_turn(before @ turn))
+        self.place = line_of(np.linalg.solve(self.points.turned, before @ self.place)).values
+        turned = np.asarray(np.linalg.solve(before, self.points.turned))
+        self.matrix = self.matrix.turned(turned)
+        return turned
+
     def _products(self, share: Fraction) -> Matrix:
         return self.measured(self.context.table.row_sums(Products(self.points)), self.points.radius, share)
 
@@ -211,6 +248,7 @@ class Walk:
         scale: float | None,
         matrix: Matrix,
         raised: InterceptShift | None = None,
+        lost: Floats | None = None,
     ) -> Estimate:
         """Where the walk is, in the units of the columns; `step_noise` is a factor of the covariance of the last noise, and
         what may be `left_over` counts as noise too."""
@@ -225,6 +263,11 @@ class Walk:
             found = back @ self.place
             spread = None if covariance is None else back @ (covariance + left_over) @ back.T
             noise = np.sqrt(np.diag(back @ (step_noise @ step_noise.T + left_over) @ back.T))
+        if lost is not None and spread is not None:
+            errors = np.sqrt(np.maximum(np.diag(spread), 0.0))
+            more = np.sqrt(np.square(back @ lost).sum(axis=1)) / INTERVAL_ERRORS
+            longer = 1 + np.minimum(more / np.maximum(errors, 1e-300), MOST_LOST)
+            spread = spread * np.outer(longer, longer)
         if raised is not None:
             found[0] += raised.by
             noise[0] = math.hypot(noise[0], raised.deviation)

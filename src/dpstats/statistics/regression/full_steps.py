@@ -1,0 +1,285 @@
+"""The last steps of a regression: to the maximum of the likelihood itself, which for a straight line is least squares.
+
+Claim      What it takes from the budget
+Neighbors  ADD_REMOVE
+Why        From where a robust search led, steps follow noisy sums of full scores, which are cut off at a private reach: few rows
+           lie beyond it, and it goes further out where noise allows. A private reach holds the curvatures, too. What the cut may
+           leave out is reckoned from the reach and a typical length, by the rule for means (clipped/clips.py)
+Numerics   Exact from the rows to the noisy sums (reach_sums.py); floats after that, which see nothing but released numbers
+Source     reach.proof.md; one step from a rough estimate is efficient: Le Cam 1956; sandwich errors: Huber 1967, White 1980
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.statistics.clipped.clips import Tail
+from dpstats.statistics.regression.octaves import draw_magnitude
+from dpstats.statistics.regression.points import BALL, Floats
+from dpstats.statistics.regression.reach_sums import (
+    LENGTH,
+    CurveLengths,
+    CutCurves,
+    CutScores,
+    FarDirections,
+    FullScores,
+    Likelihood,
+    ScoreLengths,
+    unit_of,
+)
+from dpstats.statistics.regression.sums import ALONG
+from dpstats.statistics.regression.walk import Estimate, Matrix, Walk, largest_eigenvalue
+from dpstats.statistics.universal.limits import Side
+
+CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW = (Fraction(part, 100) for part in (25, 25, 35, 15))
+"""How the share for reaches is divided."""
+REACH_NATS, MOST_BEYOND, FARTHEST = 12.0, 0.2, 64.0
+"""Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the most of all rows; and how
+many times as far out as expected a reach may be."""
+CELL = 2**0.25
+"""From the lower end of a cell to its upper end."""
+FIRST, MIDDLE, MOST_MIDDLE = Fraction(20, 100), Fraction(10, 100), 3
+"""Of the share for steps, what the first one takes, and each of those between it and the last; how many these are at most."""
+FAR = 3.0
+"""There is one more of these while a step is longer than that many errors of sampling: a matrix is off by a part of a step."""
+FIRST_PRODUCTS = Fraction(5, 10)
+"""Of the share for products, what the first step takes; the last one takes the rest."""
+FIRST_CURVES, MIDDLE_CURVES = Fraction(30, 100), Fraction(10, 100)
+"""Of the share for curvatures, what the first step and each of those between take, where curvatures depend on the line."""
+QUIET, BEARABLE = 0.3, 0.7
+"""A reach goes as far out as noise of QUIET errors of sampling allows; up to BEARABLE, where rows may lie that far out."""
+ROOM = 1.5
+"""How much heavier than it looks a tail may be there."""
+HEDGE = 0.6
+"""What is cut off is reckoned with an exponent that is larger by so much."""
+LONG_SCORE = 4.0
+"""A long score, over the root of the number of coordinates and what is typical of a residual."""
+CURVE_NOISE, MOST_CURVE_NOISE = 0.1, 0.3
+FAR_CURVES = Fraction(15, 100)
+"""The same for curvatures: the noise of their matrix, as a part of it."""
+LIKENESS, MOST_UNLIKE = 0.25, 1.0
+"""A matrix is taken to differ by about that part from what was expected of it."""
+MOST_EVENED = 8.0
+"""Points are stretched by at most so much for scores to vary alike."""
+LEAST_SEEN, MOST_SEEN, DOUBT = 0.8, 3.0, 0.3
+"""How much more scores may give way over a step than a matrix said, and what is believed of it: half, if noise is that part."""
+MISMEASURED, BENT = 0.05, 0.5
+"""A step may be off by that part of itself, because curvatures are cut off; by a part that grows with how far it moves
+predictors, if curvatures depend on them."""
+
+
+@dataclass(frozen=True)
+class FullClose:
+    """Where the last steps led."""
+
+    covariance: Floats | None
+    noise: Floats
+    """A factor of the covariance of the last step's noise."""
+    lost: Floats
+    """What rows beyond the reach may have cost: row by row a vector as long as the loss in that coordinate."""
+    matrix: Matrix
+    taken: int
+
+
+@dataclass(frozen=True)
+class ScoreReach:
+    """Where the lengths of scores are cut off, and about what is lost beyond, all rows together."""
+
+    length: float
+    lost: float
+
+
+@dataclass(frozen=True)
+class CurveReach:
+    """Where the lengths of curved points are cut off, and by how much more their squares may be on average, as a part."""
+
+    length: float
+    excess: float
+
+
+class FullSteps:
+    """The last steps of a walk."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        likelihood: Likelihood,
+        close: Fraction,
+        *,
+        likely: float,
+        curved: float | None,
+        expected: Callable[[], Matrix],
+    ) -> None:
+        """`likely` is about the length of a long score, and `curved` a typical curvature, None where all are 1; `expected` is
+        what the matrix of curvatures may be expected to be where the walk is."""
+        self.walk = walk
+        self.likelihood = likelihood
+        self.close = close
+        self.likely = likely
+        self.bends = curved is not None
+        self.curved = 1.0 if curved is None else curved
+        self.expected = expected
+        self.budget = walk.context.budget
+        self.curve_reach = self._curve_reach()
+
+    def arrive(self, searched: int, signal: float) -> Estimate:
+        """Take them, and say where they led after so many steps of a search; features may move predictors by about `signal`."""
+        closed = self._take()
+        taken = searched + closed.taken
+        return self.walk.in_columns(
+            covariance=closed.covariance,
+            step_noise=closed.noise,
+            left_over=closed.matrix.left_over(taken, signal, self.walk.rows * self.curved),
+            taken=taken,
+            scale=None,
+            matrix=closed.matrix,
+            lost=closed.lost,
+        )
+
+    def _take(self) -> FullClose:
+        walk, plan, taken = self.walk, self.walk.plan, 1
+        matrix = self._curvature(FIRST_CURVES if self.bends else Fraction(1))
+        length = self._reach(ScoreLengths(self._scores), self.likely, FIRST_DRAW)[0]
+        raw_sums, unit = self._sums(length, products=True)
+        pull, deviation = self._pull(raw_sums, unit, self.close * FIRST)
+        products = walk.measured(raw_sums[walk.size :], LENGTH, plan.products * FIRST_PRODUCTS).times((unit * BALL) ** 2)
+        step = walk.move(matrix, pull)
+        turned, spread = self._evened(products)
+        matrix, step, pull = matrix.turned(turned), np.linalg.solve(turned, step), turned.T @ pull
+        left, curves = 1 - FIRST, 1 - FIRST_CURVES
+        reach = self._score_reach(spread, length, self.close * left)
+        while taken <= MOST_MIDDLE * self.bends and float(pull @ pull) > walk.size * ((FAR * spread) ** 2 + (FAR * deviation) ** 2):
+            matrix, step, pull, deviation = self._between(matrix, step, pull, deviation, math.sqrt(length * reach.length))
+            left, curves, taken = left - MIDDLE, curves - MIDDLE_CURVES, taken + 1
+        if self.bends:
+            matrix = self._curvature(curves)
+        raw_sums, unit = self._sums(reach.length, products=bool(plan.products))
+        last, noise = self._pull(raw_sums, unit, self.close * left)
+        matrix = _as_seen(matrix, step, pull - last, math.hypot(noise, deviation))
+        step = walk.move(matrix, last)
+        covariance = None
+        if plan.products:
+            seen = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products * (1 - FIRST_PRODUCTS))
+            covariance = walk.spread(seen, unit * BALL, noise, matrix.inverse) + self._missed(matrix, step)
+        return FullClose(covariance, matrix.inverse * noise, matrix.inverse * reach.lost, matrix, taken + 1)
+
+    def _between(
+        self, matrix: Matrix, step: Floats, pull: Floats, deviation: float, length: float
+    ) -> tuple[Matrix, Floats, Floats, float]:
+        """A step between the first and the last: the matrix, the step, what pulled, and the deviation of its noise."""
+        if self.bends:
+            matrix = self._curvature(MIDDLE_CURVES)
+        raw_sums, unit = self._sums(length)
+        new, noise = self._pull(raw_sums, unit, self.close * MIDDLE)
+        matrix = _as_seen(matrix, step, pull - new, math.hypot(noise, deviation))
+        return matrix, self.walk.move(matrix, new), new, noise
+
+    @property
+    def _scores(self) -> FullScores:
+        return FullScores(self.walk.points, self.walk.line, self.likelihood)
+
+    def _sums(self, length: float, *, products: bool = False) -> tuple[tuple[int, ...], float]:
+        """Scores and perhaps their products, cut off at a length; and what a whole unit is."""
+        raw_sums = self.walk.context.table.row_sums(CutScores(self._scores, length, products=products))
+        return raw_sums, unit_of(length, self.walk.size)
+
+    def _pull(self, raw_sums: tuple[int, ...], unit: float, share: Fraction) -> tuple[Floats, float]:
+        return self.walk.noisy_pull(raw_sums[: self.walk.size], LENGTH, unit * BALL, share)
+
+    def _reach(self, lengths: ScoreLengths | CurveLengths, likely: float, part: Fraction) -> tuple[float, float]:
+        """A length that few rows exceed, and about how many do."""
+        epsilon = self.budget.draw_epsilon(self.walk.plan.reaches * part)
+        beyond = min(MOST_BEYOND * self.walk.rows, REACH_NATS / float(epsilon))
+        raw_counts = self.walk.context.table.row_sums(lengths)
+        quantile = 1 - Fraction(beyond / self.walk.rows)
+        drawn = draw_magnitude(raw_counts, epsilon, self.walk.context.rng, quantile=quantile, likely=likely)
+        return CELL * min(drawn, FARTHEST * likely), beyond
+
+    def _tail(self, length: float, beyond: float, typical: float) -> Tail:
+        side = Side(self.walk.rows, Fraction(min(typical, length)), Fraction(length), Fraction(beyond))
+        return Tail.of(side) or Tail(self.walk.rows, length, 1.0, 1.0)
+
+    def _curve_reach(self) -> CurveReach:
+        """Where the lengths of curved points are cut off."""
+        size, rows, typical = self.walk.size, self.walk.rows, math.sqrt(self.curved * self.walk.size)
+        length, beyond = self._reach(CurveLengths(self._scores), 1.5 * typical, CURVE_DRAW)
+        share = self.walk.plan.curves * (FIRST_CURVES if self.bends else 1) * (1 - FAR_CURVES)
+        unit = largest_eigenvalue(ALONG * self.budget.deviation(share, size * (size + 1) // 2), size)
+        bearable, most = (math.sqrt(part * rows * self.curved / unit) for part in (CURVE_NOISE, MOST_CURVE_NOISE))
+        tail = self._tail(length, beyond, typical)
+        reach = min(max(length, min(bearable, tail.end(0.0))), most)
+        return CurveReach(reach, _excess(tail, reach))
+
+    def _score_reach(self, spread: float, likely: float, share: Fraction) -> ScoreReach:
+        """Where the lengths of scores are cut off in the last steps, if their sum varies by `spread` in a direction."""
+        length, beyond = self._reach(ScoreLengths(self._scores), likely, LAST_DRAW)
+        raw_counts = self.walk.context.table.row_sums(ScoreLengths(self._scores))
+        epsilon = self.budget.draw_epsilon(self.walk.plan.reaches * TYPICAL_DRAW)
+        tail = self._tail(length, beyond, draw_magnitude(raw_counts, epsilon, self.walk.context.rng, likely=length / 4))
+        quiet, bearable = (part * spread / self.budget.deviation(share, self.walk.size) for part in (QUIET, BEARABLE))
+        reach = max(length, min(bearable, max(quiet, tail.end(ROOM))))
+        return ScoreReach(reach, _lost(tail, reach))
+
+    def _curvature(self, part: Fraction) -> Matrix:
+        """The noisy matrix of curvatures, for a part of their share, and what was expected of it."""
+        table, share, reach = self.walk.context.table, self.walk.plan.curves * part, self.curve_reach
+        measured = self.walk.measured(table.row_sums(CutCurves(self._scores, reach.length)), LENGTH, share * (1 - FAR_CURVES))
+        far = self.walk.measured(table.row_sums(FarDirections(self._scores, reach.length)), LENGTH, share * FAR_CURVES)
+        unit = unit_of(reach.length, self.walk.size) * BALL
+        kept, beyond = measured.times(unit**2), far.above_noise().times(reach.excess * unit**2)
+        whole = Matrix.of(kept.whole + beyond.whole, math.hypot(kept.noise, beyond.noise))
+        expected, rows = self.expected(), self.walk.rows * self.curved
+        unlike = (whole.trace - expected.trace - whole.noise) / rows
+        return _blended(whole, expected, min(max(unlike, LIKENESS), MOST_UNLIKE) * rows)
+
+    def _evened(self, products: Matrix) -> tuple[Floats, float]:
+        """Turn the points so that scores vary alike in all directions: by what, and how much their sum varies then."""
+        deviations = np.sqrt(np.maximum(products.eigenvalues, products.noise))
+        middle = math.exp(float(np.mean(np.log(deviations))))
+        stretch = np.clip(middle / deviations, 1 / MOST_EVENED, MOST_EVENED)
+        return self.walk.turn_by((products.vectors * stretch) @ products.vectors.T), middle
+
+    def _missed(self, matrix: Matrix, step: Floats) -> Floats:
+        """The covariance of what a step may have missed, because its matrix is not quite right."""
+        bent = BENT * matrix.length(step) / math.sqrt(self.walk.rows * self.curved) if self.bends else 0.0
+        noise = matrix.noise / (2 * math.sqrt(self.walk.size))
+        along = (MISMEASURED**2 + min(1.0, bent) ** 2) * np.outer(step, step)
+        return np.asarray(along + noise**2 * float(step @ step) * matrix.inverse @ matrix.inverse)
+
+
+def _blended(measured: Matrix, expected: Matrix, likeness: float) -> Matrix:
+    """A measured matrix and what was expected of it, each by how far it may be off."""
+    part = likeness**2 / (likeness**2 + measured.noise**2)
+    return Matrix.of(part * measured.whole + (1 - part) * expected.whole, math.sqrt(part) * measured.noise)
+
+
+def _as_seen(matrix: Matrix, step: Floats, given_way: Floats, deviation: float) -> Matrix:
+    """The matrix, made to agree with how much scores gave way over a step, as far as that is no noise."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = matrix.whole @ step
+        along = float(step @ expected)
+    if not 0 < along < math.inf:
+        return matrix
+    seen = min(max(float(step @ given_way) / along, LEAST_SEEN), MOST_SEEN) - 1
+    doubt = deviation * math.sqrt(float(step @ step)) / along
+    more = seen * DOUBT**2 / (DOUBT**2 + doubt**2)
+    return Matrix.of(matrix.whole + more / along * np.outer(expected, expected), matrix.noise)
+
+
+def _excess(tail: Tail, reach: float) -> float:
+    """How much more than its square at the reach a row beyond it has on average, as a part."""
+    nats = max(tail.nats * math.pow(reach / tail.reach, 1 / tail.exponent), math.log(2))
+    steps = (np.arange(64) + 0.5) / 64
+    return float(np.mean((1 - np.log(steps) / nats) ** (2 * tail.exponent))) - 1
+
+
+def _lost(tail: Tail, reach: float) -> float:
+    """About what rows beyond the reach lose there, all together, for a somewhat heavier tail than seen."""
+    exponent = tail.exponent + HEDGE
+    nats = tail.nats * math.pow(reach / tail.reach, 1 / exponent)
+    return tail.noisy_rows * math.exp(-nats) * reach * exponent / max(nats, math.log(2))
