@@ -21,6 +21,14 @@ from dpstats.statistics.regression.link_sums import (
 )
 from dpstats.statistics.regression.octaves import CELLS
 from dpstats.statistics.regression.points import STEEPEST, TURN_BITS, Floats, Points, WholeLine, line_of
+from dpstats.statistics.regression.reach_sums import (
+    LENGTH,
+    CurveLengths,
+    CutCurves,
+    CutScores,
+    FarDirections,
+    ScoreLengths,
+)
 from dpstats.statistics.regression.shares import MOST_RADIUS
 from dpstats.statistics.regression.sums import (
     ALONG,
@@ -38,7 +46,7 @@ from dpstats.statistics.regression.sums import (
 MOST_COORDINATES = 41
 LARGEST_RADIUS = math.floor(MOST_RADIUS * math.sqrt(MOST_COORDINATES) * 2**12)
 UGLY = (0.0, 1.0, -1.0, 0.1, 5e-324, -2.2e-308, 1e-300, 1e154, 1e200, -1e308, 1.7976931348623157e308, math.inf, -math.inf, 40.0)
-MagnitudeSum = (Distances, ResidualSizes, ResidualPlaces, CountSizes, Counts)
+MagnitudeSum = (Distances, ResidualSizes, ResidualPlaces, CountSizes, Counts, ScoreLengths, CurveLengths)
 
 
 def ugly_rows(generator: np.random.Generator, rows: int, columns: int) -> Floats:
@@ -148,6 +156,12 @@ def claims_of(row_sum: RowSum, weights: Callable[[int], list[int]] = weights_of_
         score = Claim(slice(points.coordinates), None, row_sum.l2_units)
         products = Claim(slice(points.coordinates, None), weights(points.coordinates), along * points.radius**2)
         return [score, products] if row_sum.products else [score]
+    if isinstance(row_sum, (CutCurves, FarDirections)):
+        return [Claim(slice(None), weights(row_sum.scores.points.coordinates), along * LENGTH**2)]
+    if isinstance(row_sum, CutScores):
+        size = row_sum.scores.points.coordinates
+        within = Claim(slice(size, None), weights(size), along * LENGTH**2)
+        return [Claim(slice(size), None, LENGTH), *([within] if row_sum.products else [])]
     assert isinstance(row_sum, Scores)
     points = row_sum.residuals.points
     size = points.coordinates

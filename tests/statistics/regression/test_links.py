@@ -33,6 +33,9 @@ SETTINGS = {
     "concentrated": CONCENTRATED,
     "no intercept": Setting(Fraction(6), intercept=False),
     "no interval": Setting(rho=Fraction(1), interval=False),
+    "full": Setting(Fraction(30), full=True),
+    "full, concentrated": Setting(rho=Fraction(20), full=True),
+    "full, no intercept, no interval": Setting(Fraction(30), intercept=False, interval=False, full=True),
 }
 
 
@@ -40,9 +43,9 @@ def regress(family: str, raw_rows: Floats, setting: Setting, first: Run | None =
     """A run with a scripted budget; if there was a first one, what it released is forced upon this one."""
 
     def take(
-        context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None
+        context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None, full: bool
     ) -> Estimate | None:
-        return TAKERS[family](context, features, intercept=intercept, interval=interval)
+        return TAKERS[family](context, features, intercept=intercept, interval=interval, full=full)
 
     with patch.object(transcripts, "take_steps", take):
         return run(raw_rows, setting, None, around) if first is None else replayed(first, raw_rows, setting, around)

@@ -26,6 +26,9 @@ SETTINGS = {
     "no interval": Setting(rho=Fraction(1), interval=False),
     "median": Setting(quantile=Fraction(1, 2)),
     "quantile": Setting(rho=Fraction(1), quantile=Fraction(4, 5)),
+    "full": Setting(Fraction(30), full=True),
+    "full, concentrated": Setting(rho=Fraction(20), full=True),
+    "full, no intercept, no interval": Setting(Fraction(30), intercept=False, interval=False, full=True),
 }
 
 
@@ -99,8 +102,9 @@ def test_points_without_a_ball_are_refuted(monkeypatch: pytest.MonkeyPatch) -> N
 def test_no_course_spends_more_than_there_is(features: int, intercept: bool, rho: Fraction | None) -> None:
     raw_rows = ugly_rows(np.random.default_rng(features), 40, features + 1)
     answered = 0
-    for rows, interval, quantile in itertools.product([1, 90, 700, 10**6], [True, False], [None, Fraction(9, 10)]):
-        public = Setting(Fraction(2), rho, intercept, interval, quantile, rows)
+    aims = [(None, False), (Fraction(9, 10), False), (None, True)]
+    for rows, interval, (quantile, full) in itertools.product([1, 90, 700, 10**6], [True, False], aims):
+        public = Setting(Fraction(2), rho, intercept, interval, quantile, rows, full)
         found = run(raw_rows, public)
         spent = sum(each.share for each in found.transcript.questions if hasattr(each, "share"))
         assert 0 <= found.left <= 1 - spent
@@ -109,9 +113,10 @@ def test_no_course_spends_more_than_there_is(features: int, intercept: bool, rho
     assert answered
 
 
-def test_forty_features_are_within_the_budget_too() -> None:
+@pytest.mark.parametrize("full", [False, True])
+def test_forty_features_are_within_the_budget_too(full: bool) -> None:
     raw_rows = ugly_rows(np.random.default_rng(3), 10, 41)
-    found = run(raw_rows, Setting(Fraction(2), None, rows=10**7))
+    found = run(raw_rows, Setting(Fraction(2), None, rows=10**7, full=full))
     assert found.estimate is not None
     assert 0 <= found.left < Fraction(1, 10)
 

@@ -130,6 +130,8 @@ class Setting:
     interval: bool = True
     quantile: Fraction | None = None
     rows: int | None = None
+    full: bool = False
+    """Whether the last steps follow full scores."""
 
     def budget(self) -> BudgetSplit:
         rng = seeded(5)
@@ -164,9 +166,8 @@ def run(raw_rows: Floats, setting: Setting, released: Sequence[Any] | None = Non
     with _scripted_draws(transcript):
         context = FitContext(table, budget, seeded(6), Progress(None))
         features = raw_rows.shape[1] - 1
-        estimate = take_steps(
-            context, features, intercept=setting.intercept, interval=setting.interval, quantile=setting.quantile
-        )
+        public = {"intercept": setting.intercept, "interval": setting.interval, "quantile": setting.quantile}
+        estimate = take_steps(context, features, **public, full=setting.full)
     return Run(estimate, budget.left, transcript)
 
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from dpstats.statistics.clipped.clips import Tail
 from dpstats.statistics.regression.octaves import draw_magnitude
-from dpstats.statistics.regression.points import BALL, Floats
+from dpstats.statistics.regression.points import BALL, Floats, line_of, whole_turn
 from dpstats.statistics.regression.reach_sums import (
     LENGTH,
     CurveLengths,
@@ -38,17 +38,14 @@ from dpstats.statistics.universal.limits import Side
 
 CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW = (Fraction(part, 100) for part in (25, 25, 35, 15))
 """How the share for reaches is divided."""
-REACH_NATS, MOST_BEYOND, FARTHEST = 12.0, 0.2, 64.0
-"""Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the most of all rows; and how
-many times as far out as expected a reach may be."""
+REACH_NATS, MOST_BEYOND = 14.0, 0.2
+"""Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; and the most of all rows."""
 CELL = 2**0.25
 """From the lower end of a cell to its upper end."""
 FIRST, MIDDLE, MOST_MIDDLE = Fraction(20, 100), Fraction(10, 100), 3
 """Of the share for steps, what the first one takes, and each of those between it and the last; how many these are at most."""
 FAR = 3.0
 """There is one more of these while a step is longer than that many errors of sampling: a matrix is off by a part of a step."""
-FIRST_PRODUCTS = Fraction(5, 10)
-"""Of the share for products, what the first step takes; the last one takes the rest."""
 FIRST_CURVES, MIDDLE_CURVES = Fraction(30, 100), Fraction(10, 100)
 """Of the share for curvatures, what the first step and each of those between take, where curvatures depend on the line."""
 QUIET, BEARABLE = 0.3, 0.7
@@ -83,7 +80,30 @@ class FullClose:
     lost: Floats
     """What rows beyond the reach may have cost: row by row a vector as long as the loss in that coordinate."""
     matrix: Matrix
-    taken: int
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A noisy sum of scores, as turned points have it."""
+
+    noisy: Floats
+    deviation: float
+    """Of the noise."""
+    back: Floats
+    """Makes of it what it is for the points of the walk."""
+
+    @property
+    def force(self) -> Floats:
+        """What it is for them."""
+        return np.asarray(self.back @ self.noisy)
+
+    def is_far(self, spread: float, size: int) -> bool:
+        """Whether it is much more than sampling and noise explain."""
+        return float(self.noisy @ self.noisy) > size * FAR**2 * (spread**2 + self.deviation**2)
+
+    def noise_along(self, step: Floats) -> float:
+        """The deviation of its noise along a step, times the length of that."""
+        return self.deviation * math.sqrt(float(np.square(self.back.T @ step).sum()))
 
 
 @dataclass(frozen=True)
@@ -125,17 +145,17 @@ class FullSteps:
         self.curved = 1.0 if curved is None else curved
         self.expected = expected
         self.budget = walk.context.budget
+        self.points, self.turn = walk.points, np.eye(walk.size)
         self.curve_reach = self._curve_reach()
 
-    def arrive(self, searched: int, signal: float) -> Estimate:
-        """Take them, and say where they led after so many steps of a search; features may move predictors by about `signal`."""
-        closed = self._take()
-        taken = searched + closed.taken
+    def arrive(self, signal: float) -> Estimate:
+        """Take them, and say where they led; features may move predictors by about `signal`."""
+        closed, moved_by = self._take(), self.walk.moved_by
         return self.walk.in_columns(
             covariance=closed.covariance,
             step_noise=closed.noise,
-            left_over=closed.matrix.left_over(taken, signal, self.walk.rows * self.curved),
-            taken=taken,
+            left_over=closed.matrix.unreached(moved_by, signal, self.walk.rows * self.curved),
+            taken=len(moved_by),
             scale=None,
             matrix=closed.matrix,
             lost=closed.lost,
@@ -146,41 +166,41 @@ class FullSteps:
         matrix = self._curvature(FIRST_CURVES if self.bends else Fraction(1))
         length = self._reach(ScoreLengths(self._scores), self.likely, FIRST_DRAW)[0]
         raw_sums, unit = self._sums(length, products=True)
-        pull, deviation = self._pull(raw_sums, unit, self.close * FIRST)
-        products = walk.measured(raw_sums[walk.size :], LENGTH, plan.products * FIRST_PRODUCTS).times((unit * BALL) ** 2)
-        step = walk.move(matrix, pull)
-        turned, spread = self._evened(products)
-        matrix, step, pull = matrix.turned(turned), np.linalg.solve(turned, step), turned.T @ pull
+        pull = self._pull(raw_sums, unit, self.close * FIRST)
+        products = walk.measured(raw_sums[walk.size :], LENGTH, plan.even).times((unit * BALL) ** 2)
+        step = walk.move(matrix, pull.force)
+        spread = self._even(products)
         left, curves = 1 - FIRST, 1 - FIRST_CURVES
         reach = self._score_reach(spread, length, self.close * left)
-        while taken <= MOST_MIDDLE * self.bends and float(pull @ pull) > walk.size * ((FAR * spread) ** 2 + (FAR * deviation) ** 2):
-            matrix, step, pull, deviation = self._between(matrix, step, pull, deviation, math.sqrt(length * reach.length))
+        while taken <= MOST_MIDDLE * self.bends and pull.is_far(spread, walk.size):
+            matrix, step, pull = self._between(matrix, step, pull, math.sqrt(length * reach.length))
             left, curves, taken = left - MIDDLE, curves - MIDDLE_CURVES, taken + 1
         if self.bends:
             matrix = self._curvature(curves)
         raw_sums, unit = self._sums(reach.length, products=bool(plan.products))
-        last, noise = self._pull(raw_sums, unit, self.close * left)
-        matrix = _as_seen(matrix, step, pull - last, math.hypot(noise, deviation))
-        step = walk.move(matrix, last)
+        last = self._pull(raw_sums, unit, self.close * left)
+        matrix = _as_seen(matrix, step, pull, last)
+        step, back = walk.move(matrix, last.force), matrix.inverse @ last.back
         covariance = None
         if plan.products:
-            seen = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products * (1 - FIRST_PRODUCTS))
-            covariance = walk.spread(seen, unit * BALL, noise, matrix.inverse) + self._missed(matrix, step)
-        return FullClose(covariance, matrix.inverse * noise, matrix.inverse * reach.lost, matrix, taken + 1)
+            seen = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products)
+            covariance = walk.spread(seen, unit * BALL, last.deviation, back) + self._missed(matrix, step)
+        return FullClose(covariance, back * last.deviation, back * reach.lost, matrix)
 
-    def _between(
-        self, matrix: Matrix, step: Floats, pull: Floats, deviation: float, length: float
-    ) -> tuple[Matrix, Floats, Floats, float]:
-        """A step between the first and the last: the matrix, the step, what pulled, and the deviation of its noise."""
+    def _between(self, matrix: Matrix, step: Floats, pull: Pull, length: float) -> tuple[Matrix, Floats, Pull]:
+        """A step between the first and the last: the matrix, the step, and what pulled."""
         if self.bends:
             matrix = self._curvature(MIDDLE_CURVES)
-        raw_sums, unit = self._sums(length)
-        new, noise = self._pull(raw_sums, unit, self.close * MIDDLE)
-        matrix = _as_seen(matrix, step, pull - new, math.hypot(noise, deviation))
-        return matrix, self.walk.move(matrix, new), new, noise
+        new = self._pull(*self._sums(length), self.close * MIDDLE)
+        matrix = _as_seen(matrix, step, pull, new)
+        return matrix, self.walk.move(matrix, new.force), new
 
     @property
     def _scores(self) -> FullScores:
+        return FullScores(self.points, line_of(np.linalg.solve(self.turn, self.walk.place)), self.likelihood)
+
+    @property
+    def _curved(self) -> FullScores:
         return FullScores(self.walk.points, self.walk.line, self.likelihood)
 
     def _sums(self, length: float, *, products: bool = False) -> tuple[tuple[int, ...], float]:
@@ -188,8 +208,9 @@ class FullSteps:
         raw_sums = self.walk.context.table.row_sums(CutScores(self._scores, length, products=products))
         return raw_sums, unit_of(length, self.walk.size)
 
-    def _pull(self, raw_sums: tuple[int, ...], unit: float, share: Fraction) -> tuple[Floats, float]:
-        return self.walk.noisy_pull(raw_sums[: self.walk.size], LENGTH, unit * BALL, share)
+    def _pull(self, raw_sums: tuple[int, ...], unit: float, share: Fraction) -> Pull:
+        noisy, deviation = self.walk.noisy_pull(raw_sums[: self.walk.size], LENGTH, unit * BALL, share)
+        return Pull(noisy, deviation, np.linalg.inv(self.turn).T)
 
     def _reach(self, lengths: ScoreLengths | CurveLengths, likely: float, part: Fraction) -> tuple[float, float]:
         """A length that few rows exceed, and about how many do."""
@@ -197,8 +218,7 @@ class FullSteps:
         beyond = min(MOST_BEYOND * self.walk.rows, REACH_NATS / float(epsilon))
         raw_counts = self.walk.context.table.row_sums(lengths)
         quantile = 1 - Fraction(beyond / self.walk.rows)
-        drawn = draw_magnitude(raw_counts, epsilon, self.walk.context.rng, quantile=quantile, likely=likely)
-        return CELL * min(drawn, FARTHEST * likely), beyond
+        return CELL * draw_magnitude(raw_counts, epsilon, self.walk.context.rng, quantile=quantile, likely=likely), beyond
 
     def _tail(self, length: float, beyond: float, typical: float) -> Tail:
         side = Side(self.walk.rows, Fraction(min(typical, length)), Fraction(length), Fraction(beyond))
@@ -207,7 +227,7 @@ class FullSteps:
     def _curve_reach(self) -> CurveReach:
         """Where the lengths of curved points are cut off."""
         size, rows, typical = self.walk.size, self.walk.rows, math.sqrt(self.curved * self.walk.size)
-        length, beyond = self._reach(CurveLengths(self._scores), 1.5 * typical, CURVE_DRAW)
+        length, beyond = self._reach(CurveLengths(self._curved), 1.5 * typical, CURVE_DRAW)
         share = self.walk.plan.curves * (FIRST_CURVES if self.bends else 1) * (1 - FAR_CURVES)
         unit = largest_eigenvalue(ALONG * self.budget.deviation(share, size * (size + 1) // 2), size)
         bearable, most = (math.sqrt(part * rows * self.curved / unit) for part in (CURVE_NOISE, MOST_CURVE_NOISE))
@@ -228,8 +248,8 @@ class FullSteps:
     def _curvature(self, part: Fraction) -> Matrix:
         """The noisy matrix of curvatures, for a part of their share, and what was expected of it."""
         table, share, reach = self.walk.context.table, self.walk.plan.curves * part, self.curve_reach
-        measured = self.walk.measured(table.row_sums(CutCurves(self._scores, reach.length)), LENGTH, share * (1 - FAR_CURVES))
-        far = self.walk.measured(table.row_sums(FarDirections(self._scores, reach.length)), LENGTH, share * FAR_CURVES)
+        measured = self.walk.measured(table.row_sums(CutCurves(self._curved, reach.length)), LENGTH, share * (1 - FAR_CURVES))
+        far = self.walk.measured(table.row_sums(FarDirections(self._curved, reach.length)), LENGTH, share * FAR_CURVES)
         unit = unit_of(reach.length, self.walk.size) * BALL
         kept, beyond = measured.times(unit**2), far.above_noise().times(reach.excess * unit**2)
         whole = Matrix.of(kept.whole + beyond.whole, math.hypot(kept.noise, beyond.noise))
@@ -237,12 +257,16 @@ class FullSteps:
         unlike = (whole.trace - expected.trace - whole.noise) / rows
         return _blended(whole, expected, min(max(unlike, LIKENESS), MOST_UNLIKE) * rows)
 
-    def _evened(self, products: Matrix) -> tuple[Floats, float]:
-        """Turn the points so that scores vary alike in all directions: by what, and how much their sum varies then."""
+    def _even(self, products: Matrix) -> float:
+        """Turn the points of scores so that these vary alike in all directions, and say how much their sum varies then."""
         deviations = np.sqrt(np.maximum(products.eigenvalues, products.noise))
         middle = math.exp(float(np.mean(np.log(deviations))))
         stretch = np.clip(middle / deviations, 1 / MOST_EVENED, MOST_EVENED)
-        return self.walk.turn_by((products.vectors * stretch) @ products.vectors.T), middle
+        before = self.walk.points.turned
+        evened = (products.vectors * stretch) @ products.vectors.T
+        self.points = replace(self.walk.points, turn=whole_turn(before @ evened))
+        self.turn = np.linalg.solve(before, self.points.turned)
+        return middle
 
     def _missed(self, matrix: Matrix, step: Floats) -> Floats:
         """The covariance of what a step may have missed, because its matrix is not quite right."""
@@ -258,15 +282,15 @@ def _blended(measured: Matrix, expected: Matrix, likeness: float) -> Matrix:
     return Matrix.of(part * measured.whole + (1 - part) * expected.whole, math.sqrt(part) * measured.noise)
 
 
-def _as_seen(matrix: Matrix, step: Floats, given_way: Floats, deviation: float) -> Matrix:
+def _as_seen(matrix: Matrix, step: Floats, before: Pull, after: Pull) -> Matrix:
     """The matrix, made to agree with how much scores gave way over a step, as far as that is no noise."""
     with np.errstate(over="ignore", invalid="ignore"):
         expected = matrix.whole @ step
         along = float(step @ expected)
     if not 0 < along < math.inf:
         return matrix
-    seen = min(max(float(step @ given_way) / along, LEAST_SEEN), MOST_SEEN) - 1
-    doubt = deviation * math.sqrt(float(step @ step)) / along
+    seen = min(max(float(step @ (before.force - after.force)) / along, LEAST_SEEN), MOST_SEEN) - 1
+    doubt = math.hypot(before.noise_along(step), after.noise_along(step)) / along
     more = seen * DOUBT**2 / (DOUBT**2 + doubt**2)
     return Matrix.of(matrix.whole + more / along * np.outer(expected, expected), matrix.noise)
 

@@ -122,11 +122,12 @@ class _LinkWalk(Walk):
     def _arrive_full(self, curvature: float) -> Estimate:
         """Where steps lead to the maximum of the likelihood."""
         unit = self.family.unit
-        taken, unspent = self._steps(lambda: self._bent().times(1 / unit), self.plan.search / SEARCH_STEPS, SEARCH_STEPS)
+        _, unspent = self._steps(lambda: self._bent().times(1 / unit), self.plan.search / SEARCH_STEPS, SEARCH_STEPS)
+        self.moved_by = [matrix.times(unit) for matrix in self.moved_by]
         curved = curvature * unit
         close, likely = self.plan.close + unspent, LONG_SCORE * math.sqrt(curved * self.size)
         steps = FullSteps(self, self.family, close, likely=likely, curved=curved, expected=self._bent)
-        return steps.arrive(taken, SIGNAL * NO_SIGNAL)
+        return steps.arrive(SIGNAL * NO_SIGNAL)
 
     def _bent(self) -> Matrix:
         """What the matrix of curved points would be at the line, if points were normal."""

@@ -26,12 +26,13 @@ SEARCH, SHORT_SEARCH = Fraction(20, 100), Fraction(12, 100)
 MOST_STANDARD = 0.46
 """A table that needs more than that for its columns has too few rows."""
 MOST_STEPS, FEWEST_STEPS = 6, 2
-REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10, "reaches": 0, "curves": 0}
+REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10}
 """How the rest is divided."""
-LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "inside": 0, "level": 27, "reaches": 0, "curves": 0}
+LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "level": 27}
 """How it is divided where curved points must be measured too, for which `level` is."""
-FULL = {"turn": 7, "matrix": 7, "close": 60, "products": 9, "inside": 0, "level": 0, "reaches": 12, "curves": 10}
+FULL = {"turn": 7, "matrix": 7, "close": 60, "products": 5, "reaches": 12, "curves": 10, "even": 5}
 """How it is divided where the last steps follow full scores within a reach."""
+NONE = Fraction(0)
 STILL = 0.25
 """The noise of a step that comes near, over where residuals are cut off: more would lead astray."""
 
@@ -74,12 +75,13 @@ class StepShares:
     matrix: Fraction
     close: Fraction
     products: Fraction
-    inside: Fraction
-    level: Fraction
-    reaches: Fraction
-    curves: Fraction
     search: Fraction
     regime: Regime
+    inside: Fraction = NONE
+    level: Fraction = NONE
+    reaches: Fraction = NONE
+    curves: Fraction = NONE
+    even: Fraction = NONE
 
 
 def plan_shares(
@@ -100,7 +102,9 @@ def plan_shares(
     if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > search:
         return None
     rest = FULL if full else LINKED if linked else REST
-    wanted = {**rest, "products": rest["products"] * interval, "level": rest["level"] * (intercept or not mean)}
+    wanted = {**rest, "products": rest["products"] * interval}
+    if mean and not intercept:
+        wanted["level"] = 0
     left, total = 1 - ROWS - search - standard, sum(wanted.values())
     given = {name: Fraction(int(left * weight * FINEST) // total, FINEST) for name, weight in wanted.items()}
     regime = _regime(budget, noisy_rows, features + intercept)

@@ -193,7 +193,7 @@ class _LinearWalk(_ResidualWalk):
         close, likely = self.plan.close + search.unspent, LONG_SCORE * math.sqrt(self.size) * search.magnitude
         likelihood = StraightOutcomes(self.standard.outcome)
         steps = FullSteps(self, likelihood, close, likely=likely, curved=None, expected=lambda: self.matrix)
-        return replace(steps.arrive(search.taken, SIGNAL * search.begun), scale=search.magnitude)
+        return replace(steps.arrive(SIGNAL * search.begun), scale=search.magnitude)
 
     def _inside(self, raw_inside: int, share: Fraction) -> float:
         """The noisy part of the rows, by the lengths of their points, whose residuals are not cut off."""

@@ -103,10 +103,6 @@ class Matrix:
         """The matrix, put together."""
         return np.asarray((self.vectors * self.eigenvalues) @ self.vectors.T)
 
-    def turned(self, turn: Floats) -> Matrix:
-        """The matrix as points have it that were turned."""
-        return Matrix.of(turn.T @ self.whole @ turn, self.noise * float(np.square(turn).sum()) / len(turn))
-
     @property
     def trace(self) -> float:
         """The sum of the eigenvalues."""
@@ -134,6 +130,16 @@ class Matrix:
         """The length of a step as the rows see it, all of them together."""
         return math.sqrt(float(np.sum(self.safe * (self.vectors.T @ step) ** 2)))
 
+    def unreached(self, moved_by: Sequence[Matrix], size: float, typical: float) -> Floats:
+        """The covariance to allow for what steps by these matrices may have left of the way, where a feature moves the predictor
+        by about `size` at most; eigenvalues are mostly about `typical`. Each may be smaller than it looks, by the noise."""
+        least = np.maximum(self.eigenvalues - self.noise, 0.0)
+        left = np.ones(len(least))
+        for matrix in moved_by:
+            left *= np.maximum(0.0, 1 - least / np.sum(self.vectors * (matrix.of_safe @ self.vectors), axis=0))
+        spread = (left * size) ** 2 * typical / np.maximum(self.eigenvalues, min(self.noise / 2, typical))
+        return np.asarray((self.vectors * spread) @ self.vectors.T)
+
     def left_over(self, steps: int, size: float, typical: float) -> Floats:
         """The covariance to allow for what `steps` steps may not have reached, where a feature moves the predictor by about
         `size` at most; eigenvalues are mostly about `typical`."""
@@ -155,6 +161,7 @@ class Walk:
         radius = math.floor(plan.regime.radius * math.sqrt(self.size) * BALL)
         self.points = Points(standard.middles, standard.scales, intercept, radius=radius)
         self.place: Floats = np.zeros(self.size)
+        self.moved_by: list[Matrix] = []
         self.matrix = self._turn_and_measure()
 
     @classmethod
@@ -186,6 +193,7 @@ class Walk:
         """Take a step; where it leads is what whole numbers can say of it."""
         before = self.place
         self.place = line_of(before + matrix.inverse @ pull).values
+        self.moved_by.append(matrix)
         self.context.progress.step()
         return np.asarray(self.place - before)
 
@@ -213,7 +221,7 @@ class Walk:
         eigenvalues, vectors = np.linalg.eigh(matrix)
         safe = np.maximum(eigenvalues, noise / (2 * ALONG)) * unit**2
         scores = (vectors * safe) @ vectors.T + deviation**2 * np.eye(self.size)
-        return np.asarray(inverse @ scores @ inverse)
+        return np.asarray(inverse @ scores @ inverse.T)
 
     def _turn_and_measure(self) -> Matrix:
         """The noisy matrix of products, of turned points where that is worth while."""
@@ -225,15 +233,6 @@ class Walk:
         stretch = np.minimum(FARTHEST_STRETCH, np.sqrt(self.rows / np.maximum(first.eigenvalues, first.noise)))
         self.points = replace(self.points, turn=whole_turn((first.vectors * stretch) @ first.vectors.T))
         return self._products(plan.matrix)
-
-    def turn_by(self, turn: Floats) -> Floats:
-        """Turn the points once more, and where the walk is with them; by what in whole numbers is returned."""
-        before = self.points.turned
-        self.points = replace(self.points, turn=whole_turn(before @ turn))
-        self.place = line_of(np.linalg.solve(self.points.turned, before @ self.place)).values
-        turned = np.asarray(np.linalg.solve(before, self.points.turned))
-        self.matrix = self.matrix.turned(turned)
-        return turned
 
     def _products(self, share: Fraction) -> Matrix:
         return self.measured(self.context.table.row_sums(Products(self.points)), self.points.radius, share)
@@ -251,7 +250,7 @@ class Walk:
         lost: Floats | None = None,
     ) -> Estimate:
         """Where the walk is, in the units of the columns; `step_noise` is a factor of the covariance of the last noise, and
-        what may be `left_over` counts as noise too."""
+        what may be `left_over` counts as noise too. What rows beyond a reach may have `lost` lengthens errors."""
         intercept = self.points.intercept
         scales, middles = np.array(self.standard.scales), np.array(self.standard.middles)
         back = np.zeros((self.size, self.size))
@@ -263,11 +262,11 @@ class Walk:
             found = back @ self.place
             spread = None if covariance is None else back @ (covariance + left_over) @ back.T
             noise = np.sqrt(np.diag(back @ (step_noise @ step_noise.T + left_over) @ back.T))
-        if lost is not None and spread is not None:
-            errors = np.sqrt(np.maximum(np.diag(spread), 0.0))
-            more = np.sqrt(np.square(back @ lost).sum(axis=1)) / INTERVAL_ERRORS
-            longer = 1 + np.minimum(more / np.maximum(errors, 1e-300), MOST_LOST)
-            spread = spread * np.outer(longer, longer)
+            if lost is not None and spread is not None:
+                errors = np.sqrt(np.maximum(np.diag(spread), 0.0))
+                more = np.sqrt(np.square(back @ lost).sum(axis=1)) / INTERVAL_ERRORS
+                longer = 1 + np.fmin(more / np.maximum(errors, 1e-300), MOST_LOST)
+                spread = spread * np.outer(longer, longer)
         if raised is not None:
             found[0] += raised.by
             noise[0] = math.hypot(noise[0], raised.deviation)
