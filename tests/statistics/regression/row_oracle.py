@@ -9,6 +9,7 @@ from dpstats.foundations.summaries import RowSum
 from dpstats.statistics.regression.octaves import CELLS, magnitude_of
 from dpstats.statistics.regression.points import BALL_BITS, FARTHEST, POINT_BITS, TURN_BITS, Points, WholeLine
 from dpstats.statistics.regression.sums import (
+    GRID,
     Distances,
     InnerProducts,
     Products,
@@ -71,10 +72,12 @@ def cell_by_hand(magnitude: float) -> int | None:
 def added_by_hand(row_sum: RowSum, row: Row) -> list[int]:
     """What one row adds."""
     if isinstance(row_sum, Distances):
-        distances = [abs(x - middle) for x, middle in zip(row[:-1], row_sum.middles, strict=True)]
+        pairs = zip(row[:-1], row_sum.middles, strict=True)
+        distances = [abs(x - middle) if abs(x - middle) > GRID * abs(middle) else 0.0 for x, middle in pairs]
         return [entry for distance in distances for entry in _one_hot(cell_by_hand(distance), CELLS)]
     if isinstance(row_sum, ResidualSizes):
-        return _one_hot(cell_by_hand(abs(residual_by_hand(row_sum.residuals, row))), CELLS)
+        size = abs(residual_by_hand(row_sum.residuals, row))
+        return _one_hot(cell_by_hand(size if size > GRID * abs(row_sum.residuals.centre) else 0.0), CELLS)
     if isinstance(row_sum, ResidualPlaces):
         place = scaled(residual_by_hand(row_sum.residuals, row), row_sum.exponent)
         cell = math.floor(max(-row_sum.cells, min(place, row_sum.cells - 1))) + row_sum.cells

@@ -38,8 +38,9 @@ from dpstats.statistics.universal.limits import Side
 
 CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW = (Fraction(part, 100) for part in (25, 25, 35, 15))
 """How the share for reaches is divided."""
-REACH_NATS, MOST_BEYOND = 14.0, 0.2
-"""Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; and the most of all rows."""
+REACH_NATS, FEWEST_BEYOND, MOST_BEYOND = 14.0, 2.0, 0.2
+"""Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the fewest of them, and the most
+as a part of all rows."""
 CELL = 2**0.25
 """From the lower end of a cell to its upper end."""
 FIRST, MIDDLE, MOST_MIDDLE = Fraction(20, 100), Fraction(10, 100), 3
@@ -215,7 +216,7 @@ class FullSteps:
     def _reach(self, lengths: ScoreLengths | CurveLengths, likely: float, part: Fraction) -> tuple[float, float]:
         """A length that few rows exceed, and about how many do."""
         epsilon = self.budget.draw_epsilon(self.walk.plan.reaches * part)
-        beyond = min(MOST_BEYOND * self.walk.rows, REACH_NATS / float(epsilon))
+        beyond = min(MOST_BEYOND * self.walk.rows, max(FEWEST_BEYOND, REACH_NATS / float(epsilon)))
         raw_counts = self.walk.context.table.row_sums(lengths)
         quantile = 1 - Fraction(beyond / self.walk.rows)
         return CELL * draw_magnitude(raw_counts, epsilon, self.walk.context.rng, quantile=quantile, likely=likely), beyond

@@ -20,7 +20,7 @@ from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.regression.budget_split import BudgetSplit
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
-from dpstats.statistics.regression.sums import Distances
+from dpstats.statistics.regression.sums import GRID, Distances
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.single import draw_quantile
 
@@ -37,7 +37,8 @@ MARKS = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class Standard:
-    """The middle and the scale of every feature, and the middle of the outcome."""
+    """The middle and the scale of every feature, and the middle of the outcome. A scale that is nothing beside 15 digits of the
+    middle is none: the middle stands in for it, as for a feature that does not vary."""
 
     middles: tuple[float, ...]
     scales: tuple[float, ...]
@@ -64,7 +65,8 @@ def standardise(
     scales = []
     for place, middle in enumerate(middles[:features]):
         raw_own = raw_counts[place * CELLS : (place + 1) * CELLS]
-        scales.append(_scale(raw_own, shares[1], budget, rng, marks=intercept and middle in MARKS, farther=farther))
+        scale = _scale(raw_own, shares[1], budget, rng, marks=intercept and middle in MARKS, farther=farther)
+        scales.append(scale if scale > GRID * abs(middle) else abs(middle))
     return Standard(tuple(middles[:features]), tuple(scales), middles[features])
 
 

@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from dpstats.statistics.regression.octaves import count_cells
 from dpstats.statistics.regression.points import Floats, Points, WholeLine, few_at_a_time
 
+GRID = 2.0**-47
+"""A released decimal has 15 digits: a row that is nearer to it than this part of it may well be at it."""
 ACROSS, ALONG = 7, 5
 """Weights of products of two coordinates and of squares: 7/5 is below sqrt(2)."""
 
 
 @dataclass(frozen=True)
 class Distances:
-    """For each feature the cells of how far rows lie from its middle; rows at the middle are left out."""
+    """For each feature the cells of how far rows lie from its middle; rows at the middle, to 15 digits, are left out."""
 
     middles: tuple[float, ...]
 
@@ -32,6 +34,7 @@ class Distances:
         """Count them, feature after feature."""
         with np.errstate(over="ignore"):
             raw_distances = np.abs(raw_rows[:, :-1] - self.middles)
+        raw_distances[raw_distances <= GRID * np.abs(self.middles)] = 0.0
         return np.concatenate([count_cells(raw_distances[:, place]) for place in range(len(self.middles))])
 
 
@@ -57,8 +60,9 @@ class ResidualSizes:
     residuals: Residuals
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
-        """Count them."""
-        return count_cells(np.abs(self.residuals.of(raw_rows, self.residuals.points.of(raw_rows))))
+        """Count them; none that is a rounding error of the centre."""
+        raw_sizes = np.abs(self.residuals.of(raw_rows, self.residuals.points.of(raw_rows)))
+        return count_cells(raw_sizes[raw_sizes > GRID * abs(self.residuals.centre)])
 
 
 @dataclass(frozen=True)
