@@ -60,6 +60,8 @@ class Tail:
     """How many rows the clip may leave beyond itself."""
     tied: bool = False
     """Whether half of the rows and more reach to the same place."""
+    rows_in_shells: tuple[float, ...] = ()
+    """About how many rows lie from the cut to twice its distance, and from there to four times it, where that was counted."""
 
     @classmethod
     def of(cls, side: Side) -> Tail | None:
@@ -95,6 +97,11 @@ class Tail:
         """An exponent for a heavier tail than seen."""
         seen = USUAL_EXPONENT if self.tied else self.exponent
         return seen + HEDGE + HEDGE_PER_NAT / max(self.nats, 0.5)
+
+    def lost_squares(self, end: float) -> float:
+        """About what rows beyond `end` lose there of their squared distances: by the rule, or as rows in shells show it."""
+        counted = sum(rows * ((1.5 * 2**octave) ** 2 - 1) for octave, rows in enumerate(self.rows_in_shells))
+        return max(self.lost(end, 2), counted * end * end)
 
     def lost(self, end: float, power: int = 1) -> float:
         """About what rows beyond `end` lose there, of a power of their distance, all together; for a heavier tail than seen.

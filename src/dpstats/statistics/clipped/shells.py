@@ -22,7 +22,7 @@ from fractions import Fraction
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.binned.edges import noisy_counts_between
-from dpstats.statistics.clipped.clips import LARGEST, Cut, Tail
+from dpstats.statistics.clipped.clips import HEAVIEST, LARGEST, LEFT, USUAL_EXPONENT, Cut, Tail
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, float_of, fraction_of, ordinal_of
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.limits import largest_loss as loss_of_limits
@@ -133,12 +133,16 @@ def _moved(
         distance = ends[0] if ends else shells.distances[last] * 4
     seen = max(0.0, float(sum(noisy[last + 1 : last + 1 + NEXT_SHELLS])))
     beyond = seen + FEWEST * scale
+    in_shells = tuple(max(0.0, float(count)) for count in noisy[last + 1 : last + 1 + NEXT_SHELLS])
     if last < 0:
-        return distance, None if tail is None else tail.with_rows_beyond(float(distance), beyond, seen + MOST * scale)
+        if tail is None:
+            return distance, None
+        tail = tail.with_rows_beyond(float(distance), beyond, seen + MOST * scale)
+        return distance, replace(tail, rows_in_shells=in_shells)
     rows = max(float(sum(noisy[place] for place in showing)), tail.noisy_rows if tail else 0.0)
     reach = float(min(distance, LARGEST))
     nats = math.log(max(rows / beyond, 2.0))
-    exponent = tail.exponent if tail else 1.2
+    exponent = tail.exponent if tail else USUAL_EXPONENT
     if tail and not tail.tied and nats > 1.1 * tail.nats and reach > tail.reach:
         exponent = max(exponent, math.log(reach / tail.reach) / math.log(nats / tail.nats))
-    return distance, Tail(rows, reach, nats, min(exponent, 2.5), max(1.0, 0.1 * beyond))
+    return distance, Tail(rows, reach, nats, min(exponent, HEAVIEST), max(1.0, LEFT * beyond), rows_in_shells=in_shells)
