@@ -411,7 +411,7 @@ def reply_to(
         intervals=outcome.intervals,
         notes=(*((("rough", outcome.rough),) if outcome.rough else ()), *first, *outcome.notes, *last),
         rough=bool(outcome.rough),
-        unknown=outcome.unknown,
+        unknown=outcome.unknown if outcome.interval is None and not outcome.intervals else "",
     )
 
 

@@ -25,12 +25,12 @@ from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, P
 
 LEAST_CLIP, MOST_CLIP, FEW_ROWS = Fraction(14), CLIP, 400
 """Nats that a draw can lose at most: the fewest that keep it near its rows, or as many as so few rows have."""
-NATS_BEYOND = 6
+NATS_BEYOND = 4
 """An end is drawn only where the rows beyond it, times the outward slope of its draw, come to this many nats; else it might
 be anywhere."""
 INWARD_SHARE = Fraction(65, 100)
 """How much steeper an end's draw is inward: an interval that is too long does less harm than one that is too short."""
-CAUTION = 0.8
+CAUTION = 0.6
 """The share of the admissible misses that is aimed at."""
 _PRECISION = 1e-4
 """How much further than needed an interval may reach because a number of rows is not computed more closely."""
