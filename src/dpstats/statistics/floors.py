@@ -36,9 +36,12 @@ class Floor:
     def judge(self, question: Question, noisy_rows: float, answer: Answer) -> Outcome:
         """The answer; below the floor a refusal in its place, or where the question wants that, the answer marked as rough."""
         refusal = self.refusal(question, noisy_rows)
-        if refusal is None:
-            return answer
-        return replace(answer, rough=self._rough_text(question, noisy_rows)) if question.rough else refusal
+        return answer if refusal is None else self.refuse(question, answer, refusal, self._rough_text(question, noisy_rows))
+
+    @staticmethod
+    def refuse(question: Question, answer: Answer, refusal: Refusal, why: str) -> Outcome:
+        """A refusal that is due, or where the question wants that, the answer marked as rough: `why` is for its card."""
+        return replace(answer, rough=why) if question.rough else refusal
 
     def refusal(self, question: Question, noisy_rows: float) -> Refusal | None:
         """The refusal that is due below the floor, whether or not a rough answer is wanted; None above it."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
@@ -145,7 +145,7 @@ def _judged_sum(question: Question, clipped: Clipped, value: float, interval: In
 def judged_clip(question: Question, clipped: Clipped, answer: Answer, floor: Floor | None = None) -> Outcome:
     """The answer; a refusal below the floor, or where the limits lay far from most rows."""
     if clipped.cut.astray:
-        return replace(answer, rough=ASTRAY.reason) if question.rough else ASTRAY
+        return Floor.refuse(question, answer, ASTRAY, ASTRAY.reason)
     return (floor or clipped.floor).judge(question, clipped.noisy_rows, answer)
 
 

@@ -37,7 +37,7 @@ QUANTILE_ERROR = "sampling error and noise: the quantile of the population that 
 MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
 """rho / epsilon**2 of any list of quantiles, or of one."""
-NATS_BEYOND, NATS_BEYOND_TAIL, FARTHEST_OUT = Fraction(40), Fraction(60), Fraction(5, 100)
+NATS_BEYOND, FARTHEST_OUT = Fraction(60), Fraction(5, 100)
 """Rows times epsilon that must lie beyond a quantile; one that is further out is drawn like that at FARTHEST_OUT."""
 NATS_BEYOND_SEVERAL, NATS_OF_SEVERAL = Fraction(15), 90.0
 """Among several, for each level of their halving, beyond the outermost one and in all: the neighbours help."""
@@ -124,7 +124,7 @@ def quantile_floor(quantiles: Sequence[Fraction]) -> Floor:
     levels = len(quantiles).bit_length()
     if levels > 1:
         return Floor(levels * max(float(NATS_BEYOND_SEVERAL / outermost), NATS_OF_SEVERAL))
-    return Floor(float((NATS_BEYOND_TAIL if outermost < TAIL else NATS_BEYOND) / outermost))
+    return Floor(float(NATS_BEYOND / outermost))
 
 
 def several_quantiles(
