@@ -37,7 +37,7 @@ QUANTILE_ERROR = "sampling error and noise: the quantile of the population that 
 MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
 """rho / epsilon**2 of any list of quantiles, or of one."""
-NATS_BEYOND, FARTHEST_OUT = Fraction(60), Fraction(5, 100)
+NATS_BEYOND, FARTHEST_OUT = Fraction(70), Fraction(5, 100)
 """Rows times epsilon that must lie beyond a quantile; one that is further out is drawn like that at FARTHEST_OUT."""
 NATS_BEYOND_SEVERAL, NATS_OF_SEVERAL = Fraction(15), 90.0
 """Among several, for each level of their halving, beyond the outermost one and in all: the neighbours help."""

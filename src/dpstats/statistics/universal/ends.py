@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from dpstats.statistics.universal.beside import TIED_WEIGHT, shells_beside
+from dpstats.statistics.universal.beside import shells_beside, weight_of_ties
 from dpstats.statistics.universal.draw import CLIP, RankLoss
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
 
@@ -130,4 +130,4 @@ def _draw(part: Part, end: End, epsilon: Fraction) -> Draw:
     target = Fraction(part.raw_first + rows if end.upward else part.raw_last - rows)
     loss = RankLoss(target, over, under, clip_for(min(over, under)))
     place = end.released.place.ordinal
-    return Draw(part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=TIED_WEIGHT))
+    return Draw(part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=weight_of_ties(place)))

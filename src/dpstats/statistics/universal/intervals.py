@@ -31,7 +31,7 @@ from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.many import draw_places, likely_windows
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_group, draw_in_parts
 from dpstats.statistics.universal.single import draw_quantile
-from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile
+from dpstats.statistics.universal.tails import ENOUGH_NATS, TAIL, draw_tail_quantile, tail_noise
 
 ROWS_SHARE = Fraction(30, 1000)
 GROUP_SHARE = Fraction(15, 1000)
@@ -41,6 +41,7 @@ AS_SAMPLING = 6
 """An end's noise is about as large as sampling error when its share is this over epsilon times the root of the rows."""
 MOST_DECIMALS, MOST_ON_GRAIN, FINEST_WIDTH = 3, 1e9, 0.3
 """Values with so many decimals at most may tell the grain of the rows, where the interval is not much narrower than it."""
+CLEARLY = Fraction(3, 2)
 ROOM_FOR_END = 0.7
 """An end is drawn between two released quantiles if it takes no more than this part of the rows between them."""
 
@@ -97,7 +98,7 @@ def draw_bounded(
     ends_share, scale_share = _ends_share(thin, epsilon / halves), SCALE.of(thin * epsilon / halves)
     rest = 1 - ROWS_SHARE - GROUP_SHARE - ends_share - scale_share
     ends_epsilon, scale_epsilon = epsilon * ends_share / halves, epsilon * scale_share / halves
-    noise = 2 / float(symmetric_slope(quantile, epsilon * rest, neighbors)) ** 2
+    noise = _rank_noise(quantile, noisy_rows, epsilon * rest, neighbors)
     rows = rows_to_end(quantile, noisy_rows, noise, float(ends_epsilon), level)
     sides = [upward for upward in beyond if can_be_drawn(beyond[upward] - rows, float(ends_epsilon))]
     draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
@@ -111,6 +112,15 @@ def draw_bounded(
     wanted = [End(released, upward, math.ceil(rows), scale) for upward, scale in zip(sides, scales, strict=True)]
     ends = {end.upward: ordinal for end, ordinal in draw_ends(order, [place], wanted, ends_epsilon).items()}
     return Bounded.around(ordinal, ends.get(False), ends.get(True), noisy_rows)
+
+
+def _rank_noise(quantile: Fraction, noisy_rows: int, epsilon: Fraction, neighbors: Neighbors) -> float:
+    """The variance that its draw gives to the rank of a quantile; of a tail's draw where rows beyond are not clearly enough."""
+    single = 2 / float(symmetric_slope(quantile, epsilon, neighbors)) ** 2
+    beyond = min(quantile, 1 - quantile)
+    if beyond >= TAIL or beyond * noisy_rows * row_epsilon(epsilon, neighbors) >= CLEARLY * ENOUGH_NATS:
+        return single
+    return max(single, tail_noise(row_epsilon(epsilon, neighbors)))
 
 
 def draw_several_bounded(

@@ -19,7 +19,10 @@ DRAW, NOISE = Fraction(1, 8), Fraction(1, 2)
 
 
 def loss_of_one() -> Fraction:
-    """rho / epsilon**2 of one quantile, in the middle or in a tail, with an interval or without."""
+    """rho / epsilon**2 of one quantile, in the middle or in a tail, with an interval or without, after its rows were counted.
+
+    Ballots draw one without counting.
+    """
     point = max(_single(), _in_tail())
     bounded = [
         ROWS_SHARE**2 * NOISE
@@ -28,7 +31,7 @@ def loss_of_one() -> Fraction:
         for scale, ends in product(SCALE.ends(), ENDS.ends())
     ]
     open_ended = ROWS_SHARE**2 * NOISE + (1 - ROWS_SHARE) ** 2 * point
-    return max(open_ended, *bounded)
+    return max(point, open_ended, *bounded)
 
 
 def loss_of_several(root_share: Fraction | None = None) -> Fraction:
