@@ -146,7 +146,8 @@ def judged_clip(question: Question, clipped: Clipped, answer: Answer, floor: Flo
     """The answer; a refusal below the floor, or where the limits lay far from most rows."""
     if clipped.cut.astray:
         return Floor.refuse(question, answer, ASTRAY, ASTRAY.reason)
-    return (floor or clipped.floor).judge(question, clipped.noisy_rows, answer)
+    due = (floor or MEAN_FLOOR) if (floor or MEAN_FLOOR).refusal(question, clipped.noisy_rows) else floor or clipped.floor
+    return due.judge(question, clipped.noisy_rows, answer)
 
 
 def held(number: float) -> float:
