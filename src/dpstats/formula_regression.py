@@ -37,6 +37,7 @@ def regression(asked: TableFormulaWords) -> Release[RegressionFit] | NoReply:
       delta      for methods that need it, and for levels that are found privately, for example 1e-6
       method     the method of the model by name
       interval   the confidence level of intervals, or None for none
+      rough      True takes a rough fit, marked as such, where rows times epsilon are too few for a good one
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
       neighbors  "add_remove" (one row more or less, the default) or "change_one" (the number of rows is public)
       unit       what one row stands for, in words, for the card

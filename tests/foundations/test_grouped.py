@@ -107,9 +107,10 @@ def test_it_prints_as_an_aligned_table_with_its_cost() -> None:
     assert str(by_region_and_year()) == (
         "median(income) by region, year\n"
         "  region  year  value     interval\n"
-        "  north   2019  3\n"
+        "  north   2019  3         unknown\n"
         "  north   2020  41.5      40 to 43.25 (95%)\n"
         "  south   2021  no reply\n"
+        "south, 2021: The test failed. Ask with more epsilon.\n"
         "cost epsilon = 0.5, delta = 0.000001, for all groups together"
     )
     shown = "GroupedRelease(median(income) by region, year, 3 groups, cost epsilon = 0.5, delta = 0.000001: print it)"
@@ -256,8 +257,8 @@ def test_numbers_with_names_have_a_line_and_a_row_each() -> None:
         "  a       Intercept  1         0 to 2 (90%)",
         "          age        3         2 to 4 (90%)",
         "  b                  no reply",
-        "  c       Intercept  0.333333",
-        "          age        2.5",
+        "  c       Intercept  0.333333  unknown",
+        "          age        2.5       unknown",
     ]
     assert grouped.rows()[:3] == [
         {"region": "a", "name": "Intercept", "value": 1.0, "low": 0.0, "high": 2.0},

@@ -164,6 +164,7 @@ def test_json_is_the_dictionary_and_comes_back_the_same() -> None:
         "reply": True,
         "value": [1, 0.1, -2.5e300],
         "interval": {"low": 41.5, "high": 43.25, "level": 0.95, "covers": "the noise"},
+        "rough": False,
         "cost": COST.to_dict(),
         "method": "universal",
         "claim": "pure epsilon-DP",

@@ -40,9 +40,13 @@ def _answer_text(answer: Release | NoReply) -> str:
     if isinstance(answer, NoReply):
         return f"{answer.question}: no reply\n  {answer.reason} {answer.advice}\n  cost      {answer.cost}"
     has_summary = callable(getattr(answer.value, "summary", None))
-    lines = [answer.question if has_summary else f"{answer.question} = {value_text(answer.value)}"]
+    rough = " (rough)" if answer.rough else ""
+    shown = value_text(answer.value) if isinstance(answer.value, tuple) else answer.shown_value()
+    lines = [f"{answer.question}{rough}" if has_summary else f"{answer.question} = {shown}{rough}"]
     if answer.interval:
         lines.append(f"  interval  {answer.interval}; covers {answer.interval.covers}")
+    elif answer.unknown:
+        lines.append(f"  interval  unknown: {answer.unknown}")
     if has_summary:
         lines += [f"  {line}" for line in answer.summary().splitlines()]
     elif hasattr(answer.value, "bars"):

@@ -47,6 +47,8 @@ A question names a column first, or two where it is about two, and then its para
 list where there are several, and then the outcome, or has a formula. Maximum likelihood names a law first, and then one column
 or several; other parameters go by name. interval=0.9 sets the confidence level of intervals, which is 0.95 otherwise;
 interval=None leaves them out.
+A question with too few rows for its epsilon gets no reply, at full cost, which says about what it takes; --rough takes a rough
+answer there.
 --epsilon is the total for this call. A question that names its own epsilon takes that much; the others share the rest
 equally. Smaller epsilon, more privacy, more noise: 0.1 is cautious, 1 is common, 10 hides little.
 A histogram of labels that are not listed also spends a delta to find them, and so does a formula with a category whose levels
@@ -90,6 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="declare columns of a CSV file as number, integer, boolean, text or date: --types income=number,region=text; "
         "or --types infer, which looks at the rows, so that the types are not private",
     )
+    parser.add_argument("--rough", action="store_true", help="take rough answers where rows times epsilon are too few for good ones")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--card", action="store_true", help="print each answer's card: how it was made and what it protects")
     parser.add_argument("--plot", metavar="FILE", help="draw the answers into an .svg or .png file too")
@@ -131,9 +134,9 @@ def price_all(parsed: Sequence[ParsedQuestion], types: Types, arguments: argpars
         if each.statistic == REGRESSION:
             from dpstats.cli.formulas import offer_of_formula
 
-            offers.append(offer_of_formula(each, open_store(arguments.file, types)[1], neighbors, unit))
+            offers.append(offer_of_formula(each, open_store(arguments.file, types)[1], neighbors, unit, arguments.rough))
         else:
-            offers.append(offer_of(each, neighbors, unit))
+            offers.append(offer_of(each, neighbors, unit, arguments.rough))
     return priced(offers, epsilon=arguments.epsilon, delta=arguments.delta)
 
 

@@ -18,7 +18,7 @@ LEVELS_DELTA = Fraction(1, 10**9)
 
 
 def offer_of_formula(
-    question: ParsedQuestion, schema: Mapping[str, ColumnType], neighbors: object, unit: str
+    question: ParsedQuestion, schema: Mapping[str, ColumnType], neighbors: object, unit: str, rough: bool = False
 ) -> Offer[FormulaQuestion]:
     """A question about a formula, checked but for its price."""
     refuse_words_of_the_call(question)
@@ -32,7 +32,7 @@ def offer_of_formula(
     design = read_design(question.column, schema, levels=levels)  # type: ignore[arg-type]  # it checks them
     statistic, finds_levels = statistic_of(model).name, bool(design.unknown)
     may_spend, must_spend = may_spend_delta(statistic, (), own), must_spend_delta(statistic, (), own)
-    asked = {"method": AUTO, "interval": INTERVAL, "neighbors": neighbors, "unit": unit}
+    asked = {"method": AUTO, "interval": INTERVAL, "rough": rough, "neighbors": neighbors, "unit": unit}
     asked |= {word: own.pop(word) for word in ("method", "interval") if word in own}
 
     def at(epsilon: Fraction, delta: Fraction) -> FormulaQuestion:

@@ -67,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--features", metavar="N", type=int, help="how many features a regression has that names one, such as X")
     add_delta_and_neighbors(parser)
+    parser.add_argument("--rough", action="store_true", help="plan for rough answers where good ones would be refused")
     parser.add_argument("--repeats", metavar="N", type=int, help="tables to simulate for each line, in place of stored ones")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--plot", metavar="FILE", help="draw the plan into an .svg or .png file too")
@@ -138,6 +139,7 @@ def _priced(parsed: Sequence[ParsedQuestion], arguments: argparse.Namespace, *, 
         delta=arguments.delta,
         neighbors=arguments.neighbors,
         unit="row",
+        rough=arguments.rough,
     )
 
 

@@ -33,6 +33,7 @@ _SAID_ELSEWHERE = {
     "neighbors": "give it once for all questions: --neighbors",
     "unit": "give it once for all questions: --unit",
     "rng": "use --seed",
+    "rough": "give it once for all questions: --rough",
     "column": "the column comes first: median(income)",
     "name": "the column comes first: median(income)",
 }
@@ -53,10 +54,10 @@ class Offer(Generic[Asked]):
 
 
 def price_questions(
-    parsed: Sequence[ParsedQuestion], *, epsilon: object, delta: object, neighbors: object, unit: str
+    parsed: Sequence[ParsedQuestion], *, epsilon: object, delta: object, neighbors: object, unit: str, rough: bool = False
 ) -> list[Question]:
     """Checked and priced questions about statistics."""
-    return priced([offer_of(question, neighbors, unit) for question in parsed], epsilon=epsilon, delta=delta)
+    return priced([offer_of(question, neighbors, unit, rough) for question in parsed], epsilon=epsilon, delta=delta)
 
 
 def priced(offers: Sequence[Offer[Asked]], *, epsilon: object, delta: object) -> list[Asked]:
@@ -85,7 +86,7 @@ def priced(offers: Sequence[Offer[Asked]], *, epsilon: object, delta: object) ->
     ]
 
 
-def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Question]:
+def offer_of(question: ParsedQuestion, neighbors: object, unit: str, rough: bool = False) -> Offer[Question]:
     """A question about a statistic."""
     refuse_words_of_the_call(question)
     statistic = asked_statistic(question)
@@ -96,7 +97,7 @@ def offer_of(question: ParsedQuestion, neighbors: object, unit: str) -> Offer[Qu
 
     def at(epsilon: Fraction, delta: Fraction) -> Question:
         keywords: dict[str, Any] = {**question.keywords, "epsilon": epsilon, "delta": delta}
-        return ask(statistic.name, *positional, **keywords, neighbors=neighbors, unit=unit, column=columns)
+        return ask(statistic.name, *positional, **keywords, rough=rough, neighbors=neighbors, unit=unit, column=columns)
 
     return Offer(
         question,

@@ -44,6 +44,8 @@ def document_of(result: Result) -> dict[str, Any]:
         "claim": result.claim,
         "interval": None if interval is None else _plain([interval.low, interval.high, interval.level]),
         "covers": "" if interval is None else interval.covers,
+        **({"rough": True} if result.rough else {}),
+        **({"unknown": result.unknown} if result.unknown else {}),
         **({"intervals": [_plain([each.low, each.high, each.level, each.covers]) for each in several]} if several else {}),
         "notes": [list(note) for note in result.notes],
     }
@@ -69,6 +71,8 @@ def result_of(document: Mapping[str, Any], statistic: Statistic) -> Result:
         interval=None if document["interval"] is None else Interval(*_revived([*document["interval"], document["covers"]])),
         intervals=tuple(Interval(*_revived(each)) for each in document.get("intervals", ())),
         notes=_revived(document["notes"]),
+        rough=document.get("rough", False),
+        unknown=document.get("unknown", ""),
     )
 
 

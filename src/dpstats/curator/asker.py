@@ -31,7 +31,7 @@ class Asker:
     def _ask(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
     ) -> Any:
-        """Answer one question; `keywords` has epsilon, delta, method, interval, rng and the statistic's own parameters.
+        """Answer one question; `keywords` has epsilon, delta, method, interval, rough, rng and the statistic's own parameters.
 
         There are as many columns as the statistic reads, or where it only counts rows perhaps none; features come before the
         outcome. What is in `positional` are parameters, a first one among them.
@@ -60,12 +60,13 @@ def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
         delta: object = 0,
         method: object = AUTO,
         interval: object = INTERVAL,
+        rough: object = False,
         rng: RandomSource | None = None,
         **parameters: object,
     ) -> Any:
         refuse_fixed_words(parameters)
         columns, positional = columns_among(statistic, given, parameters)
-        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rng": rng}
+        common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rough": rough, "rng": rng}
         return asker._ask(statistic, columns, positional, {**common, **parameters})
 
     answer.__name__ = answer.__qualname__ = statistic.name

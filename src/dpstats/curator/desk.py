@@ -36,6 +36,7 @@ from dpstats.foundations.registry import (
     Question,
     Refusal,
     Statistic,
+    advice_of,
     argument_name,
     ask,
     checked_level,
@@ -178,7 +179,7 @@ class Request:
         """A result as it is, and the refusal of all of it as a reply."""
         if not isinstance(result, Refusal):
             return result
-        return NoReply(self.text, self.cost, self.question.method.name, result.reason, result.advice, source.private)
+        return NoReply(self.text, self.cost, self.question.method.name, result.reason, advice_of(result, self.cost), source.private)
 
 
 def loss_of(desk: Desk, request: Request) -> Fraction:
@@ -208,6 +209,7 @@ def details_of(desk: Desk, request: Request) -> dict[str, object]:
         "delta": str(cost.delta),
         "rows": desk.choice_of_rows(),
         **({} if question.interval == checked_level(INTERVAL) else {"interval": str(question.interval)}),
+        **({"rough": True} if question.rough else {}),
         **request.scope,
     }
 

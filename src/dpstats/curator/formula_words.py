@@ -34,6 +34,7 @@ class FormulaWords:
     delta: Number = 0
     method: str = AUTO
     interval: Number | None = INTERVAL
+    rough: bool = False
     rng: RandomSource | None = None
 
     def own(self) -> dict[str, Any]:
@@ -42,7 +43,7 @@ class FormulaWords:
 
     def common(self) -> dict[str, Any]:
         """What all statistics take."""
-        return {word: getattr(self, word) for word in ("epsilon", "delta", "method", "interval")}
+        return {word: getattr(self, word) for word in ("epsilon", "delta", "method", "interval", "rough")}
 
 
 @dataclass(frozen=True)

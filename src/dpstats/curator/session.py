@@ -132,6 +132,7 @@ class Session(Asker, SessionMethods):
         delta: Number = 0,
         method: str = AUTO,
         interval: Number | None = INTERVAL,
+        rough: bool = False,
         n: RowCounts = PLANNED_ROWS,
         half_width: Number | None = None,
         shape: object = None,
@@ -148,7 +149,7 @@ class Session(Asker, SessionMethods):
         columns, parameters = columns_among(find_statistic(statistic), given, keywords)
         wanted = checked_wish(epsilon, half_width)
         price = epsilon if wanted is None else 1
-        asked = {"epsilon": price, "delta": delta, "method": method, "interval": interval, **keywords}
+        asked = {"epsilon": price, "delta": delta, "method": method, "interval": interval, "rough": rough, **keywords}
         question = self._table.priced(self._scope, find_statistic(statistic), columns, parameters, asked)
         as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
         found = plan_questions([question], n=n, wanted=wanted, shape=shape, repeats=repeats, rng=rng, as_row=as_row)[0]

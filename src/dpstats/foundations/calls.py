@@ -70,6 +70,7 @@ COMMON = (
         "method", AUTO, str, "the method by name; 'auto' takes the first one listed below, or the one that a given delta serves"
     ),
     Word("interval", INTERVAL, Number | None, "the confidence level of the interval, or None for none"),
+    Word("rough", False, bool, "True takes a rough answer, marked as such, where rows times epsilon are too few for a good one"),
     Word("unit", "row", str, "what one row stands for, in words, for the card", fixed_by_tables=True),
     Word(
         "rng",

@@ -24,6 +24,8 @@ MOST_SHOWN = 60
 """Lines of groups that are printed; `rows` and `to_dict` have them all."""
 
 NO_REPLY = "no reply"
+_REFUSALS_SHOWN = 2
+"""Groups without a reply whose reasons are printed; each reply has its own."""
 
 _LOUD = ";color:#c00;font-weight:bold"
 
@@ -68,12 +70,12 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict for each group, ready for a data frame: the key columns, the value, and the interval if there is any.
 
-        Of regressions there is one for each coefficient, with its name. A value is None where there was no reply. A key column
-        that is called "name", "value", "low" or "high" keeps its name, and the other one gets an underscore. (polars reads the
+        Of regressions there is one for each coefficient, with its name; where an answer is rough, each says whether it is. A value is None where there was no reply. A key column
+        that is called "name", "value", "low", "high" or "rough" keeps its name, and the other one gets an underscore. (polars reads the
         types off the first rows unless told infer_schema_length=None.)
         """
-        name, value, low, high = (_free_name(word, self.by) for word in ("name", "value", "low", "high"))
-        named, bounded = self._has_names(), self._has_intervals()
+        name, value, low, high, rough = (_free_name(word, self.by) for word in ("name", "value", "low", "high", "rough"))
+        named, bounded, marked = self._has_names(), self._has_intervals(), self._has_rough()
         rows = []
         for key, reply in self.items():
             for part in _parts(reply):
@@ -82,6 +84,8 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
                 row[value] = _cell(part.value)
                 if bounded:
                     row |= {low: part.interval.low, high: part.interval.high} if part.interval else {low: None, high: None}
+                if marked:
+                    row[rough] = isinstance(reply, Release) and reply.rough
                 rows.append(row)
         return rows
 
@@ -145,8 +149,17 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
             for part in _parts(reply):
                 text = NO_REPLY if isinstance(reply, NoReply) else part.shown(reply)
                 name = [value_text(part.name) if part.name else ""] if named else []
-                yield [*labels, *name, text, *([str(part.interval or "")] if bounded else [])]
+                yield [*labels, *name, text, *([self._interval_text(reply, part)] if bounded else [])]
                 labels = [""] * len(labels)
+
+    @staticmethod
+    def _interval_text(reply: Release | NoReply, part: _ShownValue) -> str:
+        if isinstance(reply, NoReply):
+            return ""
+        return str(part.interval) if part.interval else "unknown"
+
+    def _has_rough(self) -> bool:
+        return any(isinstance(reply, Release) and reply.rough for reply in self.values())
 
     def _groups_shown(self) -> int:
         return max(1, MOST_SHOWN // max((len(_parts(reply)) for reply in self.values()), default=1))
@@ -163,8 +176,17 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
         lines = [f"... {len(self):,} groups in all"] if len(self) > self._groups_shown() else []
         lines += [f"no group to show; {text}" for heading, text in self.notes if heading == "groups" and not self.replies]
         lines += [f"reliable from {text}, in each group" for text in reliable]
+        lines += self._refusals()
         lines += [text for heading, text in self.notes if heading == "archive"]
         return [*lines, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
+
+
+    def _refusals(self) -> list[str]:
+        """What the first groups without a reply were told."""
+        refused = [(key, reply) for key, reply in self.items() if isinstance(reply, NoReply)]
+        told = [f"{value_text(list(labels_of(key)))}: {reply.reason} {reply.advice}" for key, reply in refused[:_REFUSALS_SHOWN]]
+        more = len(refused) - len(told)
+        return [*told, *([f"{more:,} more groups got no reply"] if more else [])]
 
 
 class _ShownValue(NamedTuple):
@@ -176,7 +198,8 @@ class _ShownValue(NamedTuple):
 
     def shown(self, reply: Release) -> str:
         """The value for people."""
-        return dict(reply.card().lines)["value"] if self.name is None else f"{self.value:.6g}"
+        text = reply.shown_value() if self.name is None else f"{self.value:.6g}"
+        return f"{text} (rough)" if reply.rough else text
 
 
 def _parts(reply: Release | NoReply) -> list[_ShownValue]:

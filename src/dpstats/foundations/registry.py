@@ -30,7 +30,7 @@ from dpstats.foundations.errors import (
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
-from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import Column, Table
 from dpstats.foundations.words import likely_name, unknown_word
 
@@ -118,18 +118,26 @@ class Answer:
     """One for each of several values, in their order."""
     claim: str = ""
     """What the answer claims, where that is not what its method claims."""
+    rough: str = ""
+    """Why the answer is rough, where it is: below its statistic's floor (statistics/floors.py)."""
+    unknown: str = ""
+    """Why there is no interval although one was asked for, for the card and the printed line."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a method hands back when its test said no; it may say only what every refusal of the method says."""
+    """What a method hands back when its test said no, or too few rows were seen; a function of released numbers alone."""
 
     reason: str
     advice: str
+    times: float | None = None
+    """How many times this epsilon an answer takes, where that is known; whoever words the reply knows the price of this one."""
 
 
 Outcome = Answer | Refusal
 
+NEEDED_EPSILON = "{epsilon}"
+"""Stands in a refusal's advice for the epsilon that an answer takes."""
 COULD_NOT = Refusal("The answer could not be computed.", "The cost is spent; ask again or ask the data holder.")
 """What is said of everything that goes wrong because of the data."""
 
@@ -240,6 +248,8 @@ class Question:
     """Why this method was taken, where the asker left the choice to us."""
     interval: Fraction | None = _USUAL_LEVEL
     """The confidence level of intervals; None where none is wanted, and none is paid for."""
+    rough: bool = False
+    """Whether a rough answer is wanted where rows times epsilon are too few for a good one, and a refusal would be due."""
 
     @property
     def column(self) -> str:
@@ -316,6 +326,8 @@ class Question:
                 shown.append(f"{f'{parameter.name}=' if by_name else ''}{_argument_text(value)}")
         if self.interval != _USUAL_LEVEL:
             shown.append(f"interval={'None' if self.interval is None else _argument_text(self.interval)}")
+        if self.rough:
+            shown.append("rough=True")
         if self.method is not next(iter(self.statistic.methods.values())):
             shown.append(f"method={self.method.name}")
         return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
@@ -340,6 +352,10 @@ class Question:
     ) -> Release | NoReply:
         """An outcome as what is handed out; `text` and `cost` where it was asked otherwise than the method got it."""
         why = (("chosen because", self.why),) if self.why else ()
+        if isinstance(outcome, Answer) and self.interval is None:
+            outcome = replace(outcome, unknown="")
+        elif isinstance(outcome, Answer) and not outcome.unknown and _lacks_interval(outcome):
+            outcome = replace(outcome, unknown=f"the method {self.method.name} gives none")
         return reply_to(
             text or str(self),
             outcome,
@@ -383,7 +399,7 @@ def reply_to(
 ) -> Release | NoReply:
     """An outcome as a `Release` or a `NoReply`; `first` and `last` are notes before and after its own."""
     if isinstance(outcome, Refusal):
-        return NoReply(question, cost, method, outcome.reason, outcome.advice, private)
+        return NoReply(question, cost, method, outcome.reason, advice_of(outcome, cost), private)
     return Release(
         question=question,
         value=outcome.value,
@@ -393,8 +409,24 @@ def reply_to(
         private=private,
         interval=outcome.interval,
         intervals=outcome.intervals,
-        notes=(*first, *outcome.notes, *last),
+        notes=(*((("rough", outcome.rough),) if outcome.rough else ()), *first, *outcome.notes, *last),
+        rough=bool(outcome.rough),
+        unknown=outcome.unknown if outcome.interval is None and not outcome.intervals else "",
     )
+
+
+def advice_of(refusal: Refusal, cost: PrivacyCost) -> str:
+    """What a refusal advises, with the epsilon that an answer takes where that is known."""
+    if refusal.times is None:
+        return refusal.advice
+    needed = round_up(float(cost.epsilon) * refusal.times)
+    return refusal.advice.replace(NEEDED_EPSILON, f"{needed:g}")
+
+
+def _lacks_interval(outcome: Answer) -> bool:
+    """Whether an answer is a number that might have an interval, and has none."""
+    is_number = isinstance(outcome.value, (int, float)) and not isinstance(outcome.value, bool)
+    return is_number and outcome.interval is None and not outcome.intervals
 
 
 _STATISTICS: dict[str, Statistic] = {}
@@ -500,6 +532,7 @@ def ask(
     neighbors: object = Neighbors.ADD_REMOVE,
     method: object = AUTO,
     interval: object = INTERVAL,
+    rough: object = False,
     unit: str = "row",
     column: str | Sequence[str] = "",
     **keywords: object,
@@ -521,7 +554,8 @@ def ask(
     cost = PrivacyCost(spendable_epsilon(epsilon), allowed if chosen.needs_delta else 0, neighbors, unit)
     why = statistic.why_preferred if method == AUTO else ""
     columns = (column,) if isinstance(column, str) else tuple(column)
-    return Question(statistic, chosen, arguments, cost, (), why, checked_level(interval)).on(columns)
+    level, is_rough = checked_level(interval), checked_rough(rough)
+    return Question(statistic, chosen, arguments, cost, (), why, level, is_rough).on(columns)
 
 
 def may_spend_delta(
@@ -529,7 +563,7 @@ def may_spend_delta(
 ) -> bool:
     """Whether a question needs delta by the method that is taken where `delta` may be spent, as far as its parameters tell."""
     statistic = find_statistic(name)
-    own = {word: value for word, value in keywords.items() if word not in ("epsilon", "delta", "method", "interval")}
+    own = {word: value for word, value in keywords.items() if word not in ("epsilon", "delta", "method", "interval", "rough")}
     method = keywords.get("method", AUTO)
     if statistic.prefer is None or method != AUTO:
         return statistic.method_for(method).needs_delta
@@ -551,6 +585,13 @@ def checked_level(value: object) -> Fraction | None:
     return level
 
 
+def checked_rough(value: object) -> bool:
+    """Whether a rough answer is wanted in place of a refusal."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidParameterError(f"rough must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def refuse_surplus(statistic: Statistic, positional: Sequence[object], after: str) -> None:
     """Raise when more is given by position than the statistic takes `after` the data; the last of it is likely epsilon."""
     names = [parameter.name for parameter in statistic.parameters]
@@ -566,7 +607,7 @@ def refuse_surplus(statistic: Statistic, positional: Sequence[object], after: st
 def _named_arguments(statistic: Statistic, positional: tuple[object, ...], keywords: dict[str, object]) -> dict[str, object]:
     """The parameters that were given, by name."""
     names = [parameter.name for parameter in statistic.parameters]
-    common = ["epsilon", "delta", "neighbors", "method", "interval", "unit", "rng"]
+    common = ["epsilon", "delta", "neighbors", "method", "interval", "rough", "unit", "rng"]
     for name in [name for name in keywords if name not in names]:
         raise unknown_word(statistic.name, name, [*names, *common])
     refuse_surplus(statistic, positional, "the data")

@@ -44,15 +44,25 @@ class Interval:
     level: float
     covers: str
 
-    def __str__(self) -> str:
-        return f"{self._shown(self.low)} to {self._shown(self.high)} ({100 * self.level:.10g}%)"
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.low, self.high))
 
-    def _shown(self, end: float) -> str:
-        """An end for people: with as many digits as four of the width take, where it is no whole number."""
+    def __str__(self) -> str:
+        return f"{self.shown(self.low)} to {self.shown(self.high)} ({100 * self.level:.10g}%)"
+
+    @property
+    def has_both_ends(self) -> bool:
+        """Whether neither end is unknown, which an infinite one is."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def shown(self, number: object) -> str:
+        """A number for people, such as an end: with as many digits as four of the width take."""
+        if isinstance(number, float) and math.isinf(number):
+            return "unknown"
         width = self.high - self.low
-        if float(end).is_integer() or not (math.isfinite(width) and width > 0):
-            return value_text(end)
-        return value_text(round(float(end), max(0, 3 - math.floor(math.log10(width)))))
+        if not isinstance(number, float) or number.is_integer() or not (math.isfinite(width) and width > 0):
+            return value_text(number)
+        return value_text(round(number, 3 - math.floor(math.log10(width))))
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -98,6 +108,10 @@ class Release(Generic[Value]):
     notes: tuple[tuple[str, str], ...] = ()
     intervals: tuple[Interval, ...] = ()
     """Where the value holds several numbers, one for each of them."""
+    rough: bool = False
+    """Whether the rows times epsilon were too few for a good answer, and a rough one was asked for all the same."""
+    unknown: str = ""
+    """Why there is no interval although one was asked for."""
 
     def __float__(self) -> float:
         return float(self._single())
@@ -124,18 +138,31 @@ class Release(Generic[Value]):
         return np.asarray(self.value, dtype=float)
 
     def __str__(self) -> str:
-        within = f", interval {self.interval}" if self.interval else ""
+        within = f", interval {self.interval}" if self.interval else f", {self._unknown()}" if self.unknown else ""
+        rough = " (rough)" if self.rough else ""
         mark = "" if self.private else f" [{NOT_PRIVATE}]"
         again = " (from the archive)" if any(heading == "archive" for heading, _ in self.notes) else ""
-        return f"{self.question} = {_short_text(self.value)}{within}, cost {self.cost}{again}{mark}"
+        return f"{self.question} = {self.shown_value()}{rough}{within}, cost {self.cost}{again}{mark}"
 
     def __repr__(self) -> str:
         return f"Release({self})"
 
+    def shown_value(self) -> str:
+        """The value for people, in short; beside an interval with the digits that it makes meaningful."""
+        if self.interval is not None and isinstance(self.value, float):
+            return self.interval.shown(self.value)
+        if isinstance(self.value, tuple) and len(self.intervals) == len(self.value) <= _MOST_SHOWN:
+            return ", ".join(within.shown(each) for each, within in zip(self.value, self.intervals, strict=True))
+        return _short_text(self.value)
+
+    def _unknown(self) -> str:
+        return f"interval unknown: {self.unknown}"
+
     def card(self, *, whole: bool = False) -> Card:
         """The release's passport; of very many values it shows the first few, or with `whole` all of them."""
         lines = [
-            ("value", value_text(self.value) if whole else _short_text(self.value)),
+            ("value", value_text(self.value) if whole and _is_several(self.value) else self.shown_value()),
+            *((("interval", f"unknown: {self.unknown}"),) if self.unknown and self.interval is None else ()),
             *_interval_lines(self.interval, self.intervals if whole else self.intervals[:_FIRST_SHOWN], len(self.intervals)),
             *_common_lines(self.cost, self.method, self.private),
             ("claim", claim_text(self.claim, self.private)),
@@ -150,7 +177,9 @@ class Release(Generic[Value]):
             "reply": True,
             "value": plain_value(self.value),
             "interval": self.interval.to_dict() if self.interval else None,
+            **({"interval_unknown": self.unknown} if self.unknown else {}),
             **({"intervals": [each.to_dict() for each in self.intervals]} if self.intervals else {}),
+            "rough": self.rough,
             "cost": self.cost.to_dict(),
             "method": self.method,
             "claim": self.claim,
@@ -179,7 +208,7 @@ class Release(Generic[Value]):
 
 @dataclass(frozen=True, repr=False)
 class NoReply:
-    """An honest refusal. It costs what an answer would have cost and says only what every refusal says."""
+    """An honest refusal. It costs what an answer would have cost and says only what was paid for, such as a noisy number of rows."""
 
     question: str
     cost: PrivacyCost

@@ -74,6 +74,14 @@ def decimal_text(value: Fraction, digits: int = 6) -> str:
     return str(value) if max(abs(value.numerator), value.denominator) <= _SMALL else f"~{text}"
 
 
+def round_up(value: float, digits: int = 2) -> float:
+    """A positive number for people, rounded up to `digits` digits."""
+    if not (math.isfinite(value) and value > 0):
+        return value
+    text = _context(digits, decimal.ROUND_CEILING).create_decimal(repr(value))
+    return float(text)
+
+
 def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     """Integers (low, high) with low <= 2**bits * exp(-exponent) <= high and high - low small, for exponent >= 0."""
     if exponent == 0:

@@ -46,6 +46,7 @@ class PrivateRegression(BaseEstimator):
     neighbors: NeighborsName = "add_remove"
     method: str = "auto"
     interval: Number | None = 0.95
+    rough: bool = False
     unit: str = "row"
     rng: RandomSource | None = None
     coef_: Numbers = field(init=False)
@@ -78,6 +79,7 @@ class PrivateRegression(BaseEstimator):
                 neighbors=self.neighbors,
                 method=self.method,
                 interval=self.interval,
+                rough=self.rough,
                 unit=self.unit,
                 rng=source,
                 **self._own_parameters(),

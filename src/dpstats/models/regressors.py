@@ -21,6 +21,7 @@ class LinearRegression(RegressorMixin, PrivateRegression):
       neighbors      'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method         the method by name
       interval       the confidence level of the intervals in `release_.intervals`, or None for none
+      rough          whether a rough fit is wanted where rows times epsilon are too few for a good one
       unit           what one row stands for, in words, for the card
       rng            dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, method, register
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Statistic, method, register
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.quantiles import (
     MOST_QUANTILES,
@@ -24,6 +24,7 @@ from dpstats.statistics.quantiles import (
     UNIVERSAL_CLAIM,
     checked_quantile,
     interval_of,
+    judged_quantiles,
     several_quantiles,
     universal_notes,
 )
@@ -104,8 +105,8 @@ CDF = register(
 )
 
 
-@method(CDF, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=2)
-def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(CDF, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=3)
+def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """Equally spaced universal quantiles as a distribution function."""
     points = question.arguments["points"]
     wanted = [Fraction(index, points + 1) for index in range(1, points + 1)]
@@ -118,4 +119,4 @@ def cdf_universal(column: Column, question: Question, rng: RandomSource) -> Answ
         tuple(interval.low for interval in intervals),
         tuple(interval.high for interval in intervals),
     )
-    return Answer(distribution, notes=universal_notes(question, *wanted), intervals=intervals)
+    return judged_quantiles(question, values, Answer(distribution, notes=universal_notes(question, *wanted), intervals=intervals))

@@ -18,16 +18,18 @@ from fractions import Fraction
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, method
+from dpstats.foundations.registry import Answer, Outcome, Question, Refusal, method
 from dpstats.foundations.results import Interval
-from dpstats.foundations.rounding import nearest_float
+from dpstats.foundations.rounding import nearest_float, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column, expect_power_sums
 from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells, weights_of
 from dpstats.statistics.clipped.clips import ROOM, Cut, cut_at
 from dpstats.statistics.clipped.guesses import LikelyClip
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Frame, critical_value, laplace_kurtosis, mean_of, spread_of
-from dpstats.statistics.universal.limits import ROWS_SHARE, draw_limits, largest_loss, thin_rows
+from dpstats.statistics.clipped.shells import ALIKE_SHARE, SHELLS, hidden_rows, largest_loss, widen_cut
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.universal.limits import draw_limits
 
 CLIPPED_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits"
 WHOLE_ERROR = "sampling error, noise, and what the cut at the limits may leave out"
@@ -38,9 +40,17 @@ DEGREE = 3
 MEAN_DEGREE, SUM_DEGREE = 2, 1
 """A mean needs the rows' squares for its interval. Without one, and for a sum, the rows will do, with less noise."""
 LARGEST = sys.float_info.max
-MOST_LOST = 2.0
+MOST_LOST = 6.0
 """An interval is lengthened for rows beyond the clip by at most this many times its half."""
-RELIABLE_NATS = 200
+MEAN_FLOOR, ALIKE_FLOOR = Floor(250, 30), Floor(600, 30)
+"""Below these, means and sums are off by more than their intervals too often (docs/intervals.md)."""
+ASTRAY = Refusal(
+    "Many rows lie far from the limits that were found.", "Ask with a larger epsilon, or for a median; rough=True takes a rough answer."
+)
+FEW_ROWS = 400
+"""With fewer, skewness shows in an interval, and the cells tell the rows' cubes, too."""
+UNSEEN_ROWS = 3
+"""Where all rows of a sample are alike, about this many of as many rows of the population may not be (the rule of three)."""
 
 MEAN = register_number("mean", "The mean of the rows")
 SUM = register_number("sum", "The sum of the rows")
@@ -54,16 +64,27 @@ class Clipped:
     cells: NoisyCells | None
     """None where all rows but a few have the same value, which is the middle of the cut."""
     frame: Frame
-    noisy_rows: int
+    noisy_rows: float
+    """Rows inside the cut, as the last and largest part of epsilon counts them; where all seem alike, those at the middle."""
     epsilon: Fraction
     """What was spent for one row."""
 
     def hidden(self) -> float:
         """Where no side shows rows, about what those may add to the sum that are there all the same.
 
-        Their number is one that counts as none; their distance is a guess: the size of the middle, or 1 where that is 0.
+        Their number is one that counts as none; their distance is a guess.
         """
-        return thin_rows(self.epsilon) * (abs(float(self.cut.middle)) or 1.0)
+        return hidden_rows(self.epsilon) * self.step
+
+    @property
+    def step(self) -> float:
+        """The distance at which rows may lie that no side shows: the size of the middle, or 1 where that is 0."""
+        return abs(float(self.cut.middle)) or 1.0
+
+    @property
+    def floor(self) -> Floor:
+        """What a mean takes; more where all rows seem alike, so that those that hide are few beside them."""
+        return MEAN_FLOOR if self.cells is not None else ALIKE_FLOOR
 
 
 def read_clipped(column: Column, question: Question, rng: RandomSource, degree: int = DEGREE, room: float = ROOM) -> Clipped:
@@ -75,29 +96,35 @@ def clipped_for(column: Column, epsilon: Fraction, rng: RandomSource, degree: in
     """Cells of a column at limits of its own, for one row added or removed."""
     expect_power_sums(column, LikelyClip(epsilon, room, degree))
     limits = draw_limits(column, epsilon, rng)
-    cut = cut_at(limits, room)
+    left = epsilon - limits.spent
+    guess = cut_at(limits, room)
+    share = ALIKE_SHARE if guess.clip is None else SHELLS.of(limits.noisy_rows * epsilon)
+    shells_epsilon = min(epsilon * share, left / 3)
+    cut, noisy_inside = widen_cut(column, guess, shells_epsilon, rng)
     clip = cut.clip
     if clip is None:
-        return Clipped(cut, None, Frame(float(cut.middle), 0.0), limits.noisy_rows, epsilon)
-    cells = release_cells(column, clip, degree, epsilon - limits.spent, rng)
-    return Clipped(cut, cells, Frame.of(clip), limits.noisy_rows, epsilon)
+        return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_inside, epsilon)
+    if degree == MEAN_DEGREE and limits.noisy_rows < FEW_ROWS:
+        degree = DEGREE
+    cells = release_cells(column, clip, degree, left - shells_epsilon, rng)
+    return Clipped(cut, cells, Frame.of(clip), cells.total(0), epsilon)
 
 
-@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
-def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(MEAN, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=3)
+def mean_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of the rows, cut off at private limits."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE if question.interval is None else MEAN_DEGREE)
     value, interval = mean_and_interval(clipped, question.interval)
-    return Answer(value, interval, clipped_notes(question, clipped))
+    return judged_clip(question, clipped, Answer(value, interval, clipped_notes(question, clipped)))
 
 
-@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
-def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(SUM, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
+def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The sum of the rows, cut off at private limits; its interval is for the sum of these very rows."""
     clipped = read_clipped(column, question, rng, SUM_DEGREE)
     if clipped.cells is None:
         value, interval = _sum_of_alike(clipped, question.interval)
-        return Answer(value, interval, clipped_notes(question, clipped))
+        return _judged_sum(question, clipped, value, interval)
     frame, cells = clipped.frame, clipped.cells
     size = max(abs(frame.centre), frame.radius)  # sums are made in units of it, so that no number leaves the floats
     weights = frame.centre / size + frame.radius / size * weights_of(cells.degree, 1)
@@ -108,7 +135,19 @@ def sum_clipped(column: Column, question: Question, rng: RandomSource) -> Answer
         half = size * critical_value(level, laplace_kurtosis(weights)) * math.sqrt(cells.noise_variance(weights))
         low, high = value - half - clipped.cut.lost[0], value + half + clipped.cut.lost[1]
         interval = Interval(held(low), held(high), level, SUM_ERROR)
-    return Answer(value, interval, clipped_notes(question, clipped))
+    return _judged_sum(question, clipped, value, interval)
+
+
+def _judged_sum(question: Question, clipped: Clipped, value: float, interval: Interval | None) -> Outcome:
+    return judged_clip(question, clipped, Answer(value, interval, clipped_notes(question, clipped)))
+
+
+def judged_clip(question: Question, clipped: Clipped, answer: Answer, floor: Floor | None = None) -> Outcome:
+    """The answer; a refusal below the floor, or where the limits lay far from most rows."""
+    if clipped.cut.astray:
+        return Floor.refuse(question, answer, ASTRAY, ASTRAY.reason)
+    due = (floor or MEAN_FLOOR) if (floor or MEAN_FLOOR).refusal(question, clipped.noisy_rows) else floor or clipped.floor
+    return due.judge(question, clipped.noisy_rows, answer)
 
 
 def held(number: float) -> float:
@@ -119,10 +158,10 @@ def held(number: float) -> float:
 def _sum_of_alike(clipped: Clipped, level: Fraction | None) -> tuple[float, Interval | None]:
     """The sum where all rows but a few have one value: that value times their noisy number."""
     size = abs(float(clipped.cut.middle))
-    value = nearest_float(clipped.cut.middle * clipped.noisy_rows)
+    value = nearest_float(clipped.cut.middle * round(clipped.noisy_rows))
     if level is None:
         return value, None
-    noise_rows = math.log(1 / (1 - level)) / float(clipped.epsilon * ROWS_SHARE)
+    noise_rows = math.log(1 / (1 - level)) / float(clipped.epsilon * ALIKE_SHARE)
     half = min(size * noise_rows + clipped.hidden(), LARGEST)
     return value, Interval(max(value - half, -LARGEST), min(value + half, LARGEST), float(level), SUM_ERROR)
 
@@ -131,7 +170,7 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
     """The mean that noisy cells tell, and an interval for the population's."""
     if clipped.cells is None:
         value = float(clipped.cut.middle)
-        half = min(clipped.hidden() / clipped.noisy_rows, LARGEST - abs(value))
+        half = min((clipped.hidden() + UNSEEN_ROWS * clipped.step) / max(clipped.noisy_rows, FEWEST_ROWS), LARGEST - abs(value))
         return value, None if level is None else Interval(value - half, value + half, float(level), WHOLE_ERROR)
     frame = clipped.frame
     value = held(frame.centre + frame.radius * mean_of(clipped.cells))
@@ -147,10 +186,10 @@ def mean_and_interval(clipped: Clipped, level: Fraction | None) -> tuple[float, 
 
 def clipped_notes(question: Question, clipped: Clipped) -> tuple[tuple[str, str], ...]:
     """The card's lines on where rows were cut off, and on what is public."""
-    rows = math.ceil(RELIABLE_NATS / row_epsilon(question.epsilon, question.neighbors))
+    rows = round_up(MEAN_FLOOR.rows_at(question))
     return (
         ("limits", f"rows count as no less than {float(clipped.cut.low):.6g} and no more than {float(clipped.cut.high):.6g}"),
-        ("reliable from", f"about {rows:,} rows at this epsilon; a few rows far out, whatever they hold, are cut off"),
+        ("reliable from", f"about {rows:,.0f} rows at this epsilon; a few rows far out, whatever they hold, are cut off"),
         ("missing values", MISSING_POLICY),
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),

@@ -11,7 +11,7 @@ Numerics   Exact integers from the rows to the draw; a released value is a decim
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
@@ -19,26 +19,29 @@ from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, either, list_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Statistic, ValueBy, method, register
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Statistic, ValueBy, method, register
 from dpstats.foundations.results import Interval
-from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.statistics.cards import public_line, register_number
-from dpstats.statistics.universal.intervals import Bounded, draw_bounded, draw_several_bounded
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.universal.intervals import ROWS_SHARE, Bounded, count_rows, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import draw_quantiles
 from dpstats.statistics.universal.single import draw_quantile
-from dpstats.statistics.universal.tails import COUNT_SHARE, MEDIAN_SHARE, TAIL, draw_tail_quantile, safe_rows
+from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile, safe_rows
 
 UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal"
-WHY_UNIVERSAL = "it needs no delta, never refuses, and erred least over the shapes compared in docs/propose-test-release.md"
+WHY_UNIVERSAL = "it needs no delta, replies to all but very few rows, and erred least over the shapes compared in docs/propose-test-release.md"
 QUANTILE_ERROR = "sampling error and noise: the quantile of the population that the rows are drawn from"
 MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
 """rho / epsilon**2 of any list of quantiles, or of one."""
-_RELIABLE_NATS = 20
-"""With this many nats beyond a single quantile, absurd values are rare; among several, the neighbours help."""
-_RELIABLE_NATS_OF_SEVERAL = 8
+NATS_BEYOND, FARTHEST_OUT = Fraction(70), Fraction(5, 100)
+"""Rows times epsilon that must lie beyond a quantile; one that is further out is drawn like that at FARTHEST_OUT."""
+NATS_BEYOND_SEVERAL, NATS_OF_SEVERAL = Fraction(15), 90.0
+"""Among several, for each level of their halving, beyond the outermost one and in all: the neighbours help."""
+TOO_FEW_BEYOND = "too few rows lie beyond the quantile to tell at this epsilon"
 
 
 def checked_quantile(value: object) -> Fraction:
@@ -80,32 +83,48 @@ QUANTILE = register(
 MEDIAN = register_number("median", "The middle value: half of the rows lie below it", why_preferred=WHY_UNIVERSAL)
 
 
-@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=2)
-def quantile_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(QUANTILE, "universal", claim=UNIVERSAL_CLAIM, loss=QUANTILE_LOSS, version=3)
+def quantile_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """One quantile by a single draw, several by recursive halving."""
     wanted = question.arguments["q"]
     if isinstance(wanted, Fraction):
         return single_quantile(column, question, wanted, rng)
     values = several_quantiles(column, question, wanted, rng)
-    return Answer(
+    answer = Answer(
         tuple(values[quantile].value for quantile in wanted),
         notes=universal_notes(question, *wanted),
         intervals=tuple(interval_of(values[quantile], question.interval) for quantile in wanted) if question.interval else (),
     )
+    return judged_quantiles(question, values, answer)
 
 
-@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM, loss=loss_of_one(), version=2)
-def median_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(MEDIAN, "universal", claim=UNIVERSAL_CLAIM, loss=loss_of_one(), version=3)
+def median_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The quantile at one half."""
     return single_quantile(column, question, Fraction(1, 2), rng)
 
 
-def single_quantile(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> Answer:
+def single_quantile(column: Column, question: Question, quantile: Fraction, rng: RandomSource) -> Outcome:
     """One universal quantile that spends the whole of the question, on itself and on its interval."""
     bounded = _single(column, question, quantile, rng)
     has_end = math.isfinite(bounded.low) or math.isfinite(bounded.high)
     interval = interval_of(bounded, question.interval) if question.interval and has_end else None
-    return Answer(bounded.value, interval, universal_notes(question, quantile))
+    answer = Answer(bounded.value, interval, universal_notes(question, quantile), unknown=TOO_FEW_BEYOND)
+    return judged_quantiles(question, {quantile: bounded}, answer)
+
+
+def judged_quantiles(question: Question, values: Mapping[Fraction, Bounded], answer: Answer) -> Outcome:
+    """The answer, or a refusal where there are too few rows for these quantiles."""
+    return quantile_floor(tuple(values)).judge(question, next(iter(values.values())).noisy_rows, answer)
+
+
+def quantile_floor(quantiles: Sequence[Fraction]) -> Floor:
+    """What quantiles take: rows times epsilon by how far out they lie, and how many there are."""
+    outermost = max(min(min(quantile, 1 - quantile) for quantile in quantiles), FARTHEST_OUT)
+    levels = len(quantiles).bit_length()
+    if levels > 1:
+        return Floor(levels * max(float(NATS_BEYOND_SEVERAL / outermost), NATS_OF_SEVERAL))
+    return Floor(float(NATS_BEYOND / outermost))
 
 
 def several_quantiles(
@@ -119,15 +138,23 @@ def several_quantiles(
     wanted = sorted(set(quantiles))
     if len(wanted) == 1:
         return {wanted[0]: _single(column, question, wanted[0], rng)}
-    spending = (question.epsilon, question.neighbors)
     if question.interval is None:
-        drawn = draw_quantiles(column, wanted, *spending, rng, root_share=root_share)
-        return {quantile: Bounded.around(ordinal, None, None) for quantile, ordinal in drawn.items()}
-    return draw_several_bounded(column, wanted, *spending, float(question.interval), rng, root_share)
+        noisy_rows = _counted(column, question, rng)
+        left = question.epsilon * (1 - ROWS_SHARE)
+        drawn = draw_quantiles(column, wanted, left, question.neighbors, rng, root_share=root_share)
+        return {quantile: Bounded.around(ordinal, None, None, noisy_rows) for quantile, ordinal in drawn.items()}
+    level = float(question.interval)
+    return draw_several_bounded(column, wanted, question.epsilon, question.neighbors, level, rng, root_share)
+
+
+def _counted(column: Column, question: Question, rng: RandomSource) -> int:
+    """A noisy number of rows for ROWS_SHARE of a question."""
+    return count_rows(column.count(), row_epsilon(question.epsilon, question.neighbors), rng)
 
 
 def interval_of(bounded: Bounded, level: Fraction) -> Interval:
     """The interval of a quantile."""
+    bounded = bounded.on_grain()
     return Interval(bounded.low, bounded.high, float(level), QUANTILE_ERROR)
 
 
@@ -135,16 +162,18 @@ def _single(column: Column, question: Question, quantile: Fraction, rng: RandomS
     if question.interval is not None:
         return draw_bounded(column, quantile, question.epsilon, question.neighbors, float(question.interval), rng)
     draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
-    return Bounded.around(draw(column, quantile, question.epsilon, question.neighbors, rng), None, None)
+    noisy_rows = _counted(column, question, rng)
+    ordinal = draw(column, quantile, question.epsilon * (1 - ROWS_SHARE), question.neighbors, rng)
+    return Bounded.around(ordinal, None, None, noisy_rows)
 
 
 def universal_notes(question: Question, *quantiles: Fraction) -> tuple[tuple[str, str], ...]:
     """The card's lines on what is public and what to expect, from parameters alone."""
-    rows = reliable_rows(question.epsilon, quantiles)
+    rows = round_up(quantile_floor(quantiles).rows_at(question))
     return (
         (
             "reliable from",
-            f"about {rows:,} rows at this epsilon; with fewer, the answer leans on a public prior over all numbers",
+            f"about {rows:,.0f} rows at this epsilon; with fewer, a rough answer leans on a public prior over all numbers",
         ),
         *_tail_note(question, quantiles),
         ("missing values", MISSING_POLICY),
@@ -161,17 +190,3 @@ def _tail_note(question: Question, quantiles: Sequence[Fraction]) -> tuple[tuple
     text = f"at the quantile or, where fewer rows lie beyond it, about {rows} rows from the end"
     return (("aims", text),)
 
-
-def reliable_rows(epsilon: Fraction, quantiles: Sequence[Fraction]) -> int:
-    """How many rows make absurd values unlikely, rounded up to two digits."""
-    outermost = max(min(min(quantile, 1 - quantile) for quantile in quantiles), Fraction(1, 10**6))
-    levels = len(quantiles).bit_length()
-    if levels > 1:
-        needed = levels * max(_RELIABLE_NATS_OF_SEVERAL / outermost, Fraction(3 * _RELIABLE_NATS))
-    elif outermost >= TAIL:
-        needed = _RELIABLE_NATS * 2 * (1 - outermost) / outermost
-    else:
-        needed = 2 * _RELIABLE_NATS / (MEDIAN_SHARE * (1 - COUNT_SHARE))
-    rows = math.ceil(needed / epsilon)
-    step: int = 10 ** max(0, len(str(rows)) - 2)
-    return -(-rows // step) * step

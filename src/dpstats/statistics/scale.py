@@ -11,17 +11,26 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, list_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, method
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.cards import register_number
-from dpstats.statistics.quantiles import UNIVERSAL_CLAIM, WHY_UNIVERSAL, checked_quantiles, several_quantiles, universal_notes
+from dpstats.statistics.quantiles import (
+    TOO_FEW_BEYOND,
+    UNIVERSAL_CLAIM,
+    WHY_UNIVERSAL,
+    checked_quantiles,
+    judged_quantiles,
+    several_quantiles,
+    universal_notes,
+)
 from dpstats.statistics.universal.intervals import Bounded
 from dpstats.statistics.universal.losses import loss_of_several
 
@@ -55,15 +64,20 @@ def range_of(question: Question) -> tuple[Fraction, Fraction]:
     return lower, upper
 
 
-@method(IQR, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=2)
-@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=2)
-def range_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(IQR, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=3)
+@method(INTERQUANTILE_RANGE, "universal", claim=UNIVERSAL_CLAIM, loss=RANGE_LOSS, version=3)
+def range_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The difference of two universal quantiles."""
     lower, upper = range_of(question)
     values = several_quantiles(column, question, (lower, upper), rng, MEDIAN_SHARE)
     low, high = values[lower], values[upper]
+    low, high = (each.on_grain() for each in (low, high))
     notes = (("between", f"{low.value:.15g} and {high.value:.15g}"), *universal_notes(question, lower, upper))
-    return Answer(_distance(low.value, high.value), range_interval(low, high, (lower, upper), question.interval), notes)
+    interval = range_interval(low, high, (lower, upper), question.interval)
+    if interval is not None:
+        on_grain = Bounded(_distance(low.value, high.value), *interval).on_grain()
+        interval = replace(interval, low=on_grain.low, high=on_grain.high)
+    return judged_quantiles(question, values, Answer(_distance(low.value, high.value), interval, notes, unknown=TOO_FEW_BEYOND))
 
 
 def range_interval(low: Bounded, high: Bounded, quantiles: tuple[Fraction, Fraction], level: Fraction | None) -> Interval | None:

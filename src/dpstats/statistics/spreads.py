@@ -17,16 +17,21 @@ from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, method
+from dpstats.foundations.registry import Answer, Outcome, Question, method
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.cards import interval_for, register_number
 from dpstats.statistics.clipped.cells import weights_of
 from dpstats.statistics.clipped.clips import Tail
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
-from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes, read_clipped
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes, judged_clip, read_clipped
 
 DEGREE = 4
 ROOM = 0.1
+MOST_LOST = 6.0
+"""An interval is lengthened for rows beyond the clip by at most this many times the variance."""
+SPREAD_FLOOR = Floor(800, 50)
+"""Below it, variances are off by more than their intervals too often (docs/intervals.md)."""
 
 VARIANCE = register_number("variance", "The variance of the rows (with n - 1)")
 STD = register_number("std", "The standard deviation of the rows (with n - 1)")
@@ -41,23 +46,26 @@ class Variance:
     high: float
 
 
-@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
-def variance_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(VARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
+def variance_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The variance of the rows, cut off at private limits."""
     return _answer(column, question, rng, lambda variance, radius: variance * radius * radius)
 
 
-@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
-def std_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(STD, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS, version=2)
+def std_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The square root of the variance."""
     return _answer(column, question, rng, lambda variance, radius: math.sqrt(variance) * radius)
 
 
-def _answer(column: Column, question: Question, rng: RandomSource, scaled: Callable[[float, float], float]) -> Answer:
+def _answer(column: Column, question: Question, rng: RandomSource, scaled: Callable[[float, float], float]) -> Outcome:
     clipped = read_clipped(column, question, rng, DEGREE, ROOM)
     variance = variance_of(clipped, question.interval)
     value, low, high = (min(scaled(each, clipped.frame.radius), sys.float_info.max) for each in astuple(variance))
-    return Answer(value, interval_for(question, low, high, WHOLE_ERROR), clipped_notes(question, clipped))
+    answer = Answer(value, interval_for(question, low, high, WHOLE_ERROR), clipped_notes(question, clipped))
+    if clipped.cells is None:
+        answer = replace(answer, interval=None, unknown="all rows seem alike, and no number can tell how far others lie")
+    return judged_clip(question, clipped, answer, SPREAD_FLOOR)
 
 
 def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
@@ -80,11 +88,11 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     cut = clipped.cut
     lost = (_lost(cut.below, cut.middle - cut.low, radius) + _lost(cut.above, cut.high - cut.middle, radius)) / rows
     stretch = min(math.exp(min(reach, 700.0)), 1 + 3 * reach)  # a variance is about lognormal while its error is small
-    return Variance(value, value * math.exp(-reach), value * stretch + min(lost, value))
+    return Variance(value, value * math.exp(-reach), value * stretch + min(lost, MOST_LOST * value))
 
 
 def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
     """What rows beyond a cut may lose of their squared distances, all together, in squares of the radius."""
     if tail is None:
         return 0.0
-    return replace(tail, reach=tail.reach / radius).lost(float(distance / Fraction(radius)), 2)
+    return replace(tail, reach=tail.reach / radius).lost_squares(float(distance / Fraction(radius)))

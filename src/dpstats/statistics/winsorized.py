@@ -22,7 +22,7 @@ from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, method
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Column
@@ -31,6 +31,7 @@ from dpstats.statistics.cards import public_line, register_number
 from dpstats.statistics.clipped.cells import NoisyCells, release_cells
 from dpstats.statistics.clipped.clips import clip_between
 from dpstats.statistics.clipped.margins import Frame, critical_value, mean_of, spread_of
+from dpstats.statistics.floors import Floor
 from dpstats.statistics.universal.beside import flat_up_to, shells_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
@@ -47,9 +48,16 @@ SCALE = Share(40, Fraction(3, 100), Fraction(15, 100))
 QUANTILE = Share(60, Fraction(15, 100), Fraction(20, 100))
 DEGREE, LEAST_DEGREE = 3, 1
 """The degree of the cells: with an interval, which needs the rows' powers, and without, with less noise in the mean."""
+SPARE = Fraction(3, 2)
 SAFE_NATS = 8
 """A quantile leaves rows worth at least this many nats beyond it."""
 MOST_TRIM = Fraction(45, 100)
+CAUTION = 1.5
+"""The variance that noisy ranks add counts as this many times as much: their law has heavy tails, and so may the rows."""
+STEEPER = 1.6
+"""Quantile functions of skewed rows are steeper on the longer side than a logistic law's."""
+SMALLEST_TRIM = Fraction(5, 100)
+"""A smaller trim takes no more rows than this one, and becomes a larger one where so few rows cannot be hidden."""
 LEAST_KEPT = 1e-9
 """A trim so close to one half is taken as that which keeps this part of the rows."""
 CUT_LOSS = max(
@@ -86,6 +94,10 @@ class Winsorized:
     cells: NoisyCells | None
     """Of the rows that are cut off; None where both quantiles are the same."""
     frame: Frame
+    noisy_rows: float
+    """As the cells count them; without cells, as the first and smallest part of epsilon does."""
+    rank_variance: float
+    """What the noise of its draw gives to the number of rows beyond a quantile."""
 
     @property
     def mean(self) -> float:
@@ -103,11 +115,25 @@ class Winsorized:
         if self.cells is None:
             return 0.0
         spread = spread_of(self.cells)
-        variance = spread.variance
+        variance = spread.variance + self._of_ranks(trimmed) / spread.rows**2
         if not trimmed:
             variance += self._of_quantiles() / spread.rows
         half = self.frame.radius * critical_value(level, spread.kurtosis, spread.rows) * math.sqrt(variance)
         return half / self._kept if trimmed else half
+
+    def _of_ranks(self, trimmed: bool) -> float:
+        """What the noise of the quantiles' ranks adds to the variance of the sum, in the frame."""
+        if trimmed:
+            moves = [_apart(end, self.trimmed_mean) / self.frame.radius for end in (self.low, self.high)]
+        else:
+            moves = self._slopes()
+        return CAUTION * self.rank_variance * sum(move**2 for move in moves)
+
+    def _slopes(self) -> list[float]:
+        """What a move by one part of the rows does at either quantile, in the frame: a logistic law's slopes, and some more."""
+        part = min(float(self.trim), (1 - LEAST_KEPT) / 2)
+        odds = math.log((1 - part) / part)
+        return [STEEPER * _apart(end, self.middle) / self.frame.radius / odds / (1 - part) for end in (self.low, self.high)]
 
     @property
     def _kept(self) -> float:
@@ -115,10 +141,9 @@ class Winsorized:
         return max(float(1 - 2 * self.trim), LEAST_KEPT)
 
     def _of_quantiles(self) -> float:
-        """What uncertain quantiles add to the variance of one row, in the frame; the quantile function's slopes are logistic."""
+        """What uncertain quantiles add to the variance of one row, in the frame."""
         part, radius = min(float(self.trim), (1 - LEAST_KEPT) / 2), self.frame.radius
-        odds = math.log((1 - part) / part)
-        below, above = (_apart(end, self.middle) / radius / odds / (1 - part) for end in (self.low, self.high))
+        below, above = self._slopes()
         crossed = 2 * part * (below * _apart(self.mean, self.low) + above * _apart(self.high, self.mean)) / radius
         return abs(crossed) + part * (1 - part) * (below**2 + above**2) + 2 * part**2 * below * above
 
@@ -141,12 +166,14 @@ def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsoriz
     scales = draw_scales(order, middle, (False, True), scale_epsilon)
     ends = [fraction_of(place.ordinal) for place in _draw_beyond(order, middle, scales, trim, quantile_epsilon)]
     clip = clip_between(*ends)
+    rank_variance = 2 / float(symmetric_slope(2 * trim, quantile_epsilon, Neighbors.ADD_REMOVE)) ** 2
     values = float(ends[0]), float(fraction_of(middle.ordinal)), float(ends[1])
     if clip is None:
-        return Winsorized(trim, *values, None, Frame(values[1], 0.0))
+        return Winsorized(trim, *values, None, Frame(values[1], 0.0), noisy_rows, rank_variance)
     spent = epsilon * ROWS_SHARE + middle_epsilon + scale_epsilon + quantile_epsilon
     degree = LEAST_DEGREE if question.interval is None else DEGREE
-    return Winsorized(trim, *values, release_cells(column, clip, degree, epsilon - spent, rng), Frame.of(clip))
+    cells = release_cells(column, clip, degree, epsilon - spent, rng)
+    return Winsorized(trim, *values, cells, Frame.of(clip), cells.total(0), rank_variance)
 
 
 def _draw_beyond(order: Order, middle: Place, scales: Sequence[Fraction], trim: Fraction, epsilon: Fraction) -> list[Place]:
@@ -163,7 +190,13 @@ def _draw_beyond(order: Order, middle: Place, scales: Sequence[Fraction], trim: 
     return draw_in_parts(order, draws)
 
 
-def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bool) -> Answer:
+def floor_of(question: Question) -> Floor:
+    """What a trimmed or Winsorized mean takes: enough rows beyond its quantiles to hide any of them, and some to spare."""
+    trim = max(question.arguments["trim"], SMALLEST_TRIM)
+    return Floor(float(SPARE * SAFE_NATS / QUANTILE.least / trim), 50)
+
+
+def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bool) -> Outcome:
     """The mean with its interval and its card."""
     value = winsorized.trimmed_mean if trimmed else winsorized.mean
     interval = None
@@ -172,7 +205,7 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
         reach = winsorized.reach(level, trimmed=trimmed)
         interval = Interval(value - reach, value + reach, level, SAMPLED_ERROR)
     wider = f"{float(winsorized.trim):.3g} at either end: less cannot be hidden with about so many rows at this epsilon"
-    return Answer(
+    answer = Answer(
         value,
         interval,
         (
@@ -183,9 +216,10 @@ def winsorized_answer(question: Question, winsorized: Winsorized, *, trimmed: bo
             ("numerics", "exact whole numbers up to quantiles and noise; then floats"),
         ),
     )
+    return floor_of(question).judge(question, winsorized.noisy_rows, answer)
 
 
-@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=2)
-def winsorized_mean_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(WINSORIZED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=3)
+def winsorized_mean_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of rows that are cut off at private quantiles."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=False)

@@ -26,7 +26,7 @@ AMOUNT = r"[0-9]+/[0-9]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
 SCOPE_WORDS = ("with_columns", "where", "select", "group_by")
 """What narrows a table, in the order in which it is done."""
 FORMULA_WORDS = ("formula", "model", "levels")
-PRICE_WORDS = ("epsilon", "delta", "method", "interval")
+PRICE_WORDS = ("epsilon", "delta", "method", "interval", "rough")
 COLUMN_WORDS = ("columns", "features", "outcome")
 WORDS = ("version", "statistic", *COLUMN_WORDS, *FORMULA_WORDS, "parameters", *PRICE_WORDS, *SCOPE_WORDS)
 """All names of a document, in the order in which they are written."""
@@ -62,6 +62,7 @@ class QuestionDocument:
     select: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     keys: Any = None
+    rough: bool = False
 
     def column_words(self) -> dict[str, Any]:
         """The columns by the words that the document has for them."""
@@ -92,5 +93,6 @@ class QuestionDocument:
             **self.column_words(),
             **{name: value for name, value in words.items() if value},
             **({} if interval == INTERVAL else {"interval": interval}),
+            **({"rough": True} if self.rough else {}),
             **{name: value for name, value in scope.items() if value},
         }

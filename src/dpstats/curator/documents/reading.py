@@ -33,6 +33,7 @@ from dpstats.foundations.registry import (
     OTHER_NAMES,
     Parameter,
     checked_level,
+    checked_rough,
     find_statistic,
     statistic_names,
 )
@@ -75,6 +76,8 @@ def checked_document(plain: Mapping[str, Any]) -> QuestionDocument:
             refuse_unknown("group_by", name, ("columns", "keys"))
     with named("interval"):
         interval = checked_level(plain.get("interval", INTERVAL))
+    with named("rough"):
+        rough = checked_rough(plain.get("rough", False))
     return QuestionDocument(
         statistic,
         _columns(statistic, plain),
@@ -91,6 +94,7 @@ def checked_document(plain: Mapping[str, Any]) -> QuestionDocument:
         _texts(plain, "select"),
         _texts(group, "columns", "group_by.", required="group_by" in plain),
         _keys(group.get("keys")),
+        rough,
     )
 
 

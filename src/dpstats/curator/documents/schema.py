@@ -70,6 +70,11 @@ def _properties(statistics: Iterable[str]) -> dict[str, Any]:
             "default": INTERVAL,
             "description": "the confidence level of intervals, from 0.5 to 0.999, or null for none",
         },
+        "rough": {
+            "type": "boolean",
+            "default": False,
+            "description": "whether a rough answer is wanted where rows times epsilon are too few for a good one",
+        },
         "with_columns": {
             "type": "array",
             "items": {

@@ -46,6 +46,7 @@ def plan(
     neighbors: NeighborsName = "add_remove",
     method: str = AUTO,
     interval: Number | None = INTERVAL,
+    rough: bool = False,
     unit: str = "row",
     n: RowCounts | None = None,
     half_width: Number | None = None,
@@ -65,6 +66,7 @@ def plan(
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
     interval: Number | None = INTERVAL,
+    rough: bool = False,
     unit: str = "row",
     n: RowCounts | None = None,
     half_width: Number | None = None,
@@ -83,6 +85,7 @@ def plan(
     neighbors: NeighborsName = "add_remove",
     method: str = AUTO,
     interval: Number | None = INTERVAL,
+    rough: bool = False,
     unit: str = "row",
     n: RowCounts | None = None,
     half_width: Number | None = None,
@@ -99,7 +102,7 @@ def plan(
     Parameters
       statistic   the statistic by name, such as 'median'; its own parameters follow: plan('quantile', 0.9, ...).
                   A list of questions shares epsilon and delta: plan(['median', ('quantile', 0.9, {'epsilon': 0.3})], ...)
-      epsilon, delta, neighbors, method, interval, unit   as in dp.median
+      epsilon, delta, neighbors, method, interval, rough, unit   as in dp.median
       n           how many rows the table has, about; or a list of such numbers
       half_width  in place of epsilon: how wide the interval may be to either side, in the unit of the answer, or as a share:
                   '5%' of the shape's interquartile range (of the value itself, where it is not in the unit of the data).
@@ -130,7 +133,7 @@ def plan(
     Returns a Plan: print it, or take its rows, or .plot("plan.svg") it. Of a list of questions a JointPlan, which holds a Plan
     for each.
     """
-    common = {"neighbors": neighbors, "interval": interval, "unit": unit, **keywords}
+    common = {"neighbors": neighbors, "interval": interval, "rough": rough, "unit": unit, **keywords}
     if isinstance(statistic, str):
         refuse_words_of_ask(statistic, keywords)
         refuse_data(statistic, parameters)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpstats.foundations.rounding import nearest_float, power_of_two_at_most
@@ -60,6 +60,8 @@ class Tail:
     """How many rows the clip may leave beyond itself."""
     tied: bool = False
     """Whether half of the rows and more reach to the same place."""
+    rows_in_shells: tuple[float, ...] = ()
+    """About how many rows lie from the cut to twice its distance, and from there to four times it, where that was counted."""
 
     @classmethod
     def of(cls, side: Side) -> Tail | None:
@@ -82,6 +84,25 @@ class Tail:
         nats = max(math.log(self.noisy_rows / self.rows_left), self.nats)
         return self.reach * math.pow(nats / self.nats, self.exponent + room)
 
+    def with_rows_beyond(self, end: float, rows: float, most: float) -> Tail:
+        """The tail as rows beyond `end` show it, which are at least `rows` and at most `most`."""
+        if self.reach <= 0 or end <= 0:
+            return self
+        nats = self.nats * math.pow(end / self.reach, 1 / self._hedged)
+        beyond = min(max(self.noisy_rows * math.exp(-nats), rows), most)
+        return replace(self, reach=end, nats=math.log(max(self.noisy_rows / beyond, 2.0)))
+
+    @property
+    def _hedged(self) -> float:
+        """An exponent for a heavier tail than seen."""
+        seen = USUAL_EXPONENT if self.tied else self.exponent
+        return seen + HEDGE + HEDGE_PER_NAT / max(self.nats, 0.5)
+
+    def lost_squares(self, end: float) -> float:
+        """About what rows beyond `end` lose there of their squared distances: by the rule, or as rows in shells show it."""
+        counted = sum(rows * ((1.5 * 2**octave) ** 2 - 1) for octave, rows in enumerate(self.rows_in_shells))
+        return max(self.lost(end, 2), counted * end * end)
+
     def lost(self, end: float, power: int = 1) -> float:
         """About what rows beyond `end` lose there, of a power of their distance, all together; for a heavier tail than seen.
 
@@ -89,7 +110,7 @@ class Tail:
         """
         if self.reach <= 0:
             return 0.0
-        exponent = self.exponent + HEDGE + HEDGE_PER_NAT / max(self.nats, 0.5)
+        exponent = self._hedged
         nats = self.nats * math.pow(end / self.reach, 1 / exponent)
         excess = exponent / max(nats, math.log(2))  # of the mean distance beyond the end, over the end
         return self.noisy_rows * math.exp(-nats) * math.pow(end, power) * (math.pow(1 + excess, power) - 1)
@@ -106,6 +127,8 @@ class Cut:
     middle: Fraction
     even: bool = False
     """Whether about as much is cut off on one side as on the other."""
+    astray: bool = False
+    """Whether rows were seen so far beyond the cut that it must have been far from most of them."""
 
     @property
     def clip(self) -> Clip | None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from dpstats.foundations import accepted
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Refusal, method
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Refusal, method
 from dpstats.foundations.rounding import decimal_text, exact_rational, power_of_two_at_most
 from dpstats.foundations.summaries import Column
 from dpstats.foundations.units import in_units
@@ -65,12 +65,12 @@ TRIMMED_MEAN = register_number(
     "trimmed_mean",
     "The mean of the rows that are left when a part of them is cut off at either end",
     Parameter("trim", "the part cut off at either end, such as 0.1", checked_trim, 0.1, takes=accepted.Number),
-    why_preferred="it needs no delta and never refuses; its error shrinks as fast as that of any tested method",
+    why_preferred="it needs no delta; its error shrinks as fast as that of any tested method",
 )
 
 
-@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=2)
-def trimmed_mean_universal(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(TRIMMED_MEAN, "universal", claim=CUT_CLAIM, loss=CUT_LOSS, version=3)
+def trimmed_mean_universal(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The Winsorized mean without what the rows beyond its quantiles count there."""
     return winsorized_answer(question, winsorize(column, question, rng), trimmed=True)
 

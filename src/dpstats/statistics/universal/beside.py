@@ -29,6 +29,9 @@ scale is of no use at all."""
 _PLACE_WEIGHT = Fraction(1, 2)
 TIED_WEIGHT = Fraction(_EMPHASIS, 20)
 """The mass of the place itself where rows may well be tied there."""
+LONG_TIED_WEIGHT = Fraction(_EMPHASIS, 1000)
+"""The same of a place with many digits, where ties are rarer."""
+_SHORT = 10**6
 STEEP = {exponent: Fraction(_EMPHASIS, 16 ** max(0, exponent)) for exponent in range(-3, 9)}
 """Exponent of 2 of a shell's reach in scales -> its mass, in units of the whole line between the part's ends."""
 _FINER, _COARSER = 40, 60
@@ -118,6 +121,12 @@ def shells_beside(
     reaches = [nearest * 2.0**exponent for exponent in weights] if scale else []
     ratios = [weight.as_integer_ratio() for weight in (place_weight, *weights.values())][: 1 + len(reaches)]
     return Shells(low, high, place, upward, reaches, ratios, overlapping=True, factor=factor)
+
+
+def weight_of_ties(place: int) -> Fraction:
+    """The mass of a place for draws beside it, by how many digits it has."""
+    is_short = place == 0 or decade_and_mantissa(abs(place))[1] % _SHORT == 0
+    return TIED_WEIGHT if is_short else LONG_TIED_WEIGHT
 
 
 def shells_around(low: int, high: int, place: int, upward: bool, likely: Fraction = Fraction(0), factor: int = 1) -> Shells:

@@ -19,18 +19,18 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from dpstats.statistics.universal.beside import TIED_WEIGHT, shells_beside
+from dpstats.statistics.universal.beside import shells_beside, weight_of_ties
 from dpstats.statistics.universal.draw import CLIP, RankLoss
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
 
 LEAST_CLIP, MOST_CLIP, FEW_ROWS = Fraction(14), CLIP, 400
 """Nats that a draw can lose at most: the fewest that keep it near its rows, or as many as so few rows have."""
-NATS_BEYOND = 6
+NATS_BEYOND = 4
 """An end is drawn only where the rows beyond it, times the outward slope of its draw, come to this many nats; else it might
 be anywhere."""
 INWARD_SHARE = Fraction(65, 100)
 """How much steeper an end's draw is inward: an interval that is too long does less harm than one that is too short."""
-CAUTION = 0.8
+CAUTION = 0.6
 """The share of the admissible misses that is aimed at."""
 _PRECISION = 1e-4
 """How much further than needed an interval may reach because a number of rows is not computed more closely."""
@@ -130,4 +130,4 @@ def _draw(part: Part, end: End, epsilon: Fraction) -> Draw:
     target = Fraction(part.raw_first + rows if end.upward else part.raw_last - rows)
     loss = RankLoss(target, over, under, clip_for(min(over, under)))
     place = end.released.place.ordinal
-    return Draw(part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=TIED_WEIGHT))
+    return Draw(part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=weight_of_ties(place)))

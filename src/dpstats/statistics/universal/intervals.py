@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -31,14 +31,17 @@ from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.many import draw_places, likely_windows
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_group, draw_in_parts
 from dpstats.statistics.universal.single import draw_quantile
-from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile
+from dpstats.statistics.universal.tails import ENOUGH_NATS, TAIL, draw_tail_quantile, tail_noise
 
-ROWS_SHARE = Fraction(15, 1000)
+ROWS_SHARE = Fraction(30, 1000)
 GROUP_SHARE = Fraction(15, 1000)
 SCALE = Share(45, Fraction(3, 100), Fraction(15, 100))
-ENDS = Share(60, Fraction(5, 100), Fraction(35, 100))
-AS_SAMPLING = 4
+ENDS = Share(60, Fraction(10, 100), Fraction(35, 100))
+AS_SAMPLING = 6
 """An end's noise is about as large as sampling error when its share is this over epsilon times the root of the rows."""
+MOST_DECIMALS, MOST_ON_GRAIN, FINEST_WIDTH = 3, 1e9, 0.3
+"""Values with so many decimals at most may tell the grain of the rows, where the interval is not much narrower than it."""
+CLEARLY = Fraction(3, 2)
 ROOM_FOR_END = 0.7
 """An end is drawn between two released quantiles if it takes no more than this part of the rows between them."""
 
@@ -50,16 +53,36 @@ class Bounded:
     value: float
     low: float
     high: float
+    noisy_rows: int = 0
+    """About how many rows there are."""
 
     @classmethod
-    def around(cls, value: int, low: int | None, high: int | None) -> Bounded:
+    def around(cls, value: int, low: int | None, high: int | None, noisy_rows: int = 0) -> Bounded:
         """From ordinals; None for an end that was not drawn."""
         middle = float_of(value)
         return cls(
             middle,
             -math.inf if low is None else min(middle, float_of(low)),
             math.inf if high is None else max(middle, float_of(high)),
+            noisy_rows,
         )
+
+    def on_grain(self) -> Bounded:
+        """With ends at the next multiples of the value's last decimal, where that is the likely grain of the rows.
+
+        Between two neighbouring values of a column of whole numbers there is no row, so that an end there may as well be either.
+        """
+        decimals = next((digits for digits in range(MOST_DECIMALS + 1) if round(self.value, digits) == self.value), None)
+        if decimals is None or abs(self.value) >= MOST_ON_GRAIN:
+            return self
+        steps = 10**decimals
+        width = min(self.high, self.value + 1 / steps) - max(self.low, self.value - 1 / steps)
+        if width * steps < FINEST_WIDTH:
+            return self
+        low, high = (end * steps if math.isfinite(end) else end for end in (self.low, self.high))
+        low = math.floor(low) / steps if math.isfinite(low) else low
+        high = math.ceil(high) / steps if math.isfinite(high) else high
+        return replace(self, low=min(low, self.low), high=max(high, self.high))
 
 
 def draw_bounded(
@@ -69,18 +92,18 @@ def draw_bounded(
     halves = steps_between(neighbors, 1)
     expect_windows(column, _likely_windows(quantile, epsilon / halves))
     order = Order(column, rng)
-    noisy_rows = _count_rows(order, epsilon / halves, rng)
+    noisy_rows = count_rows(order.raw_rows, epsilon / halves, rng)
     beyond = {upward: float((1 - quantile if upward else quantile) * noisy_rows) for upward in (False, True)}
     thin = 2 * Fraction(min(beyond.values()))
     ends_share, scale_share = _ends_share(thin, epsilon / halves), SCALE.of(thin * epsilon / halves)
     rest = 1 - ROWS_SHARE - GROUP_SHARE - ends_share - scale_share
     ends_epsilon, scale_epsilon = epsilon * ends_share / halves, epsilon * scale_share / halves
-    noise = 2 / float(symmetric_slope(quantile, epsilon * rest, neighbors)) ** 2
+    noise = _rank_noise(quantile, noisy_rows, epsilon * rest, neighbors)
     rows = rows_to_end(quantile, noisy_rows, noise, float(ends_epsilon), level)
     sides = [upward for upward in beyond if can_be_drawn(beyond[upward] - rows, float(ends_epsilon))]
     draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
     if not sides:
-        return Bounded.around(draw(column, quantile, epsilon * (1 - ROWS_SHARE), neighbors, rng), None, None)
+        return Bounded.around(draw(column, quantile, epsilon * (1 - ROWS_SHARE), neighbors, rng), None, None, noisy_rows)
     ordinal = draw(column, quantile, epsilon * rest, neighbors, rng)
     group_slope = symmetric_slope(quantile, epsilon * GROUP_SHARE / halves, Neighbors.ADD_REMOVE)
     place = draw_in_group(order, ordinal, quantile * order.raw_rows, group_slope)
@@ -88,7 +111,16 @@ def draw_bounded(
     scales = draw_scales(order, place, sides, scale_epsilon)
     wanted = [End(released, upward, math.ceil(rows), scale) for upward, scale in zip(sides, scales, strict=True)]
     ends = {end.upward: ordinal for end, ordinal in draw_ends(order, [place], wanted, ends_epsilon).items()}
-    return Bounded.around(ordinal, ends.get(False), ends.get(True))
+    return Bounded.around(ordinal, ends.get(False), ends.get(True), noisy_rows)
+
+
+def _rank_noise(quantile: Fraction, noisy_rows: int, epsilon: Fraction, neighbors: Neighbors) -> float:
+    """The variance that its draw gives to the rank of a quantile; of a tail's draw where rows beyond are not clearly enough."""
+    single = 2 / float(symmetric_slope(quantile, epsilon, neighbors)) ** 2
+    beyond = min(quantile, 1 - quantile)
+    if beyond >= TAIL or beyond * noisy_rows * row_epsilon(epsilon, neighbors) >= CLEARLY * ENOUGH_NATS:
+        return single
+    return max(single, tail_noise(row_epsilon(epsilon, neighbors)))
 
 
 def draw_several_bounded(
@@ -107,7 +139,7 @@ def draw_several_bounded(
     total = row_epsilon(epsilon, neighbors)
     expect_windows(column, likely_windows(tuple(quantiles), total * (1 - ROWS_SHARE - ENDS.most), root_share))
     order = Order(column, rng)
-    noisy_rows = _count_rows(order, total, rng)
+    noisy_rows = count_rows(order.raw_rows, total, rng)
     outer = min(quantiles[0], 1 - quantiles[-1])
     ends_share = _ends_share(2 * outer * noisy_rows, total)
     points = total * (1 - ROWS_SHARE - ends_share)
@@ -125,7 +157,7 @@ def draw_several_bounded(
         return ordinals.get((quantile if serving == quantile else layout.outermost(upward), upward))
 
     return {
-        quantile: Bounded.around(places[quantile].ordinal, end_of(quantile, False), end_of(quantile, True))
+        quantile: Bounded.around(places[quantile].ordinal, end_of(quantile, False), end_of(quantile, True), noisy_rows)
         for quantile in quantiles
     }
 
@@ -228,6 +260,6 @@ def _ends_share(rows: Fraction, epsilon: Fraction) -> Fraction:
     return max(ENDS.of(rows * epsilon), min(ENDS.most, AS_SAMPLING / (root * epsilon)))
 
 
-def _count_rows(order: Order, epsilon: Fraction, rng: RandomSource) -> int:
-    """About how many rows there are."""
-    return max(1, order.raw_rows + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))
+def count_rows(raw_rows: int, epsilon: Fraction, rng: RandomSource) -> int:
+    """About how many rows there are, for ROWS_SHARE of epsilon, for one row added or removed."""
+    return max(1, raw_rows + int(sample_discrete_laplace(1 / (epsilon * ROWS_SHARE), 1, rng)[0]))

@@ -19,7 +19,10 @@ DRAW, NOISE = Fraction(1, 8), Fraction(1, 2)
 
 
 def loss_of_one() -> Fraction:
-    """rho / epsilon**2 of one quantile, in the middle or in a tail, with an interval or without."""
+    """rho / epsilon**2 of one quantile, in the middle or in a tail, with an interval or without, after its rows were counted.
+
+    Ballots draw one without counting.
+    """
     point = max(_single(), _in_tail())
     bounded = [
         ROWS_SHARE**2 * NOISE
@@ -35,7 +38,8 @@ def loss_of_several(root_share: Fraction | None = None) -> Fraction:
     """rho / epsilon**2 of two quantiles or more by recursive halving, with intervals or without."""
     squares = Fraction(1, 2) if root_share is None else root_share**2 + (1 - root_share) ** 2  # of the shares along a path
     bounded = [ROWS_SHARE**2 * NOISE + ends**2 * DRAW + (1 - ROWS_SHARE - ends) ** 2 * squares * DRAW for ends in ENDS.ends()]
-    return max(squares * DRAW, *bounded)
+    open_ended = ROWS_SHARE**2 * NOISE + (1 - ROWS_SHARE) ** 2 * squares * DRAW
+    return max(open_ended, *bounded)
 
 
 def _single() -> Fraction:

@@ -60,6 +60,12 @@ def safe_rows(epsilon: Fraction) -> int:
     return math.ceil(SAFE_NATS / (epsilon * (1 - COUNT_SHARE) * TAIL_SHARE))
 
 
+def tail_noise(epsilon: Fraction) -> float:
+    """The variance that a tail draw gives to its rank, where the whole quantile spends `epsilon`."""
+    spent = float(epsilon * (1 - COUNT_SHARE) * TAIL_SHARE)
+    return sum(1 / (share * spent) ** 2 for share in (float(OUTWARD_SHARE), float(1 - OUTWARD_SHARE)))
+
+
 def draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> Place:
     """A place with `share` of the part's rows below it."""
     slope = symmetric_slope(share, epsilon, Neighbors.ADD_REMOVE)

@@ -1,0 +1,78 @@
+"""Floors: how many rows an answer needs at an epsilon, and what becomes of a question that has fewer.
+
+Below the floor a question gets a refusal at full cost, which says about what an answer takes; or, where the asker wants it
+(`rough=True`), the answer all the same, marked as rough.
+
+Claim      Nothing is spent here: the verdict is a function of parameters and of a number of rows that has been released
+Why        Post-processing. What is computed but not handed out costs as if it were, which is what a refusal costs
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.registry import NEEDED_EPSILON, Answer, Outcome, Question, Refusal
+from dpstats.foundations.rounding import round_up
+
+MOST_TIMES = 100.0
+"""A refusal names no epsilon that is more than so many times the one that was spent."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What an answer takes, as measured on tables whose truth is known."""
+
+    nats: float
+    """Rows times epsilon, where epsilon is the price of one row added or removed."""
+    rows: float = 0.0
+    """And whatever epsilon is, at least so many rows."""
+
+    def rows_at(self, question: Question) -> float:
+        """The rows that an answer to a question takes, from its parameters alone."""
+        return max(self.nats / float(row_epsilon(question.epsilon, question.neighbors)), self.rows)
+
+    def judge(self, question: Question, noisy_rows: float, answer: Answer) -> Outcome:
+        """The answer; below the floor a refusal in its place, or where the question wants that, the answer marked as rough."""
+        refusal = self.refusal(question, noisy_rows)
+        return answer if refusal is None else self.refuse(question, answer, refusal, self._rough_text(question, noisy_rows))
+
+    @staticmethod
+    def refuse(question: Question, answer: Answer, refusal: Refusal, why: str) -> Outcome:
+        """A refusal that is due, or where the question wants that, the answer marked as rough: `why` is for its card."""
+        return replace(answer, rough=why) if question.rough else refusal
+
+    def refusal(self, question: Question, noisy_rows: float) -> Refusal | None:
+        """The refusal that is due below the floor, whether or not a rough answer is wanted; None above it."""
+        needed = self.rows_at(question)
+        if noisy_rows >= needed:
+            return None
+        times = needed / noisy_rows if noisy_rows > 0 and noisy_rows > self.rows else math.inf
+        more = f", or epsilon {NEEDED_EPSILON} for so few" if times <= MOST_TIMES else ""
+        return Refusal(
+            f"{_about(noisy_rows)} too few for {_name(question)} at this epsilon.",
+            f"It takes about {_rows_text(needed)}{more}; rough=True takes a rough answer.",
+            times if times <= MOST_TIMES else None,
+        )
+
+    def note(self, question: Question) -> tuple[str, str]:
+        """The card's line on the floor."""
+        return "replies from", f"about {_rows_text(self.rows_at(question))} at this epsilon; with fewer there is no reply"
+
+    def _rough_text(self, question: Question, noisy_rows: float) -> str:
+        needed = _rows_text(self.rows_at(question))
+        return f"{_about(noisy_rows)} too few at this epsilon, which takes about {needed}: value and interval may be far off"
+
+
+def _about(noisy_rows: float) -> str:
+    rows = max(0, round(noisy_rows))
+    return "About 1 row is" if rows == 1 else f"About {rows:,} rows are"
+
+
+def _rows_text(rows: float) -> str:
+    return f"{round_up(math.ceil(rows)):,.0f} rows"
+
+
+def _name(question: Question) -> str:
+    return question.statistic.name.replace("_", " ")
