@@ -108,8 +108,10 @@ class Paired:
 
 
 def read_paired(table: Table, epsilon: Fraction, rng: RandomSource) -> Paired | tuple[Cut, Cut]:
-    """Spend epsilon, for one row added or removed, on limits and cells; only the cuts where nearly all rows of a column are in one
-    place."""
+    """Spend epsilon, for one row added or removed, on limits and cells.
+
+    Only the cuts where nearly all rows of a column are in one place.
+    """
     limits = [draw_limits(table.column(place), epsilon * LIMITS_SHARE, rng) for place in (0, 1)]
     left = epsilon - sum(found.spent for found in limits)
     cuts = cut_for_products(limits[0], epsilon), cut_for_products(limits[1], epsilon)
@@ -137,8 +139,8 @@ def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> A
 @method(
     CORRELATION,
     SCORES,
-    claim="pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately "
-    "found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
+    claim="pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a "
+    "privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
 )
 def correlation_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """A correlation of the kind that the question names; with too few rows, where a rough Pearson's is wanted, from cells."""

@@ -60,7 +60,7 @@ OPEN, UNITS_OFF = 0.7, 0.25
 """A step leaves about UNITS_OFF of what r was wrong by, because means and deviations are rough. Another one is taken first where
 that is more than OPEN standard errors of normal rows."""
 COLUMN_NATS, SCORE_NATS = 14.0, 10.0
-"""A reach leaves rows worth this many nats beyond it. A column's must not be drawn too far out; for scores that costs noise alone."""
+"""A reach leaves rows worth this many nats beyond it. A column's must not be drawn too far out; for scores that costs noise."""
 WINDOW, INWARD = 20, 4.0
 """A reach is looked for in that many quarters of an octave, from a likely one over INWARD on."""
 MOST = Fraction(3, 4)

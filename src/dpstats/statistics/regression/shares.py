@@ -25,6 +25,8 @@ MOST_STANDARD = 0.46
 MOST_STEPS, FEWEST_STEPS = 6, 2
 REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10}
 """How the rest is divided."""
+QUANTILE = {"turn": 8, "matrix": 12, "close": 54, "products": 6, "inside": 2, "level": 20}
+"""How it is divided for a quantile, whose score no matrix has to be exact for: several steps follow it."""
 LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "inside": 0, "level": 27}
 """How it is divided where curved points must be measured too, for which `level` is."""
 STILL = 0.25
@@ -88,7 +90,7 @@ def plan_shares(
     standard = middle * middles + scale * features + first_look
     if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > SEARCH:
         return None
-    rest = LINKED if linked else REST
+    rest = LINKED if linked else REST if mean else QUANTILE
     wanted = {**rest, "products": rest["products"] * interval, "level": rest["level"] * (intercept or not mean)}
     left, total = 1 - ROWS - SEARCH - standard, sum(wanted.values())
     given = {name: Fraction(int(left * weight * FINEST) // total, FINEST) for name, weight in wanted.items()}
