@@ -78,7 +78,7 @@ def walk(rows: Floats, epsilon: Fraction, released: Sequence[Any] | None = None,
     budget = ScriptedBudgetSplit(PureBudgetSplit(epsilon, seeded(5)), transcript, noisy_rows)
     table: Any = ScriptedTable(table_of(rows), transcript)
     with scripted_draws(transcript):
-        walking = scores.ScoreWalk(table, budget, seeded(6))
+        walking = scores.CorrelationWalk(table, budget, seeded(6))
         found = walking.arrive() if walking.has_enough_rows else None
     return found, budget.left, transcript
 

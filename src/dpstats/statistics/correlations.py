@@ -37,7 +37,7 @@ from dpstats.statistics.paired.associations import Association, kendall_of, spea
 from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
 from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
-from dpstats.statistics.paired.scores import ROWS, ScoreWalk
+from dpstats.statistics.paired.scores import ROWS, CorrelationWalk
 from dpstats.statistics.paired.votes import KENDALL, SPEARMAN, release_votes
 from dpstats.statistics.regression.budget_split import PureBudgetSplit
 from dpstats.statistics.universal.limits import MIDDLE, ROWS_SHARE, draw_limits
@@ -147,7 +147,7 @@ def correlation_scores(table: Table, question: Question, rng: RandomSource) -> O
     if question.arguments["kind"] in RANKED:
         return _rank_correlation(question.arguments["kind"], table, question, rng)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    walk = ScoreWalk(table, PureBudgetSplit(epsilon, rng), rng)
+    walk = CorrelationWalk(table, PureBudgetSplit(epsilon, rng), rng)
     rows = walk.noisy_rows
     if not walk.has_enough_rows:
         rows = min(rows, math.ceil(PEARSON_FLOOR.rows_at(question)) - 1)

@@ -208,7 +208,7 @@ class _Reach:
         return self.tail.end(0.0)
 
 
-class ScoreWalk:
+class CorrelationWalk:
     """One correlation on its way."""
 
     def __init__(self, table: Table, budget: BudgetSplit, rng: RandomSource) -> None:
