@@ -1,13 +1,16 @@
 """Covariance and correlation without bounds.
 
-Claim      epsilon-DP, no delta, no refusal
+Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon, except
            for rank correlations, which have a scale of their own for it
-Why        Covariance and Pearson's correlation: part of epsilon finds private limits of each column (universal/limits.py), the
-           rest buys noisy product cells of the rows that are cut off there (paired/products.py).
+Why        Pearson's correlation: a rough one, and steps by noisy sums of scores (paired/scores.py). Covariance, and Pearson's
+           correlation by "cells": part of epsilon finds private limits of each column (universal/limits.py), the rest buys
+           noisy product cells of the rows that are cut off there (paired/products.py).
            Kendall's tau and Spearman's rho: all of epsilon buys noisy votes of pairs and triples of rows (paired/votes.py)
-Numerics   Exact from the rows to the noisy cells and votes; floats after that
-Source     correlations.proof.md, votes.proof.md, limits.proof.md
+Numerics   Exact from the rows to the noisy sums, cells and votes; floats after that
+No reply   Pearson's correlation where the noisy number of rows is too small at this epsilon, or a column hardly varies; costs the
+           same as an answer
+Source     correlations.proof.md, scores.proof.md, votes.proof.md, limits.proof.md
 """
 
 from __future__ import annotations
@@ -22,18 +25,21 @@ from dpstats.foundations.accepted import literal_of
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import one_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, method
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.cards import interval_for, public_line, register_number
 from dpstats.statistics.clipped.clips import Cut
 from dpstats.statistics.clipped.margins import Frame
+from dpstats.statistics.floors import Floor
 from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, held
 from dpstats.statistics.paired.associations import Association, kendall_of, spearman_of
 from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
 from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
+from dpstats.statistics.paired.scores import ROWS, CorrelationWalk
 from dpstats.statistics.paired.votes import KENDALL, SPEARMAN, release_votes
+from dpstats.statistics.regression.budget_split import PureBudgetSplit
 from dpstats.statistics.universal.limits import MIDDLE, ROWS_SHARE, draw_limits
 
 DEGREE = 2
@@ -44,6 +50,13 @@ KINDS = ("pearson", "spearman", "kendall")
 RANKED = {"kendall": (KENDALL, kendall_of), "spearman": (SPEARMAN, spearman_of)}
 RELIABLE_NATS = {"pearson": 1000, "spearman": 100, "kendall": 100}
 NO_CUT = "sampling error and noise"
+SCORED = "sampling error, noise, and what the cut of scores may leave out"
+PEARSON_FLOOR = Floor(nats=RELIABLE_NATS["pearson"])
+CELLS, SCORES = "cells", "scores"
+UNVARIED = Refusal(
+    "One of the columns hardly varies, as far as noise can tell.",
+    "The cost is spent. More rows or a larger epsilon may show how it varies; rank correlations need fewer.",
+)
 _LEAST_LIMITS = ROWS_SHARE + MIDDLE.least
 COVARIANCE_LOSS = ((1 - _LEAST_LIMITS * 2 * LIMITS_SHARE) ** 2 + 2 * (_LEAST_LIMITS * LIMITS_SHARE) ** 2) / 2
 """rho / epsilon**2: limits that spend the least, and cells that spend the rest (correlations.proof.md)."""
@@ -71,6 +84,7 @@ CORRELATION = register_number(
         takes=literal_of(KINDS),
     ),
     reads=_NUMBERS,
+    why_preferred="its error is the least for the correlation of the whole column, tails included",
 )
 
 
@@ -93,9 +107,11 @@ class Paired:
         return x / self.moments.rows, y / self.moments.rows
 
 
-def read_paired(table: Table, question: Question, rng: RandomSource) -> Paired | tuple[Cut, Cut]:
-    """Spend the whole of a question on limits and cells; only the cuts where one column has nearly all rows in one place."""
-    epsilon = row_epsilon(question.epsilon, question.neighbors)
+def read_paired(table: Table, epsilon: Fraction, rng: RandomSource) -> Paired | tuple[Cut, Cut]:
+    """Spend epsilon, for one row added or removed, on limits and cells.
+
+    Only the cuts where nearly all rows of a column are in one place.
+    """
     limits = [draw_limits(table.column(place), epsilon * LIMITS_SHARE, rng) for place in (0, 1)]
     left = epsilon - sum(found.spent for found in limits)
     cuts = cut_for_products(limits[0], epsilon), cut_for_products(limits[1], epsilon)
@@ -109,7 +125,7 @@ def read_paired(table: Table, question: Question, rng: RandomSource) -> Paired |
 @method(COVARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=COVARIANCE_LOSS)
 def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> Answer:
     """The covariance of the rows, cut off at private limits."""
-    paired = read_paired(table, question, rng)
+    paired = read_paired(table, row_epsilon(question.epsilon, question.neighbors), rng)
     if not isinstance(paired, Paired):
         return Answer(0.0, interval_for(question, 0.0, 0.0, WHOLE_ERROR), _clipped_notes(question, paired))
     value = held(paired.unit * paired.moments.covariance)
@@ -122,7 +138,37 @@ def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> A
 
 @method(
     CORRELATION,
-    "cells",
+    SCORES,
+    claim="pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a "
+    "privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
+)
+def correlation_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
+    """A correlation of the kind that the question names; with too few rows, where a rough Pearson's is wanted, from cells."""
+    if question.arguments["kind"] in RANKED:
+        return _rank_correlation(question.arguments["kind"], table, question, rng)
+    epsilon = row_epsilon(question.epsilon, question.neighbors)
+    walk = CorrelationWalk(table, PureBudgetSplit(epsilon, rng), rng)
+    rows = walk.noisy_rows
+    if not walk.has_enough_rows:
+        rows = min(rows, math.ceil(PEARSON_FLOOR.rows_at(question)) - 1)
+    refusal = PEARSON_FLOOR.refusal(question, rows)
+    if refusal is not None:
+        if not question.rough:
+            return refusal
+        return PEARSON_FLOOR.judge(question, rows, _from_cells(table, question, epsilon * (1 - ROWS), rng))
+    found, notes = walk.arrive(), (PEARSON_FLOOR.note(question), *_notes(question, "pearson")[1:])
+    if found is None:
+        unknown = Answer(0.0, interval_for(question, -1.0, 1.0, SCORED), notes, rough=UNVARIED.reason)
+        return unknown if question.rough else UNVARIED
+    interval = None
+    if question.interval is not None:
+        interval = interval_for(question, *found.ends(float(question.interval)), SCORED)
+    return Answer(found.value, interval, notes)
+
+
+@method(
+    CORRELATION,
+    CELLS,
     claim="pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, "
     "kendall and spearman from noisy votes of pairs and triples of rows",
 )
@@ -131,7 +177,12 @@ def correlation_cells(table: Table, question: Question, rng: RandomSource) -> An
     kind = question.arguments["kind"]
     if kind in RANKED:
         return _rank_correlation(kind, table, question, rng)
-    paired = read_paired(table, question, rng)
+    return _from_cells(table, question, row_epsilon(question.epsilon, question.neighbors), rng)
+
+
+def _from_cells(table: Table, question: Question, epsilon: Fraction, rng: RandomSource) -> Answer:
+    """Pearson's correlation from product cells."""
+    paired = read_paired(table, epsilon, rng)
     if not isinstance(paired, Paired):
         return Answer(0.0, interval_for(question, -1.0, 1.0, WHOLE_ERROR), _clipped_notes(question, paired))
     value, interval = _value_and_interval(paired.moments.association(paired.lost()), question, WHOLE_ERROR)

@@ -1,10 +1,12 @@
 """Student's t test for one sample and Welch's for two, without bounds.
 
-Claim      epsilon-DP, no delta, no refusal
+Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
 Why        The cells of the mean (means.py) are all that is read: its limits, the number of rows, their sum and squares. Two
-           groups have no row in common, so that each is read at the whole of epsilon; statistic and p-value look at the cells
+           groups share the limits of all rows and have no row in common, so that the cells of each take all that the limits left;
+           statistic and p-value look at the cells
 Numerics   Exact from the rows to the noisy cells; floats after that
+No reply   Where the noisy number of rows, or that of a group, is too small at this epsilon; costs the same as an answer
 Source     t_tests.proof.md; Welch 1947
 """
 
@@ -14,13 +16,28 @@ from fractions import Fraction
 
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Question, Reads, method
+from dpstats.foundations.registry import Answer, Outcome, Question, Reads, method
 from dpstats.foundations.summaries import Column, Table
-from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, DEGREE, WHOLE_ERROR, clipped_for, clipped_notes
-from dpstats.statistics.testing.contrasts import SEEN_NATS, WIDE_ROOM, Contrast, difference_of, mean_of
+from dpstats.statistics.clipped.cells import release_cells
+from dpstats.statistics.clipped.clips import Cut, cut_at
+from dpstats.statistics.clipped.margins import Frame
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.means import CLIPPED_LOSS, DEGREE, WHOLE_ERROR, Clipped, clipped_for, clipped_notes
+from dpstats.statistics.testing.contrasts import (
+    GROUP_NATS,
+    SEEN_NATS,
+    WIDE_ROOM,
+    Contrast,
+    difference_at_common_limits,
+    mean_of,
+)
 from dpstats.statistics.testing.parameters import TWO_GROUPS, null_parameter, show_labels
 from dpstats.statistics.testing.results import ALTERNATIVE, TestResult, answer_of_test, register_test
+from dpstats.statistics.universal.limits import draw_limits
 
+ROWS_FLOOR, GROUP_FLOOR = Floor(nats=SEEN_NATS), Floor(nats=GROUP_NATS)
+"""What limits take, of all rows; and what the mean of a group takes that is cut off at them."""
+T_CLAIM = "pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits"
 T_RETURNS = "a result with statistic, p_value, estimate, df and rows (noisy)"
 
 
@@ -39,31 +56,42 @@ TWO_SAMPLE_T_TEST = register_test(
 )
 
 
-@method(T_TEST, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
-def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=2)
+def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of clipped rows against a number."""
     epsilon = row_epsilon(question.epsilon, question.neighbors)
     clipped = clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM)
     contrast = mean_of(clipped, float(epsilon))
     null, rows = float(question.arguments["mean"]), (contrast.spread.rows,)
-    return t_answer(contrast, null, question, epsilon, "the mean", rows, clipped_notes(question, clipped))
+    answer = t_answer(contrast, null, question, epsilon, "the mean", rows, clipped_notes(question, clipped))
+    return ROWS_FLOOR.judge(question, clipped.noisy_rows if clipped.cells is None else rows[0], answer)
 
 
-@method(TWO_SAMPLE_T_TEST, "clipped", claim=CLIPPED_CLAIM, loss=CLIPPED_LOSS)
-def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSource) -> Answer:
-    """The difference of two groups' means; the limits of each group are its own."""
+@method(TWO_SAMPLE_T_TEST, "clipped", claim=T_CLAIM, loss=CLIPPED_LOSS, version=2)
+def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSource) -> Outcome:
+    """The difference of two groups' means; limits are those of all rows, so that groups which are alike lose alike at them."""
     epsilon, groups = row_epsilon(question.epsilon, question.neighbors), question.arguments["groups"]
-    parts = [clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM) for column in table.columns_by_label(0, 1, groups)]
-    means = [mean_of(part, float(epsilon)) for part in parts]
-    contrast = difference_of(means[0], means[1])
+    limits = draw_limits(table.column(0), epsilon, rng)
+    cut, cells_epsilon = cut_at(limits, WIDE_ROOM), epsilon - limits.spent
+    columns = table.columns_by_label(0, 1, groups)
+    parts = [_cells_of(column, cut, limits.noisy_rows, cells_epsilon, rng) for column in columns]
+    contrast = difference_at_common_limits(parts[0], parts[1], float(epsilon))
     estimates = f"the mean of {show_labels(groups[:1])} less that of {show_labels(groups[1:])}"
-    limits = "; ".join(
-        f"{show_labels([group])}: {float(part.cut.low):.6g} to {float(part.cut.high):.6g}"
-        for group, part in zip(groups, parts, strict=True)
-    )
-    notes = [note for note in clipped_notes(question, parts[0]) if note[0] != "limits"]
-    rows = tuple(mean.spread.rows for mean in means)
-    return t_answer(contrast, 0.0, question, epsilon, estimates, rows, (("limits", limits), *notes))
+    rows = tuple(mean_of(part, float(epsilon)).spread.rows for part in parts)
+    answer = t_answer(contrast, 0.0, question, epsilon, estimates, rows, clipped_notes(question, parts[0]))
+    if parts[0].cells is None:
+        return ROWS_FLOOR.judge(question, limits.noisy_rows, answer)
+    if min(rows) < GROUP_FLOOR.rows_at(question):
+        return GROUP_FLOOR.judge(question, min(rows), answer)
+    return ROWS_FLOOR.judge(question, sum(rows), answer)
+
+
+def _cells_of(column: Column, cut: Cut, noisy_rows: int, epsilon: Fraction, rng: RandomSource) -> Clipped:
+    """The cells of a group at limits of all rows."""
+    clip = cut.clip
+    if clip is None:
+        return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_rows, epsilon)
+    return Clipped(cut, release_cells(column, clip, DEGREE, epsilon, rng), Frame.of(clip), noisy_rows, epsilon)
 
 
 def t_answer(

@@ -21,6 +21,17 @@ from dpstats.statistics.regression.link_sums import (
 )
 from dpstats.statistics.regression.octaves import CELLS
 from dpstats.statistics.regression.points import STEEPEST, TURN_BITS, Floats, Points, WholeLine, line_of
+from dpstats.statistics.regression.quantile_sums import (
+    PULL as SIGN_PULL,
+)
+from dpstats.statistics.regression.quantile_sums import (
+    NearRows,
+    RatioPlaces,
+    ResidualMagnitudes,
+    SignScores,
+    SpreadProducts,
+    Spreads,
+)
 from dpstats.statistics.regression.reach_sums import (
     LENGTH,
     CurveLengths,
@@ -46,7 +57,7 @@ from dpstats.statistics.regression.sums import (
 MOST_COORDINATES = 41
 LARGEST_RADIUS = math.floor(MOST_RADIUS * math.sqrt(MOST_COORDINATES) * 2**12)
 UGLY = (0.0, 1.0, -1.0, 0.1, 5e-324, -2.2e-308, 1e-300, 1e154, 1e200, -1e308, 1.7976931348623157e308, math.inf, -math.inf, 40.0)
-MagnitudeSum = (Distances, ResidualSizes, ResidualPlaces, CountSizes, Counts, ScoreLengths, CurveLengths)
+MagnitudeSum = (Distances, ResidualSizes, ResidualPlaces, CountSizes, Counts, RatioPlaces, NearRows, ScoreLengths, CurveLengths)
 
 
 def ugly_rows(generator: np.random.Generator, rows: int, columns: int) -> Floats:
@@ -97,6 +108,8 @@ def some_sums(generator: np.random.Generator, features: int, points: Points | No
     offset = int(generator.integers(-cut, cut + 1))
     poisson = PoissonOutcomes(float(generator.choice([1.0, 2.0**-400, 37.5, 2.0**399])), float(generator.choice([3.0, 1e100])))
     outcomes = OutcomePoints(points, residuals.line, LogisticOutcomes()), OutcomePoints(points, residuals.line, poisson)
+    least, width = float(generator.choice([2.0**-400, 0.25, 2.0**390])), float(generator.choice([0.02, 0.3, 1.0]))
+    spreads = Spreads(residuals, some_line(generator, points.coordinates), least, 32 * least)
     sums: dict[str, RowSum] = {
         "distances": Distances(points.middles),
         "sizes": ResidualSizes(residuals),
@@ -114,6 +127,12 @@ def some_sums(generator: np.random.Generator, features: int, points: Points | No
         "sizes of counts": CountSizes(points, residuals.line, poisson),
         "shares": ClippedOutcomes(),
         "counts": Counts(),
+        "magnitudes": ResidualMagnitudes(residuals, cut, exponent),
+        "ratios": RatioPlaces(spreads, 8, 128),
+        "near rows": NearRows(spreads, width),
+        "products by spread": SpreadProducts(spreads),
+        "products of near rows": SpreadProducts(spreads, width),
+        "signs": SignScores(spreads, width, int(generator.integers(-SIGN_PULL, SIGN_PULL + 1)), products=True),
     }
     return SomeSums(points, sums)
 
@@ -142,8 +161,15 @@ def claims_of(row_sum: RowSum, weights: Callable[[int], list[int]] = weights_of_
         return [Claim(slice(place * CELLS, (place + 1) * CELLS), None, 1) for place in range(len(row_sum.middles))]
     if isinstance(row_sum, MagnitudeSum):
         return [Claim(slice(None), None, 1)]
-    if isinstance(row_sum, ResidualLevels):
+    if isinstance(row_sum, (ResidualLevels, ResidualMagnitudes)):
         return [Claim(slice(None), None, row_sum.l2_units)]
+    if isinstance(row_sum, (SpreadProducts, SignScores)):
+        points = row_sum.spreads.residuals.points
+        entries = Claim(slice(None), weights(points.coordinates), along * points.radius**2)
+        if isinstance(row_sum, SpreadProducts):
+            return [entries]
+        score = Claim(slice(points.coordinates), None, row_sum.l2_units)
+        return [score, entries._replace(part=slice(points.coordinates, None))] if row_sum.products else [score]
     if isinstance(row_sum, (Products, InnerProducts)):
         points = row_sum.points if isinstance(row_sum, Products) else row_sum.residuals.points
         return [Claim(slice(None), weights(points.coordinates), along * points.radius**2)]

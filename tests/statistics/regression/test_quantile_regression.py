@@ -13,8 +13,16 @@ from scipy.optimize import linprog
 
 import dpstats as dp
 from dpstats.statistics.regression.points import Floats
-from dpstats.statistics.regression.steps import LAST_TWO, LEVEL_PART, MOST_SHIFT, PLACE_BITS, PLACES, WIDE_SHARE, WIDER
-from dpstats.statistics.regression.sums import InnerProducts, ResidualPlaces, Scores
+from dpstats.statistics.regression.quantile_sums import RatioPlaces, SignScores, SpreadProducts
+from dpstats.statistics.regression.steps import (
+    MOST_QUANTILE_STEPS,
+    MOST_SHIFT,
+    NEAR_SHARE,
+    PLACE_BITS,
+    PLACES,
+    SPREAD_SHARE,
+    STEP_SHARE,
+)
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Setting, moves_are_small, replayed, run
@@ -68,6 +76,20 @@ def test_an_outer_quantile_is_hardly_ever_missed_by_far() -> None:
     assert sum(error > 2 for error in errors) <= 1
 
 
+def test_where_rows_spread_with_a_feature_every_coefficient_is_near_and_its_interval_holds() -> None:
+    """As prices do with weights: nearly all that is known of a low line lies at small weights."""
+    held = []
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        weight = np.exp(generator.normal(-0.4, 0.6, 24_000))
+        price = -2000 + 7000 * weight + 1400 * weight * generator.gumbel(size=24_000)
+        release = fit(np.column_stack([weight, price]), 0.9, epsilon=1, rng=seeded(seed))
+        truth = [-2000.0, 7000 - 1400 * math.log(-math.log(0.9))]
+        assert release.value.params == pytest.approx(truth, abs=350)
+        held += [low <= true <= high for (low, high), true in zip(release.intervals, truth, strict=True)]
+    assert sum(held) >= 22
+
+
 def test_quantiles_do_not_cross_where_there_are_rows() -> None:
     rows = people(3000)
     heights = [fit(rows, quantile).value.intercept for quantile in ("0.1", "0.5", "0.9")]
@@ -110,9 +132,10 @@ def test_the_same_released_numbers_lead_to_the_same_questions_and_the_same_place
         assert second.tells() == first.tells()
         assert moves_are_small(first, second)
     kinds = [type(question) for question in first.transcript.questions]
-    assert (InnerProducts in kinds, ResidualPlaces in kinds) == (True, quantile != HALF)
-    offsets = {question.offset for question in first.transcript.questions if isinstance(question, Scores)}
-    assert (len(offsets) > 1) == (quantile != HALF)
+    assert (SpreadProducts in kinds, RatioPlaces in kinds) == (True, quantile != HALF)
+    offsets = {question.offset for question in first.transcript.questions if isinstance(question, SignScores)}
+    assert len(offsets) == 1
+    assert (offsets != {0}) == (quantile != HALF)
 
 
 # What is spent
@@ -133,9 +156,8 @@ def test_no_course_spends_more_than_there_is(features: int, rho: Fraction | None
 
 
 def test_the_last_steps_share_what_is_left_for_them() -> None:
-    assert sum(LAST_TWO) == 1
-    assert len(WIDER) * max(WIDE_SHARE, LEVEL_PART) < 1
-    assert 0 < MOST_SHIFT < 1
+    assert 0 < SPREAD_SHARE + MOST_SHIFT + NEAR_SHARE < 1
+    assert MOST_QUANTILE_STEPS * STEP_SHARE < HALF
 
 
 def test_the_outermost_quantile_of_a_heavy_tail_is_among_the_places() -> None:

@@ -16,6 +16,7 @@ from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
 from dpstats.statistics.regression.families import PoissonOutcomes
 from dpstats.statistics.regression.link_sums import ClippedOutcomes, Counts, CountSizes, LinkProducts, LinkScores
 from dpstats.statistics.regression.points import Floats, Points, line_of
+from dpstats.statistics.regression.quantile_sums import SignScores, SpreadProducts, Spreads
 from dpstats.statistics.regression.steps import CUT_BITS
 from dpstats.statistics.regression.sums import (
     ACROSS,
@@ -39,6 +40,7 @@ from tests.statistics.regression.step_rows import (
     some_sums,
     ugly_rows,
 )
+from tests.twins.quantile_sums import UncutSigns, UnheldProducts
 from tests.twins.steps import (
     STEEP_ACROSS,
     STEEP_ALONG,
@@ -213,3 +215,17 @@ def test_sums_can_be_sent_to_where_rows_are() -> None:
         sent = pickle.loads(pickle.dumps(row_sum))
         assert sent == row_sum
         assert np.array_equal(sent(raw_rows), row_sum(raw_rows))
+
+
+# Quantiles
+
+
+def test_spreads_that_are_not_held_and_signs_that_are_not_cut_off_are_refuted() -> None:
+    points = Points((0.0,), (1.0,), intercept=True, radius=8192)
+    residuals = Residuals(points, 0.0, line_of(np.zeros(2)))
+    spreads = Spreads(residuals, line_of(np.array([0.1, 0.0])), 1.0, 8.0)
+    rows = np.array([[0.5, 3.0]])
+    assert not keeps_claims(UnheldProducts(spreads), rows)
+    assert keeps_claims(SpreadProducts(spreads), rows)
+    assert not keeps_claims(UncutSigns(spreads, 0.02, 0), rows)
+    assert keeps_claims(SignScores(spreads, 0.02, 0), rows)

@@ -57,11 +57,12 @@ def sparse(rows: int, features: int, seed: int = 1, correlation: float = 0.0) ->
 @pytest.mark.parametrize("options", [{"delta": 1e-6}, {}, {"at_most": 4}], ids=["stable", "each", "each of few"])
 def test_the_features_that_count_are_selected(options: dict[str, Any]) -> None:
     columns, outcome = sparse(10_000, 20, correlation=0.5)
-    released = dp.select_features(columns, outcome, epsilon=1, rng=seeded(1), **options)
+    method = "stable" if options.get("delta") else "each"
+    released = dp.select_features(columns, outcome, epsilon=1, rng=seeded(1), method=method, **options)
     assert isinstance(released, dp.Release)
     assert released.value.indices == (0, 1, 2)
     assert list(released.value) == ["x1", "x2", "x3"]
-    assert released.method == ("stable" if options.get("delta") else "each")
+    assert released.method == method
     assert (released.value.shares is not None) == (not options)
 
 
@@ -464,7 +465,7 @@ def test_cards_tell_of_blocks_and_hold_nothing_from_the_rows() -> None:
         rows = statistic.simulate(question, 500, np.random.default_rng(1)).rows
         assert rows.shape == (500, len(question.columns))
     columns, outcome = sparse(4000, 4)
-    released = dp.select_features(columns, outcome, epsilon=1, delta=1e-6, rng=seeded(1))
+    released = dp.select_features(columns, outcome, epsilon=1, delta=1e-6, method="stable", rng=seeded(1))
     assert isinstance(released, dp.Release)
     notes = dict(released.notes)
     assert notes["blocks"].startswith(f"{blocks_for_stable(ONE, Fraction(1, 10**6))};")

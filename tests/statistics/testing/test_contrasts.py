@@ -11,6 +11,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpstats as dp
 from dpstats.statistics.clipped.margins import Spread
 from dpstats.statistics.testing.contrasts import Contrast, difference_of, welch_df
 from dpstats.statistics.testing.noise import difference_tail, laplace_points, laplace_variance, simulated_noise, simulator
@@ -88,3 +89,15 @@ def test_simulated_noise_has_the_law_of_the_noise_and_repeats_itself_with_its_se
     assert drawn.mean() == pytest.approx(0, abs=0.06)
     assert drawn.var() == pytest.approx(laplace_variance(0.5), rel=0.05)
     assert np.array_equal(drawn, simulated_noise(simulator(seeded(5)), 0.5, (40_000,)))
+
+
+def test_a_small_group_is_told_from_a_large_one_by_limits_of_all_rows() -> None:
+    """Days in hospital of two groups, one of them small: each found limits of its own before, and hardly any test rejected."""
+    rejected = 0
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        by = np.where(generator.random(1500) < 0.2, "few", "many")
+        days = np.ceil(generator.gamma(1.4, 6.5, 1500) * np.where(by == "few", 0.65, 1.0))
+        release = dp.two_sample_t_test(days, by, ["few", "many"], epsilon=1, rng=seeded(seed))
+        rejected += release.value.p_value < 0.05
+    assert rejected >= 15

@@ -149,7 +149,20 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
     monkeypatch.setattr(kolmogorov, "add_laplace", add)
     monkeypatch.setattr(median_tests, "draw_quantile", draw)
     monkeypatch.setattr(chi_square, "choose_keys", keys)
+    real_limits, real_cells = t_tests.draw_limits, t_tests.release_cells
+
+    def limits(column: Any, epsilon: Fraction, rng: Any) -> Any:
+        found = real_limits(column, epsilon, rng)
+        record.steps.append(2 * found.spent)  # both groups' rows are in it
+        return found
+
+    def cells(column: Any, clip: Any, degree: int, epsilon: Fraction, rng: Any) -> Any:
+        record.steps.append(epsilon)
+        return real_cells(column, clip, degree, epsilon, rng)
+
     monkeypatch.setattr(t_tests, "clipped_for", clipped)
+    monkeypatch.setattr(t_tests, "draw_limits", limits)
+    monkeypatch.setattr(t_tests, "release_cells", cells)
     return record
 
 

@@ -179,7 +179,8 @@ def test_no_column_is_too_odd(name: str, epsilon: float, neighbors: str) -> None
         data: tuple[Any, ...] = (rows if numeric else by[: len(rows)],)
         if len(find_statistic(name).reads) > 1:
             data = (*data, by[: len(rows)])
-        release = ask(name, *data, *(part for part in TESTS[name][len(data) :]), epsilon=epsilon, neighbors=neighbors)
+        parameters = TESTS[name][len(data) :]
+        release = ask(name, *data, *parameters, epsilon=epsilon, neighbors=neighbors, rough=True)
         assert isinstance(release, dp.Release)
         assert 0 < release.value.p_value <= 1
         assert math.isfinite(release.value.estimate)
@@ -188,9 +189,17 @@ def test_no_column_is_too_odd(name: str, epsilon: float, neighbors: str) -> None
 
 def test_too_few_rows_or_no_spread_get_no_verdict_from_a_t_test() -> None:
     for rows in (ROWS[:50], np.full(5000, 3.0)):
-        release = ask("t_test", rows, epsilon=1)
+        release = ask("t_test", rows, epsilon=1, rough=True)
         assert release.value.p_value == 1
         assert "allow no verdict" in str(release.card())
+
+
+def test_below_the_floor_a_t_test_gives_no_reply_and_says_what_one_takes() -> None:
+    few = np.where(np.arange(len(ROWS)) < 12, "few", "many")
+    replies = [ask("t_test", ROWS[:50], epsilon=1), ask("two_sample_t_test", ROWS, few, ["few", "many"], epsilon=1)]
+    for reply in replies:
+        assert isinstance(reply, dp.NoReply)
+        assert "It takes about" in reply.advice
 
 
 def test_one_sided_p_values_add_up_to_one_and_halve_the_two_sided_one() -> None:

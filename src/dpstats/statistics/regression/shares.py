@@ -28,6 +28,8 @@ MOST_STANDARD = 0.46
 MOST_STEPS, FEWEST_STEPS = 6, 2
 REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10}
 """How the rest is divided."""
+QUANTILE = {"turn": 8, "matrix": 12, "close": 54, "products": 6, "inside": 2, "level": 20}
+"""How it is divided for a quantile, whose score no matrix has to be exact for: several steps follow it."""
 LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "level": 27}
 """How it is divided where curved points must be measured too, for which `level` is."""
 FULL = {"turn": 7, "matrix": 7, "close": 60, "products": 5, "reaches": 12, "curves": 10, "even": 5}
@@ -101,7 +103,7 @@ def plan_shares(
     standard = middle * middles + scale * features + first_look
     if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > search:
         return None
-    rest = FULL if full else LINKED if linked else REST
+    rest = FULL if full else LINKED if linked else REST if mean else QUANTILE
     wanted = {**rest, "products": rest["products"] * interval}
     if mean and not intercept:
         wanted["level"] = 0

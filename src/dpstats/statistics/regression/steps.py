@@ -9,8 +9,9 @@ Why        A noisy number of rows; private middles and scales (standard.py); a n
            released, so their shares add up
 Numerics   Exact from the rows to the noisy sums (points.py, sums.py); floats after that, which see nothing but released numbers
 No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
-Source     steps.proof.md; Huber 1973 (the score), Mallows 1975 (weights), Bickel 1975 (one-step estimates); quantiles: the score
-           of a smoothed check function, Fernandes, Guerre & Horta 2021
+Source     steps.proof.md, quantile_sums.proof.md; Huber 1973 (the score), Mallows 1975 (weights), Bickel 1975 (one-step
+           estimates); quantiles: the score of a smoothed check function, Fernandes, Guerre & Horta 2021; residuals over a spread
+           that is a line: Koenker & Bassett 1982
 """
 
 from __future__ import annotations
@@ -24,19 +25,28 @@ import numpy as np
 from dpstats.statistics.regression.families import StraightOutcomes
 from dpstats.statistics.regression.full_steps import LONG_SCORE, FullSteps
 from dpstats.statistics.regression.octaves import draw_cell, draw_magnitude
-from dpstats.statistics.regression.points import BALL, Floats, line_of
-from dpstats.statistics.regression.shares import CALM, FEWEST_STEPS, LEAST_SEARCH, MOST_STEPS, STILL
-from dpstats.statistics.regression.sums import (
-    ALONG,
-    InnerProducts,
-    ResidualLevels,
-    ResidualPlaces,
-    Residuals,
-    ResidualSizes,
-    Scores,
-    weights_of_triangle,
+from dpstats.statistics.regression.points import BALL, Floats, WholeLine, line_of
+from dpstats.statistics.regression.quantile_sums import (
+    PULL,
+    NearRows,
+    RatioPlaces,
+    ResidualMagnitudes,
+    SignScores,
+    SpreadProducts,
+    Spreads,
 )
-from dpstats.statistics.regression.walk import SIGNAL, Estimate, FitContext, InterceptShift, Matrix, Walk, largest_eigenvalue
+from dpstats.statistics.regression.shares import FEWEST_STEPS, LEAST_SEARCH, MOST_STEPS, STILL
+from dpstats.statistics.regression.sums import ALONG, ResidualLevels, Residuals, ResidualSizes, Scores
+from dpstats.statistics.regression.walk import (
+    DAMPING,
+    SIGNAL,
+    Estimate,
+    FitContext,
+    InterceptShift,
+    Matrix,
+    Walk,
+    largest_eigenvalue,
+)
 
 FIRST_CUT, STEADY = 8.0, 0.15
 """At first residuals are cut off far out, as far as noise of this part of their median magnitude allows."""
@@ -53,24 +63,34 @@ WELCOME, CLEAR, UNSEEN, GIVEN_UP = 2.0, 3.0, 2.0, 10.0
 """The intercept moves to the mean of the residuals if its noise is at most WELCOME standard errors of sampling, or if the mean is
 CLEAR deviations of its noise away. Else it stays, and UNSEEN of them are its error. Beyond GIVEN_UP the mean is given up."""
 LEAST_INSIDE = 0.4
-SMOOTH, SMOOTHER = 3.5, -0.24
-"""A quantile's score is smoothed over 3.5 n**-0.24 median magnitudes, at most one."""
-WIDER, STILLNESS = (2.5, 1.25), 1.5
-"""Where noise is so little that residuals are cut off that much later, the first of the last steps smooth a quantile's score over
-WIDER median magnitudes: they reach where rows are few. Elsewhere there is one step more of the others."""
-LAST_TWO = (Fraction(25, 75), Fraction(50, 75))
-WIDE_SHARE = Fraction(12, 100)
-"""What each of the wider steps takes of the last steps' share; then how the last two divide the rest."""
-LEVEL_PART = Fraction(15, 100)
-"""Of the share for matrices, what each of the wider steps takes."""
+SPREAD_SHARE, SPREAD_CUT = Fraction(10, 100), 5.0
+"""What the line for the spread takes of the last steps' share, and where magnitudes are cut off for it, in medians."""
+LEAST_SPREAD, MOST_SPREAD = 0.25, 8.0
+"""A row's spread, in median magnitudes, is held between these."""
+NEAR_SHARE, NEAR_WIDTH, LEAST_NEAR = Fraction(6, 100), 0.3, 0.01
+"""What counts of rows near the line take of the last steps' share; how near in spreads; and the part of rows that is there at
+least."""
+STEP_SHARE, MOST_QUANTILE_STEPS = Fraction(12, 100), 3
+"""What each of the steps before the last takes of the last steps' share, and how many there are at most."""
+FIRST_WIDTH, LAST_WIDTH = 0.3, 0.02
+"""A quantile's score is smoothed over so many spreads: at first, and then hardly at all, because the quantile of a smoothed
+outcome is another one where rows spread differently."""
+QUIET, DIFFERENCE = 0.5, 0.5
+"""The rows near the line get a matrix of their own if its noise is below QUIET of what they are likely to be. A noisy matrix is
+trusted as far as its noise is below DIFFERENCE of the least eigenvalue."""
+STEEPEST, FLATTEST, CLEARLY_MOVED = 2.5, 0.5, 4.0
+"""By how much two steps may change what is taken for the curvature along the first. Less curvature makes longer steps, so it is
+believed only where the second step is that much longer than noise makes it."""
+STILL_OFF, WIDER, TIED_WIDTH = 0.8, 1.5, 0.05
+"""For intervals: the part of the last step that counts as error; a factor for sampling error, because the density near the line
+is known roughly; and how near the line a row counts as on it."""
+DOUBT, LEAST_LOW = 0.5, 0.35
+"""For intervals eigenvalues are smaller by DOUBT of the noise, and at least LEAST_LOW of what they are taken for."""
 PLACE_BITS, PLACES = 3, 128
-"""A quantile of residuals is found to within an eighth of their median magnitude, up to 16 of them away."""
+"""A quantile of residuals is found to within an eighth of their spread, up to 16 spreads away."""
 SHIFT_NATS, MOST_SHIFT = 12, Fraction(1, 4)
 """The rows beyond a quantile, times the epsilon that they need to be felt among all places; at most that part of the last steps'
 share is given up for it. A quantile that is missed by far is not found again."""
-QUIET, LEAST_INNER = 0.1, 0.02
-"""The rows that a quantile's score gives way for get a matrix of their own if its noise is below that part of the least
-eigenvalue of all rows; else they count as a part of these, at least so much."""
 HALF = Fraction(1, 2)
 
 
@@ -220,62 +240,129 @@ class _LinearWalk(_ResidualWalk):
 
 
 class _QuantileWalk(_ResidualWalk):
-    """The walk of a quantile regression: once it is near the middle it moves to the quantile, and on from there."""
+    """The walk of a quantile regression: once it is near the middle it finds how residuals spread along the features, moves by so
+    many spreads that the quantile is reached, and on from there."""
+
+    _magnitude: float
+    """The median magnitude of residuals, where the search ended."""
+    _line: WholeLine
+    """The spread of residuals as a line of the points."""
 
     def arrive(self, quantile: Fraction) -> Estimate:
         """Take the steps and say where they led."""
         search = self._search()
+        self._magnitude = search.magnitude
         close = self.plan.close + search.unspent
-        if self.points.intercept and quantile != HALF:
-            close -= self._shift(quantile, search.magnitude, close * MOST_SHIFT)
-        smooth = min(1.0, SMOOTH * self.rows**SMOOTHER)
-        wider = WIDER if self.plan.regime.cut > STILLNESS * CALM.cut else (smooth,)
-        for width in wider:
-            cut = _whole_cut(width * search.magnitude)
-            self._step(quantile, cut, self._part(cut, self.plan.level * LEVEL_PART), close * WIDE_SHARE)
-        cut = _whole_cut(smooth * search.magnitude)
-        matrix = self._inner(cut, self.plan.level * (1 - len(wider) * LEVEL_PART))
-        shares = [close * (1 - len(wider) * WIDE_SHARE) * share for share in LAST_TWO]
-        for share in shares:
-            closed = self._step(quantile, cut, matrix, share, products=bool(self.plan.products) and share is shares[-1])
-        return self._estimate(search, closed, len(wider) + len(shares), matrix, None)
+        self._line = self._spread_line(close * SPREAD_SHARE)
+        close -= close * SPREAD_SHARE
+        if quantile != HALF:
+            close -= self._shift(quantile, close * MOST_SHIFT)
+        near = close * NEAR_SHARE
+        matrix, density = self._curvature(self.plan.level, near / 2)
+        close -= near
+        share, taken, before = close * STEP_SHARE, 0, None
+        while taken < MOST_QUANTILE_STEPS:
+            _, moved, expected = self._step(quantile, matrix, FIRST_WIDTH if taken == 0 else LAST_WIDTH, share)
+            taken, close, length = taken + 1, close - share, matrix.length(moved)
+            if before is not None and length > UNMOVED * expected:
+                matrix = _bent(matrix, before, moved, FLATTEST if length > CLEARLY_MOVED * expected else 1.0)
+            if taken >= FEWEST_STEPS and length < UNMOVED * expected:
+                break
+            before = moved
+        closed, moved, _ = self._step(quantile, matrix, LAST_WIDTH, close, products=bool(self.plan.products))
+        if closed.covariance is not None:
+            off, inverse = STILL_OFF * moved, _cautious_inverse(matrix)
+            tied = (self._tied(density, near / 2) / 2) ** 2 / self.size * inverse @ inverse
+            closed = replace(closed, covariance=WIDER**2 * closed.covariance + np.outer(off, off) + tied)
+        return self._estimate(search, closed, taken + 1, self.matrix, None)
+
+    @property
+    def _spreads(self) -> Spreads:
+        """How residuals from where the walk is spread."""
+        return Spreads(self._residuals(), self._line, LEAST_SPREAD * self._magnitude, MOST_SPREAD * self._magnitude)
+
+    def _spread_line(self, share: Fraction) -> WholeLine:
+        """A line for the mean magnitude of residuals."""
+        magnitudes = ResidualMagnitudes(self._residuals(), *_whole_cut(SPREAD_CUT * self._magnitude))
+        raw_sums = self.context.table.row_sums(magnitudes)
+        pull, _ = self.noisy_pull(raw_sums, magnitudes.l2_units, math.ldexp(1.0, magnitudes.exponent), share)
+        return line_of(self.matrix.inverse @ pull)
+
+    def _curvature(self, share: Fraction, near: Fraction) -> tuple[Matrix, float]:
+        """How scores give way to the line, and the density of rows at it, in spreads.
+
+        All rows, each counted as one over its spread, times the density near the line; where noise is little, the rows near it.
+        """
+        spreads, budget = self._spreads, self.context.budget
+        part = max(self._near(NEAR_WIDTH, near, 1.0), LEAST_NEAR * self.rows) / self.rows
+        unit, density = 1 / (2 * NEAR_WIDTH * spreads.least), part / NEAR_WIDTH
+        entries = self.size * (self.size + 1) // 2
+        noise = largest_eigenvalue(ALONG * self.reach**2 * budget.deviation(share / 2, entries), self.size)
+        if noise > QUIET * part * float(self.matrix.safe.min()):
+            return self._blended(self.matrix, SpreadProducts(spreads), share).times(part * unit), density
+        all_rows = self._blended(self.matrix, SpreadProducts(spreads), share / 2)
+        return self._blended(all_rows, SpreadProducts(spreads, NEAR_WIDTH), share / 2).times(unit), density
+
+    def _blended(self, known: Matrix, products: SpreadProducts, share: Fraction) -> Matrix:
+        """A noisy matrix, drawn toward a known one of the same trace as far as noise is more than the two may differ."""
+        measured = self.measured(self.context.table.row_sums(products), self.points.radius, share)
+        ratio = max(measured.trace, measured.noise) / max(known.trace, 1.0)
+        signal = DIFFERENCE * ratio * float(known.safe.min())
+        weight = signal**2 / (signal**2 + measured.noise**2)
+        parts = [(matrix.vectors * matrix.eigenvalues) @ matrix.vectors.T for matrix in (measured, known.times(ratio))]
+        eigenvalues, vectors = np.linalg.eigh(weight * parts[0] + (1 - weight) * parts[1])
+        return Matrix(eigenvalues, vectors, weight * measured.noise + (1 - weight) * ratio * known.noise)
+
+    def _tied(self, density: float, share: Fraction) -> float:
+        """About how many more rows lie on the line itself than a density puts there: outcomes that were rounded do."""
+        return max(0.0, self._near(TIED_WIDTH, share, -1.0) - TIED_WIDTH * density * self.rows)
+
+    def _near(self, width: float, share: Fraction, cautious: float) -> float:
+        """The noisy number of rows near the line, and so many deviations of its noise more."""
+        noisy, deviation = self.context.budget.noisy(self.context.table.row_sums(NearRows(self._spreads, width)), 1, share)
+        return noisy[0] + cautious * deviation
 
     def _step(
-        self, quantile: Fraction, cut: tuple[int, int], matrix: Matrix, share: Fraction, *, products: bool = False
-    ) -> _Close:
-        """One of the last steps, where the check function is smoothed over the cut."""
-        scores = Scores(self._residuals(), *cut, offset=round(cut[0] * (2 * quantile - 1)), products=products)
-        return self._close(matrix, scores, self.context.table.row_sums(scores), 1.0, share)
+        self, quantile: Fraction, matrix: Matrix, width: float, share: Fraction, *, products: bool = False
+    ) -> tuple[_Close, Floats, float]:
+        """One of the last steps, how far it led, and how far noise alone would lead."""
+        scores = SignScores(self._spreads, width, round(PULL * (2 * quantile - 1)), products)
+        raw_sums = self.context.table.row_sums(scores)
+        pull, deviation = self.noisy_pull(raw_sums[: self.size], scores.l2_units, 1 / (2 * PULL), share)
+        covariance = None
+        if products:
+            unit = scores.strongest / (2 * PULL)
+            covariance = self.spread(raw_sums[self.size :], unit, deviation, _cautious_inverse(matrix))
+        moved = self.move(matrix, pull)
+        return _Close(covariance, matrix.inverse * deviation), moved, deviation * math.sqrt(float(np.sum(1 / matrix.safe)))
 
-    def _inner(self, cut: tuple[int, int], share: Fraction) -> Matrix:
-        """The matrix of the rows that the score gives way for; where that would be mostly noise, a part of that of all rows."""
-        entries = self.size * (self.size + 1) // 2
-        noise = largest_eigenvalue(ALONG * self.reach**2 * self.context.budget.deviation(share, entries), self.size)
-        if noise > QUIET * float(self.matrix.safe.min()):
-            return self._part(cut, share)
-        return self.measured(self.context.table.row_sums(InnerProducts(self._residuals(), *cut)), self.points.radius, share)
-
-    def _part(self, cut: tuple[int, int], share: Fraction) -> Matrix:
-        """The matrix of all rows, times the noisy part of them that the score gives way for."""
-        raw_triangle = self.context.table.row_sums(InnerProducts(self._residuals(), *cut))
-        raw_trace = sum(raw for raw, weight in zip(raw_triangle, weights_of_triangle(self.size), strict=True) if weight == ALONG)
-        noisy, deviation = self.context.budget.noisy([raw_trace], self.points.radius**2, share)
-        part = min(1.0, max(LEAST_INNER, (noisy[0] + deviation) / BALL**2 / max(self.matrix.trace, 1.0)))
-        return self.matrix.times(part)
-
-    def _shift(self, quantile: Fraction, magnitude: float, most: Fraction) -> Fraction:
-        """Move the intercept to a private quantile of the residuals, and say what that took beyond its share, at most `most`."""
+    def _shift(self, quantile: Fraction, most: Fraction) -> Fraction:
+        """Move by a private quantile of ratios times the spread, and say what that took beyond its share, at most `most`."""
         tail, inside = min(quantile, 1 - quantile), self.plan.inside
         wanted = self.context.budget.share_for_draw(SHIFT_NATS * float(2 * (1 - tail) / (self.rows * tail)))
         share = max(inside, min(wanted, inside + most))
-        exponent = math.frexp(magnitude)[1] - 1 - PLACE_BITS
-        places = ResidualPlaces(self._residuals(), exponent, PLACES)
         epsilon = self.context.budget.draw_epsilon(share)
-        cell = draw_cell(self.context.table.row_sums(places), quantile, epsilon, self.context.rng)
-        intercept = np.zeros(self.size)
-        intercept[0] = math.ldexp(cell - PLACES + 0.5, exponent)
-        self.place = line_of(self.place + np.linalg.solve(self.points.turned, intercept)).values
+        raw_counts = self.context.table.row_sums(RatioPlaces(self._spreads, 1 << PLACE_BITS, PLACES))
+        cell = draw_cell(raw_counts, quantile, epsilon, self.context.rng)
+        self.place = line_of(self.place + math.ldexp(cell - PLACES + 0.5, -PLACE_BITS) * self._line.values).values
         return share - inside
+
+
+def _cautious_inverse(matrix: Matrix) -> Floats:
+    """One over the matrix with eigenvalues that are rather too small, for intervals."""
+    low = np.maximum(matrix.eigenvalues - DOUBT * matrix.noise, np.maximum(matrix.eigenvalues, matrix.noise) * LEAST_LOW)
+    return np.asarray((matrix.vectors / low) @ matrix.vectors.T)
+
+
+def _bent(matrix: Matrix, before: Floats, moved: Floats, flattest: float) -> Matrix:
+    """The matrix that two steps in a row suggest, in the direction of the first alone: where the second one goes on, that was too
+    short, and where it goes back, too long."""
+    whole = (matrix.vectors * matrix.safe) @ matrix.vectors.T
+    along = whole @ before
+    square = float(before @ along)
+    factor = min(STEEPEST, max(flattest, 1 - float(moved @ along) / square))
+    eigenvalues, vectors = np.linalg.eigh(whole + (factor - 1) / square * np.outer(along, along))
+    return Matrix(eigenvalues - DAMPING * matrix.noise, vectors, matrix.noise)
 
 
 def _whole_cut(size: float) -> tuple[int, int]:

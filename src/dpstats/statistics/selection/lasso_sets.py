@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ feature spoils a vote; where features are counted one by one a few wrong ones in
 ROWS_FOR_EACH = 4
 """A block of m rows finds at most m / ROWS_FOR_EACH features."""
 LEAST_ROWS = 8
+NOISY_ROUNDS = 4
+"""How often a set is found anew with the noise that its own fit gives."""
 _NO_VARIANCE = 1e-12
 _COLLINEAR = 1e-9
 _GAIN = 1e-9
@@ -59,12 +61,38 @@ def lasso_set(raw_rows: Floats, at_most: int | None, extra: float) -> FeatureSet
         known = _correlations(raw_rows)
     if known is None:
         return None
+    return set_of(known, raw_rows.shape[1] - 1, at_most, extra)
+
+
+def set_of(known: Correlations, features: int, at_most: int | None, extra: float) -> FeatureSet:
+    """The significant ones of so many features, by their correlations."""
+    return tuple(known.places[list(_set_in(known, features, at_most, extra))].tolist())
+
+
+def noisy_set_of(known: Correlations, noise: float, features: int, at_most: int | None, extra: float) -> FeatureSet:
+    """The significant ones where correlations have noise of this deviation, which counts for more the more others explain."""
+    rows, found = known.rows, ()
+    for _ in range(NOISY_ROUNDS):
+        some = list(found)
+        slopes = np.linalg.solve(known.among[np.ix_(some, some)], known.outcome[some])
+        more = noise**2 * (1 + float(slopes @ slopes)) / max(known.unexplained(found), noise)
+        informative = int(1 / (1 / max(rows, 1) + more))
+        if informative < 1:
+            return ()
+        before, found = found, _set_in(replace(known, rows=informative), features, at_most, extra)
+        if found == before:
+            break
+    return tuple(known.places[list(found)].tolist())
+
+
+def _set_in(known: Correlations, features: int, at_most: int | None, extra: float) -> FeatureSet:
+    """The same by their places in the correlations."""
     most = min(known.rows // ROWS_FOR_EACH, len(known.places), math.inf if at_most is None else at_most)
-    price = math.log(known.rows) + 2 * extra * math.log(raw_rows.shape[1] - 1)
+    price = math.log(known.rows) + 2 * extra * math.log(features)
     if not most:
         return ()
     best = min(_path_sets(known, int(most)), key=lambda chosen: (_criterion(known, chosen, price), chosen))
-    return tuple(known.places[list(_polished(known, best, price, int(most)))].tolist())
+    return _polished(known, best, price, int(most))
 
 
 def _correlations(raw_rows: Floats) -> Correlations | None:

@@ -8,9 +8,10 @@ here is arithmetic on released numbers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpstats.foundations.rounding import nearest_float
+from dpstats.statistics.clipped.cells import NoisyCells
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, Spread, spread_of
 from dpstats.statistics.means import MOST_LOST, Clipped
 from dpstats.statistics.testing.results import GREATER, LESS
@@ -20,6 +21,11 @@ WIDE_ROOM = 0.8
 makes a test less sure, a long tail that is cut off makes it wrong."""
 ALLOWED_LOSS = 0.15
 """The part of what a clip may lose, as it is reckoned for a mean, that a wide clip allows for."""
+NET_LOSS, MOST_NET, NET_DOUBT = 0.5, 3.0, 0.5
+"""Of what a clip that two groups share may take from one of them more than from the other, the part that is allowed for; the most
+that this is, over what it takes from all rows; and the deviations of its noise by which it is taken to be more."""
+GROUP_NATS = 40.0
+"""Rows times epsilon of a group that is cut off at limits of all rows, from which on its mean can be told."""
 SEEN_NATS = 200.0
 """Rows times epsilon from which on the limits can be trusted; with fewer, nothing is rejected."""
 SMALLEST_RADIUS, LARGEST_RADIUS = 1e-70, 1e70
@@ -80,6 +86,36 @@ class Contrast:
             middle = (low + high) / 2
             low, high = (low, middle) if leaves_out(math.exp(middle)) else (middle, high)
         return math.exp(high)
+
+
+def difference_at_common_limits(first: Clipped, second: Clipped, epsilon: float) -> Contrast:
+    """The mean of one group's clipped rows less that of another one's, where limits are those of all rows.
+
+    What the clip may take is shared out by how many rows each group has near the ends; where these are as many, it cancels.
+    """
+    one, other = mean_of(first, epsilon), mean_of(second, epsilon)
+    contrast = difference_of(one, other)
+    if first.cells is None or second.cells is None:
+        return contrast
+    rows = max(first.noisy_rows, FEWEST_ROWS)
+    enough = min(one.spread.rows, other.spread.rows) * epsilon >= GROUP_NATS and rows * epsilon >= SEEN_NATS
+    seen = enough and SMALLEST_RADIUS <= first.frame.radius <= LARGEST_RADIUS
+    net = [lost / rows * _more_at_end(first.cells, second.cells, end) for lost, end in zip(first.cut.lost, (0, -1), strict=True)]
+    too_small = max(net[1], 0.0) + max(-net[0], 0.0)
+    too_large = max(-net[1], 0.0) + max(net[0], 0.0)
+    either = ALLOWED_LOSS * sum(first.cut.lost) / rows
+    return replace(contrast, seen=seen, lost_below=either + NET_LOSS * too_large, lost_above=either + NET_LOSS * too_small)
+
+
+def _more_at_end(first: NoisyCells, second: NoisyCells, end: int) -> float:
+    """The weight that the rows of one group have at an end of the clip, less that of another one's, over that of all together;
+    from -1 to 1, and by the standard deviation of its noise further from 0."""
+    rows = [max(cells.total(0), FEWEST_ROWS) for cells in (first, second)]
+    shares = [max(float(cells.noisy[end]), 0.0) / count for cells, count in zip((first, second), rows, strict=True)]
+    doubt = math.hypot(*(math.sqrt(2) / cells.epsilon / count for cells, count in zip((first, second), rows, strict=True)))
+    whole = max((shares[0] * rows[0] + shares[1] * rows[1]) / sum(rows), doubt, 1e-300)
+    difference = shares[0] - shares[1]
+    return math.copysign(min(MOST_NET, (abs(difference) + NET_DOUBT * doubt) / whole), difference)
 
 
 def mean_of(clipped: Clipped, epsilon: float) -> Contrast:

@@ -1,0 +1,37 @@
+"""Broken twins of Pearson's correlation by scores: each makes one known mistake, and the privacy tests must refute it.
+
+Never use anything from here on data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.statistics.paired.scores import UNITS, Floats, PointMoments, ScoreSums
+
+
+@dataclass(frozen=True)
+class UnboundedMoments(PointMoments):
+    """Moments. Mistake: each coordinate is cut off by itself, so that a row in a corner lies outside of the ball."""
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Add them up."""
+        raw_x, raw_y = np.trunc(np.clip(self.units.of(raw_rows) * (UNITS / self.radius), -UNITS, UNITS)).T
+        raw_parts = [raw_x * (5 * UNITS // 2), raw_y * (5 * UNITS // 2), 5 * raw_x**2, 5 * raw_y**2, 7 * raw_x * raw_y]
+        return np.array([raw_part.sum() for raw_part in raw_parts], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class ScoresOfCutColumns(ScoreSums):
+    """Sums of scores. Mistake: columns are cut off where scores should be, and a score grows with the square of them."""
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Add them up."""
+        raw_points = np.clip(self.scores.units.of(raw_rows), -self.cut, self.cut)
+        raw_x, raw_y = raw_points[:, 0], raw_points[:, 1]
+        raw_scores = raw_x * raw_y - (raw_x * raw_x + raw_y * raw_y) * (self.scores.correlation / 2)
+        raw_held = np.trunc(raw_scores * (UNITS / self.cut))
+        return np.array([raw_held.sum(), np.trunc(np.square(raw_held) / UNITS).sum()], dtype=np.int64)
