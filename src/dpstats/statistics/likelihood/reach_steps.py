@@ -1,10 +1,10 @@
-"""Reach steps: from the bounded search to the maximum of the likelihood itself, by noisy means of scores cut off at a private reach.
+"""Reach steps: from the bounded search to the maximum of the likelihood itself, whether or not the family fits.
 
 Claim      What it takes from the budget, for one row added or removed
 Neighbors  ADD_REMOVE; the budget pays for CHANGE_ONE
-Why        A start and a few steps with bounded scores as in score_steps.py. Then Newton's steps: lengths of scores are counted in
-           public cells, and draws by rank tell how far they reach but for a few rows; scores are cut off there, summed up in
-           whole numbers of a bounded length, and get noise; so do the slopes of scores, and in the last step their products.
+Why        A start and a few steps with bounded scores, as in score_steps.py. Then Newton's steps: the lengths of scores are counted
+           in public cells, and draws by rank tell how long they are but for a few rows; scores are cut off there, or further out,
+           summed up in whole numbers of a bounded length, and get noise; so do their slopes, and in the last step their products.
            Nothing is taken off that holds under the family alone, so that the steps lead to where the mean score is 0
 Numerics   Exact from whole numbers to noisy sums; floats after that
 Source     score_steps.proof.md; errors whether or not the family fits: Huber 1967, White 1982
@@ -13,236 +13,294 @@ Source     score_steps.proof.md; errors whether or not the family fits: Huber 19
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, Stand
-from dpstats.statistics.likelihood.score_steps import LONGEST, POSSIBLE, ScoreEstimate, ScoreWalk, stands
+from dpstats.statistics.likelihood.family import Family
+from dpstats.statistics.likelihood.score_steps import FEWEST_NATS, HALVINGS, LONGEST, POSSIBLE, ScoreEstimate, ScoreWalk, stands
 from dpstats.statistics.likelihood.score_sums import LengthCells, ScoreProducts, matrix_of_triangle, slopes_at, triangle_size
+from dpstats.statistics.likelihood.score_tails import USUAL, ScoreTail
 from dpstats.statistics.regression.budget_split import part
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
 
-FEWEST_NATS = 60.0
-REACH_NATS = 12.0
-CELL = 2**0.25
-LIKELY = 3.0
-EARLY_NATS, EARLY_MOST, EARLY_LEAST = 25.0, 0.05, 0.01
-EARLY_SHARE = Fraction(25, 100)
-COUNT_SHARE = Fraction(2, 100)
+MOST_SEARCHES, SEARCH_SHARE, COUNT_SHARE = 6, Fraction(25, 100), Fraction(2, 100)
+"""Bounded steps are at most so many, for at most that share of the whole; the first also counts the rows that can be."""
 ROUGHLY = 0.3
-MOST_EARLY = 6
-MOST_PILOTS = 4
-LAST_LEAST = Fraction(50, 100)
-PILOT_REACH = (200.0, 0.015, 0.05)
-PILOT_SUMS = (150.0, 0.03, 0.08)
-PILOT_SLOPES = (60.0, 0.02, 0.05)
-LAST_REACH = (500.0, 0.05, 0.14)
-NEAR_PART = Fraction(2, 5)
-SLOPES_PART = Fraction(1, 4)
-LAST_SLOPES = (100.0, 0.02, 0.06)
-LAST_PRODUCTS = (250.0, 0.05, 0.1)
-MOST_BEYOND, NEARER = 0.1, 5.0
-SLOPES_ROOM = 1.5
-NEAR, SURELY = 0.05, 2.0
+"""They end with one that is no longer than this, in standard deviations of a row's score, or than SURELY of its errors."""
+MOST_PILOTS, LAST_LEAST = 4, Fraction(50, 100)
+"""Newton's steps before the last, while this share is left for the last."""
+NEAR, SURELY = 0.05, 1.5
+"""One is short if it is no longer than NEAR, or than SURELY of its errors."""
 FAR, TOO_FAR = 0.4, 4.0
-DOUBTFUL = 0.5
-LEAST_SLOPE = 0.25
-CURVED = 0.25
-MOST_LOST = 2.0
-LOST_PART = 1.0
-LEAST_EXPONENT, MOST_EXPONENT = 0.5, 3.0
-OCTAVES = 10
-HEDGE_TIMES, HEDGE, HEDGE_PER_NAT = 1.3, 0.4, 2.0
-INNER = 0.25
-BEARABLE_NOISE = 0.45
-PILOT_NOISE = 2.0
-USUAL = 1.96
-MOST_SLOPES = 24
-CAUTION = 0.7
-BEARABLE = 0.5
-MORE_PART = 1.0
-HALVINGS = 30
-FARTHEST_REACH = 16.0
+"""If the last step is longer than FAR, and than TOO_FAR errors of itself and the step before, the steps led nowhere."""
 TOO_NOISY = 0.4
+"""A step whose error is larger is not taken."""
+PILOT_NOISE = 2.0
+"""In a step before the last, noise may be so many times the sampling error."""
+REACH_NATS = 12.0
+"""Rows beyond a reach, times the epsilon of its draw, so that it is not drawn where no row is."""
+MOST_BEYOND, NEARER, FARTHEST_REACH = 0.1, 5.0, 16.0
+"""A reach has at most that share of the rows beyond it, a nearer length NEARER times as many; no reach is FARTHEST_REACH times as
+long as that."""
+LIKELY = 3.0
+"""A likely reach, times the root of the number of parameters."""
+CELL = 2**0.25
+"""From the lower end of a cell of lengths to its upper end."""
+SLOPES_ROOM, SLOPES_NOISE = 1.5, 0.1
+"""Slopes are cut off so many times beyond their reach, or as far as scores where that makes noise of no more than this."""
+DOUBTFUL, UNKNOWN_SLOPE = 0.5, 0.5
+"""Where noise makes eigenvalues of the slope more uncertain than this, the expected one is taken; it may be off by so much."""
+LEAST_SLOPE = 0.25
+MOST_SLOPES = 24
+"""With more parameters slopes are those expected under the family."""
+BEARABLE_SQUARES, CAUTION = 0.5, 0.7
+"""Products are cut off where their noise is such a part of them; they are taken to be larger by CAUTION deviations of it."""
+CURVED = 0.25
+"""A step may be off by about so much of its square."""
+MOST_LOST = 2.0
+"""An interval is lengthened for what is cut off by at most this many times its half."""
+PUBLIC, SEED, MISFIT = 64, 7, 1e-6
+"""Public rows from which it is read how scores follow from sufficient statistics, and how exact that must be."""
 
 
 @dataclass(frozen=True)
-class ReachStep:
-    """One Newton step."""
+class NewtonShares:
+    """What parts of a step cost: (nats, least, most) is nats over those of all rows, clamped."""
+
+    reach: tuple[float, float, float]
+    slopes: tuple[float, float, float]
+
+
+PILOT = NewtonShares((200.0, 0.015, 0.05), (60.0, 0.02, 0.05))
+LAST = NewtonShares((500.0, 0.05, 0.14), (100.0, 0.02, 0.06))
+PILOT_SUMS, PRODUCTS = (150.0, 0.03, 0.08), (250.0, 0.05, 0.1)
+NEAR_PART, SLOPES_PART = Fraction(2, 5), Fraction(1, 4)
+"""What the nearer length and the reach of slopes take, of what the reach takes."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How the mean score answers to the parameters, in turned coordinates."""
+
+    inverse: Floats
+    noise: float
+    """The deviation of each number of the matrix, or about how far it may be off."""
+
+
+@dataclass(frozen=True)
+class NewtonStep:
+    """One step, in turned coordinates."""
 
     stand: Stand
+    mean: Floats
+    """The noisy mean of scores."""
+    inverse: Floats
+    """What it was multiplied by, at the end of the step."""
     length: float
-    error: float
-    covariance: Floats
-    noise: Floats
-    lost: Floats
+    noise: float
+    """The deviation of the mean's noise."""
+    off: float
+    """About how far the step may be off because it is one, and long."""
+
+    @property
+    def error(self) -> float:
+        """The deviation of the step by noise."""
+        return self.noise * math.sqrt(float(np.square(self.inverse).sum()))
 
     @property
     def is_short(self) -> bool:
+        """Whether one more would not change much."""
         return self.length <= max(NEAR, SURELY * self.error)
 
 
 class ReachWalk(ScoreWalk):
     """One estimate on its way to the maximum of the likelihood."""
 
+    nats = 0.0
+
     def walk(self, columns: int) -> ScoreEstimate | None:
-        noisy_rows, self.nats = self._count_rows()
+        """All of it; None where there are too few rows, or too few that the family can have made, or the steps led nowhere, by
+        released numbers."""
+        self.nats = self._count_rows()
         if self.nats < FEWEST_NATS:
             return None
         stand = self._start(columns, self.nats)
         if stand is None or not stands(stand):
             return None
-        size = len(stand.theta)
-        early = part(min(EARLY_MOST, max(EARLY_LEAST, size * EARLY_NATS / self.nats)))
-        rows, kept, counted = float(noisy_rows), self.budget.left - EARLY_SHARE, COUNT_SHARE
-        for _ in range(MOST_EARLY):
-            step = self._step(stand, rows, early, counted=counted)
-            stand, rows, counted = step.stand, step.rows, None
-            if step.length <= max(ROUGHLY, SURELY * step.error) or self.budget.left < kept + early:
-                break
-        if rows < POSSIBLE * noisy_rows:
+        stand, rows = self._search(stand)
+        if rows < POSSIBLE * self.noisy_rows:
             return None
-        pilot, error = None, 0.0
-        for _ in range(MOST_PILOTS if not hasattr(self.family, "statistics") else 0):
+        error = 0.0
+        for _ in range(0 if is_exponential(self.family) else MOST_PILOTS):
             before = self.budget.left
-            pilot = self._newton(stand, rows, last=False)
+            pilot = self._pilot(stand, rows)
             error = pilot.error
-            if error > TOO_NOISY: break
-            stand = pilot.stand
-            if pilot.is_short or self.budget.left - (before - self.budget.left) < LAST_LEAST:
+            if error > TOO_NOISY:
                 break
-        last = self._newton(stand, rows, last=True)
-        self.trace = dict(early=step, pilot=pilot, last=last)
-        if not hasattr(self.family, "statistics") and last.length > max(FAR, TOO_FAR * math.hypot(error, last.error)):
+            stand = pilot.stand
+            if pilot.is_short or 2 * self.budget.left - before < LAST_LEAST:
+                break
+        return self._last(stand, rows, error)
+
+    def _search(self, stand: Stand) -> tuple[Stand, float]:
+        """Bounded steps to about the bulk of the rows, and the number of rows that can come from the family."""
+        share = self._share((25.0, 0.01, 0.05), len(stand.theta))
+        rows, kept, counted = float(self.noisy_rows), self.budget.left - SEARCH_SHARE, COUNT_SHARE
+        for _ in range(MOST_SEARCHES):
+            step = self._step(stand, rows, share, counted=counted)
+            stand, rows, counted = step.stand, step.rows, None
+            if step.length <= max(ROUGHLY, SURELY * step.error) or self.budget.left < kept + share:
+                break
+        return stand, rows
+
+    def _pilot(self, stand: Stand, rows: float) -> NewtonStep:
+        """A step at a small part of the budget."""
+        raw_cells = self._raw_cells(stand)
+        tail = self._tail(raw_cells, rows, stand, PILOT)
+        share = self._share(PILOT_SUMS, len(stand.theta) / 2)
+        bound = tail.cut(self.budget.deviation(share, len(stand.theta)) / rows, len(stand.theta), PILOT_NOISE)
+        slope = self._slope(stand, raw_cells, rows, PILOT, bound / tail.reach)
+        return self._newton(stand, rows, bound, slope, share)
+
+    def _last(self, stand: Stand, rows: float, before: float) -> ScoreEstimate | None:
+        """The last step, at what is left, and its errors; None where it is far too long."""
+        size = len(stand.theta)
+        raw_cells = self._raw_cells(stand)
+        tail = self._tail(raw_cells, rows, stand, LAST)
+        products_share = self._share(PRODUCTS, triangle_size(size) / 3)
+        slopes_share = self._slopes_share(LAST, size) + self._share(LAST.reach) * SLOPES_PART if self._has_slopes(size) else 0
+        share = self.budget.left - products_share - slopes_share
+        bound = tail.cut(self.budget.deviation(share, size) / rows, size, tail.bearable)
+        slope = self._slope(stand, raw_cells, rows, LAST, bound / tail.reach)
+        spread = self._spread(stand, rows, tail, bound, products_share)
+        step = self._newton(stand, rows, bound, slope, self.budget.left)
+        if step.off > 0 and step.length > max(FAR, TOO_FAR * math.hypot(before, step.error)):
             return None
-        if not np.isfinite(last.covariance).all(): return None
-        return ScoreEstimate(last.stand.theta, last.covariance, last.noise, max(1, round(rows)))
+        return self._estimate(stand, step, slope, spread, rows, tail.lost(bound))
+
+    def _estimate(
+        self, stand: Stand, step: NewtonStep, slope: Slope, spread: Floats, rows: float, lost: float
+    ) -> ScoreEstimate | None:
+        """Where the step led, with the errors of scores that vary as they do, of noise, of the step, and of what was cut off."""
+        values, axes = np.linalg.eigh(spread)
+        varied = spread / rows + (step.noise**2 + (slope.noise * step.length) ** 2) * np.eye(len(values))
+        there = stand if step.off > 0 else step.stand
+        turn = np.linalg.solve(there.root.T, step.inverse)
+        back = np.linalg.inv(there.root.T)
+        covariance = turn @ varied @ turn.T + step.off**2 * (back @ back.T)
+        farther = lost * np.sqrt(np.diag(turn @ (spread / values.max()) @ turn.T))
+        deviations = np.sqrt(np.diag(covariance))
+        longer = 1 + np.minimum(farther / (USUAL * deviations), MOST_LOST)
+        noise = self.coordinates.slopes(step.stand.theta) * step.noise * np.sqrt(np.square(turn).sum(axis=1))
+        if not (np.isfinite(covariance).all() and np.isfinite(longer).all()):
+            return None
+        return ScoreEstimate(step.stand.theta, covariance * np.outer(longer, longer), noise, max(1, round(rows)))
 
     def _share(self, of: tuple[float, float, float], times: float = 1.0) -> Fraction:
+        """A share of the budget: so many nats over those of all rows, clamped."""
         nats, least, most = of
         return part(min(most, max(least, times * nats / self.nats)))
 
-    def _newton(self, stand: Stand, rows: float, *, last: bool) -> ReachStep:
-        size = len(stand.theta)
-        exact = hasattr(self.family, "statistics")
-        slopes = None if exact or size > MOST_SLOPES else slopes_at(stand)
-        raw_cells = self.table.row_sums(LengthCells(stand.scores(math.inf), slopes))
-        reach_share = self._share(LAST_REACH if last else PILOT_REACH)
-        reach, beyond = self._reach(raw_cells[:CELLS], rows, reach_share, LIKELY * math.sqrt(size))
+    def _has_slopes(self, size: int) -> bool:
+        """Whether slopes are bought; at the maximum, those of exponential families are as expected whatever rows there are."""
+        return not is_exponential(self.family) and size <= MOST_SLOPES
+
+    def _slopes_share(self, shares: NewtonShares, size: int) -> Fraction:
+        return self._share(shares.slopes, triangle_size(size) / 3)
+
+    def _raw_cells(self, stand: Stand) -> tuple[int, ...]:
+        """How many rows have scores of which length, and slopes where these are bought."""
+        slopes = slopes_at(stand) if self._has_slopes(len(stand.theta)) else None
+        return self.table.row_sums(LengthCells(stand.scores(math.inf), slopes))
+
+    def _tail(self, raw_cells: Sequence[int], rows: float, stand: Stand, shares: NewtonShares) -> ScoreTail:
+        """Two private lengths of scores, of which few rows have longer ones."""
+        share, likely = self._share(shares.reach), LIKELY * math.sqrt(len(stand.theta))
+        reach, beyond = self._reach(raw_cells[:CELLS], rows, share, likely)
         many = min(NEARER * beyond, rows / 2)
-        near = CELL * draw_magnitude(raw_cells[:CELLS], self.budget.draw_epsilon(reach_share * NEAR_PART), self.rng, quantile=1 - part(many / rows), likely=reach / 2)
-        reach = min(reach, FARTHEST_REACH * near)
-        # slopes
-        matrix, matrix_noise = np.eye(size), 0.0
-        if slopes is not None:
-            wide, wide_beyond = self._reach(raw_cells[CELLS:], rows, reach_share * SLOPES_PART, LIKELY * size)
-            slopes = replace(slopes, bound=wide * SLOPES_ROOM)
-            share = self._share(LAST_SLOPES if last else PILOT_SLOPES, triangle_size(size) / 3)
-            noisy, deviation = self.budget.noisy(self.table.row_sums(slopes), L2_UNITS, share)
-            unit = slopes.bound / slopes.unit / rows
-            matrix_noise = deviation * unit
-            matrix = matrix_of_triangle(np.array(noisy, dtype=np.float64) * unit, size)
-            if math.sqrt(2 * size) * matrix_noise > DOUBTFUL * 2:
-                matrix, matrix_noise = np.eye(size), 0.5
-        eigenvalues, vectors = np.linalg.eigh(matrix)
-        floor = max(LEAST_SLOPE, matrix_noise)
-        inverse = (vectors / np.maximum(eigenvalues, floor)) @ vectors.T
-        # scores
-        products_share = self._share(LAST_PRODUCTS, triangle_size(size) / 3) if last else None
-        share = self.budget.left - products_share if last else self._share(PILOT_SUMS, size / 2)
-        tail = ScoreTail(rows, near, many, reach, beyond)
-        per = self.budget.deviation(share, size) / rows
-        bound = tail.cut(per, size, tail.bearable if last else PILOT_NOISE)
-        lost = LOST_PART * tail.lost(bound)
+        near, _ = self._reach(raw_cells[:CELLS], rows, share * NEAR_PART, reach / 2, many)
+        return ScoreTail(rows, near, many, max(near, min(reach, FARTHEST_REACH * near)), beyond)
+
+    def _reach(
+        self, raw_counts: Sequence[int], rows: float, share: Fraction, likely: float, beyond: float | None = None
+    ) -> tuple[float, float]:
+        """A private length that few rows exceed, and about how many do."""
+        epsilon = self.budget.draw_epsilon(share)
+        if beyond is None:
+            beyond = min(REACH_NATS / float(epsilon), MOST_BEYOND * rows)
+        inside = 1 - part(beyond / rows)
+        return CELL * draw_magnitude(raw_counts, epsilon, self.rng, quantile=inside, likely=likely), beyond
+
+    def _slope(self, stand: Stand, raw_cells: Sequence[int], rows: float, shares: NewtonShares, farther: float) -> Slope:
+        """The observed slope, from the rows' own; the expected one where it follows from the family, or where noise hides it."""
+        size = len(stand.theta)
+        if not self._has_slopes(size):
+            return Slope(np.eye(size), 0.0 if is_exponential(self.family) else UNKNOWN_SLOPE)
+        reach, _ = self._reach(raw_cells[CELLS:], rows, self._share(shares.reach) * SLOPES_PART, LIKELY * size)
+        share = self._slopes_share(shares, size)
+        per_length = self.budget.deviation(share, triangle_size(size)) / rows
+        bound = max(SLOPES_ROOM * reach, min(farther * reach, SLOPES_NOISE / per_length))
+        slopes = replace(slopes_at(stand), bound=bound)
+        noisy_sums, deviation = self.budget.noisy(self.table.row_sums(slopes), L2_UNITS, share)
+        unit = bound / slopes.unit / rows
+        if math.sqrt(size) * deviation * unit > DOUBTFUL:
+            return Slope(np.eye(size), UNKNOWN_SLOPE)
+        eigenvalues, vectors = np.linalg.eigh(matrix_of_triangle(np.array(noisy_sums, dtype=np.float64) * unit, size))
+        return Slope((vectors / np.maximum(eigenvalues, LEAST_SLOPE)) @ vectors.T, deviation * unit)
+
+    def _spread(self, stand: Stand, rows: float, tail: ScoreTail, bound: float, share: Fraction) -> Floats:
+        """About the mean of the products of scores that are cut off at the bound, and a little more, by noisy ones that may be cut
+        off closer in."""
+        size = len(stand.theta)
+        per_square = self.budget.deviation(share, triangle_size(size)) / rows
+        closer = min(bound, max(tail.reach, math.sqrt(BEARABLE_SQUARES * tail.square(bound) / size / per_square)))
+        products = ScoreProducts(stand.scores(closer))
+        noisy_sums, deviation = self.budget.noisy(self.table.row_sums(products), L2_UNITS, share)
+        unit = closer**2 / products.unit / rows
+        eigenvalues, vectors = np.linalg.eigh(matrix_of_triangle(np.array(noisy_sums, dtype=np.float64) * unit, size))
+        safe = np.maximum(eigenvalues + CAUTION * deviation * unit, deviation * unit)
+        farther = 1 + (tail.square(bound) - tail.square(closer)) / float(safe.sum())
+        return np.asarray((vectors * (safe * farther)) @ vectors.T)
+
+    def _newton(self, stand: Stand, rows: float, bound: float, slope: Slope, share: Fraction) -> NewtonStep:
+        """A step with the noisy mean of scores that are cut off at a bound."""
         scores = stand.scores(bound)
-        if last:
-            square = self.budget.deviation(products_share, triangle_size(size)) / rows
-            typical = tail.square(bound) / size
-            closer = min(bound, max(reach, math.sqrt(BEARABLE * typical / square)))
-            products = ScoreProducts(stand.scores(closer))
-            noisy, deviation = self.budget.noisy(self.table.row_sums(products), L2_UNITS, products_share)
-            unit = closer**2 / products.unit / rows
-            spread = matrix_of_triangle(np.array(noisy, dtype=np.float64) * unit, size)
-            spread_noise = deviation * unit
-            more = MORE_PART * (tail.square(bound) - tail.square(closer))
         *raw_sums, _ = self.table.row_sums(scores)
-        noisy, deviation = self.budget.noisy(raw_sums, L2_UNITS, share)
+        noisy_sums, deviation = self.budget.noisy(raw_sums, L2_UNITS, share)
         unit = bound / scores.unit / rows
-        mean, noise = np.array(noisy, dtype=np.float64) * unit, deviation * unit
-        moved = None
-        solved = self._solved(stand, mean) if exact else None
+        mean = np.array(noisy_sums, dtype=np.float64) * unit
+        self.progress.step()
+        solved = solve_scores(self.family, stand, mean) if is_exponential(self.family) else None
         if solved is not None:
             moved, inverse = solved
-            step = moved.root.T @ (self.coordinates.free(moved.theta) - self.coordinates.free(stand.theta))
-            length = math.sqrt(float(step @ step))
-            curved = 0.0
-        else:
-            step = inverse @ mean
-            length = math.sqrt(float(step @ step))
-            if length > LONGEST:
-                step *= LONGEST / length
-            moved = self._at(stand, step)
-            curved = CURVED * length**2
-        self.progress.step()
-        error = noise * math.sqrt(float(np.square(inverse).sum()))
-        covariance, alone, off = np.eye(size), np.zeros(size), np.zeros(size)
-        if last:
-            spread = spread - np.outer(mean, mean)
-            values, axes = np.linalg.eigh(spread)
-            values = np.maximum(values + CAUTION * spread_noise, spread_noise)
-            values = values * (1 + more / values.sum())
-            spread = (axes * values) @ axes.T
-            within = spread / rows + (noise**2 + (matrix_noise * length) ** 2) * np.eye(size)
-            turned = inverse @ within @ inverse.T + curved**2 * np.eye(size)
-            back = np.linalg.inv((moved if solved is not None else stand).root.T)
-            covariance = back @ turned @ back.T
-            off = lost * np.sqrt(np.diag(back @ inverse @ (spread / values.max()) @ inverse.T @ back.T))
-            deviations = np.sqrt(np.diag(covariance))
-            self.debug = dict(reach=reach, near=near, beyond=beyond, bound=bound, lost=lost, noise=noise, spread=spread, matrix=matrix, mnoise=matrix_noise, snoise=spread_noise, closer=closer, more=more, length=length, share=float(share), rows=rows, theta0=stand.theta, off=off / (USUAL * deviations))
-            longer = 1 + np.minimum(off / (USUAL * deviations), MOST_LOST)
-            covariance = covariance * np.outer(longer, longer)
-            alone = self.coordinates.slopes(moved.theta) * np.sqrt(np.square(back @ inverse).sum(axis=1)) * noise
-        return ReachStep(moved, length, error, covariance, alone, off)
+            return NewtonStep(moved, mean, inverse, 0.0, deviation * unit, 0.0)
+        step = slope.inverse @ mean
+        length = math.sqrt(float(step @ step))
+        moved = self._halved(stand, step * min(1.0, LONGEST / max(length, LONGEST)))
+        return NewtonStep(moved, mean, slope.inverse, length, deviation * unit, max(CURVED * length**2, 1e-12))
 
-    def _solved(self, stand: Stand, mean: Floats) -> tuple[Stand, Floats] | None:
-        """For an exponential family the parameters with that mean of scores, and how these move with it; None where numbers fail."""
-        size = len(mean)
-        with np.errstate(all="ignore"):
-            rows = self.family.sample(stand.theta, 64 + 4 * size, np.random.default_rng(7))
-            statistics = self.family.statistics(rows)
-            first = _linear(statistics, stand.scores(math.inf).turned(rows))
-            if first is None:
-                return None
-            shift, slope = first
-            theta = self.coordinates.inside(self.family.solve(np.linalg.solve(slope, mean - shift)))
-            moved = Stand(self.family, self.coordinates, theta)
-            if not np.isfinite(theta).all() or not is_sound(moved):
-                return None
-            second = _linear(statistics, moved.scores(math.inf).turned(rows))
-            if second is None:
-                return None
-        return moved, second[1] @ np.linalg.inv(slope)
-
-    def _reach(self, raw_counts: Any, rows: float, share: Fraction, likely: float) -> tuple[float, float]:
-        epsilon = self.budget.draw_epsilon(share)
-        beyond = min(REACH_NATS / float(epsilon), MOST_BEYOND * rows)
-        quantile = 1 - part(beyond / max(rows, 1.0))
-        return CELL * draw_magnitude(raw_counts, epsilon, self.rng, quantile=quantile, likely=likely), beyond
-
-    def _at(self, stand: Stand, step: Floats) -> Stand:
+    def _halved(self, stand: Stand, step: Floats) -> Stand:
+        """A step further; half of it, and again, while the family has no information there."""
         for halved in range(HALVINGS):
             moved = Stand(self.family, self.coordinates, stand.moved(step / 2**halved))
-            if is_sound(moved):
+            if is_informed(moved):
                 return moved
         return stand
 
 
-def is_sound(stand: Stand) -> bool:
+def is_exponential(family: Family) -> bool:
+    """Whether the estimate follows from means of sufficient statistics."""
+    return hasattr(family, "statistics") and hasattr(family, "solve")
+
+
+def is_informed(stand: Stand) -> bool:
+    """Whether the information there is a matrix that has a root."""
     try:
         with np.errstate(all="ignore"):
             return bool(np.isfinite(stand.root).all())
@@ -250,68 +308,31 @@ def is_sound(stand: Stand) -> bool:
         return False
 
 
-def _linear(statistics: Floats, scores: Floats) -> tuple[Floats, Floats] | None:
-    """shift, slope: scores = shift + slope @ statistics"""
+def solve_scores(family: Any, stand: Stand, mean: Floats) -> tuple[Stand, Floats] | None:
+    """The parameters of an exponential family whose sufficient statistics have the means that the mean score at `stand` tells, and
+    how a score there moves these, in turned coordinates; None where floats do not tell."""
+    rows = family.sample(stand.theta, PUBLIC + 4 * len(mean), np.random.default_rng(SEED))
+    with np.errstate(all="ignore"):
+        statistics = family.statistics(rows)
+        here = _line_of(statistics, stand.scores(math.inf).turned(rows))
+        if here is None:
+            return None
+        theta = stand.coordinates.inside(family.solve(np.linalg.solve(here[1], mean - here[0])))
+        moved = Stand(family, stand.coordinates, theta)
+        if not (np.isfinite(theta).all() and is_informed(moved)):
+            return None
+        there = _line_of(statistics, moved.scores(math.inf).turned(rows))
+    return None if there is None else (moved, there[1] @ np.linalg.inv(here[1]))
+
+
+def _line_of(statistics: Floats, scores: Floats) -> tuple[Floats, Floats] | None:
+    """The constant and the matrix with which scores follow from statistics; None where they do not, to floats."""
     centre, scale = statistics.mean(axis=0), statistics.std(axis=0)
-    if not (np.isfinite(scale).all() and (scale > 0).all()):
+    if not (np.isfinite(scores).all() and np.isfinite(scale).all() and (scale > 0).all()):
         return None
     design = np.column_stack([np.ones(len(statistics)), (statistics - centre) / scale])
-    found, *_ = np.linalg.lstsq(design, scores, rcond=None)
-    if np.abs(design @ found - scores).max() > 1e-6 * np.abs(scores).max():
+    found = np.linalg.lstsq(design, scores, rcond=None)[0]
+    if np.abs(design @ found - scores).max() > MISFIT * np.abs(scores).max() or np.linalg.matrix_rank(found[1:]) < len(scale):
         return None
-    slope = found[1:].T / scale
-    return found[0] - slope @ centre, slope
-
-
-@dataclass(frozen=True)
-class ScoreTail:
-    """How many rows have scores longer than a length, as a public rule guesses from two released ones."""
-
-    rows: float
-    near: float
-    many: float
-    reach: float
-    beyond: float
-
-    @property
-    def seen(self) -> float:
-        nats, fewer = math.log(self.rows / self.beyond), math.log(self.rows / self.many)
-        seen = math.log(max(self.reach / self.near, 1.0)) / math.log(nats / fewer)
-        return min(MOST_EXPONENT, max(LEAST_EXPONENT, seen))
-
-    @property
-    def exponent(self) -> float:
-        return HEDGE_TIMES * self.seen + HEDGE + HEDGE_PER_NAT / math.log(self.rows / self.beyond)
-
-    @property
-    def bearable(self) -> float:
-        return min(0.7, max(BEARABLE_NOISE, BEARABLE_NOISE + 0.4 * (self.seen - 1.8)))
-
-    @cached_property
-    def _lengths(self) -> Floats:
-        return self.reach * 2.0 ** (np.arange(20 * OCTAVES + 1) / 20)
-
-    @cached_property
-    def _shares(self) -> Floats:
-        nats = math.log(self.rows / self.beyond)
-        return np.exp(-nats * (self._lengths / self.reach) ** (1 / self.exponent))
-
-    def lost(self, end: float) -> float:
-        """About what scores beyond the end lose of their mean."""
-        pieces = (self._shares[1:] + self._shares[:-1]) / 2 * np.diff(self._lengths)
-        return float(pieces[self._lengths[:-1] >= end * 0.999].sum())
-
-    def square(self, end: float) -> float:
-        """About the mean squared length of scores cut off there."""
-        pieces = (self._shares[1:] + self._shares[:-1]) / 2 * np.diff(self._lengths**2)
-        inner = self.near**2 * (1 - self.many / self.rows) * INNER + (self.many - self.beyond) / self.rows * (self.near * self.reach) + self.beyond / self.rows * self.reach**2
-        return inner + float(pieces[self._lengths[1:] <= end * 1.001].sum())
-
-    def cut(self, noise: float, size: int, most: float) -> float:
-        best = (math.inf, self.reach)
-        for end in self._lengths[::5].tolist():
-            sampling = math.sqrt(self.square(end) / size / self.rows)
-            if noise * end > most * sampling and end > self.reach:
-                break
-            best = min(best, (USUAL * math.hypot(sampling, noise * end) + self.lost(end), end))
-        return best[1]
+    matrix = found[1:].T / scale
+    return found[0] - matrix @ centre, matrix
