@@ -70,7 +70,7 @@ FEW_ROWS = Refusal(
 PURE, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
 BOUNDED, GAUSSIAN_BOUNDED = "bounded_scores", "gaussian_bounded_scores"
 BY_SCORES = (PURE, GAUSSIAN, BOUNDED, GAUSSIAN_BOUNDED)
-FLOOR_NATS, SLOPES_FLOOR_NATS = 1000, 2000
+FLOOR_NATS, SLOPES_FLOOR_NATS = 1500, 2500
 """Rows times epsilon, for each parameter, below which scores do not reply; more where slopes of scores are bought, too."""
 OF_POPULATION = "the maximum likelihood estimate of the population, whether or not the family fits; errors are sandwich errors"
 OF_BULK = "those of the family that fits the bulk of the rows: where rows do not follow it, maximum likelihood would differ"
@@ -81,8 +81,10 @@ FEW_ESTIMATES = Refusal(
 RANGE = list_of({"type": "number"}, 2, 2)
 KEPT = Fraction(9, 10)
 """At least so much of epsilon is left when rows and answers have been counted."""
-SCORES_CLAIM = "no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows"
-BOUNDED_CLAIM = "no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few"
+SCORES_CLAIM = "no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows"
+BOUNDED_CLAIM = (
+    "no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few"
+)
 
 
 def _checked_bounds(value: object) -> Any:
@@ -299,7 +301,7 @@ def _by_scores(
 
 
 def floor_of(question: Question, family: Family) -> Floor | None:
-    """What rows an answer takes that is meant for the population; None for the bulk of the rows, whose steps tell by themselves."""
+    """What rows an answer for the population takes; None for one of the bulk of the rows, whose steps tell by themselves."""
     if question.method.name not in (PURE, GAUSSIAN):
         return None
     return Floor((FLOOR_NATS if is_exponential(family) else SLOPES_FLOOR_NATS) * len(family.parameters))

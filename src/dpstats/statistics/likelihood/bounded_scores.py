@@ -44,7 +44,8 @@ class BoundedScores:
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Add them up; then the number of rows that can come from the family, whose scores are not 0."""
         raw_turned = self.turned(raw_rows)
-        return np.array([*whole_sums(raw_turned, self.bound, self.unit), np.count_nonzero(lengths_of(raw_turned))], dtype=np.int64)
+        raw_sums, raw_possible = whole_sums(raw_turned, self.bound, self.unit), np.count_nonzero(lengths_of(raw_turned))
+        return np.array([*raw_sums, raw_possible], dtype=np.int64)
 
     @property
     def unit(self) -> int:

@@ -2,10 +2,10 @@
 
 Claim      What it takes from the budget, for one row added or removed
 Neighbors  ADD_REMOVE; the budget pays for CHANGE_ONE
-Why        A start and a few steps with bounded scores, as in score_steps.py. Then Newton's steps: the lengths of scores are counted
-           in public cells, and draws by rank tell how long they are but for a few rows; scores are cut off there, or further out,
-           summed up in whole numbers of a bounded length, and get noise; so do their slopes, and in the last step their products.
-           Nothing is taken off that holds under the family alone, so that the steps lead to where the mean score is 0
+Why        A start and a few steps with bounded scores, as in score_steps.py. Then Newton's steps: lengths of scores are counted
+           in public cells, and draws by rank tell how long they are but for a few rows; scores are cut off there, or further
+           out, summed up in whole numbers of a bounded length, and get noise; so do their slopes, and in the last step their
+           products. Nothing is taken off that holds under the family alone, so that the steps lead to where the mean score is 0
 Numerics   Exact from whole numbers to noisy sums; floats after that
 Source     score_steps.proof.md; errors whether or not the family fits: Huber 1967, White 1982
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,20 +29,21 @@ from dpstats.statistics.likelihood.score_tails import USUAL, ScoreTail
 from dpstats.statistics.regression.budget_split import part
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
 
-MOST_SEARCHES, SEARCH_SHARE, COUNT_SHARE = 6, Fraction(25, 100), Fraction(2, 100)
+MOST_SEARCHES, SEARCH_SHARE, COUNT_SHARE = 6, Fraction(20, 100), Fraction(2, 100)
 """Bounded steps are at most so many, for at most that share of the whole; the first also counts the rows that can be."""
+SEARCH = (25.0, 0.01, 0.05)
 ROUGHLY = 0.3
 """They end with one that is no longer than this, in standard deviations of a row's score, or than SURELY of its errors."""
-MOST_PILOTS, LAST_LEAST = 4, Fraction(50, 100)
-"""Newton's steps before the last, while this share is left for the last."""
+MOST_PILOTS, APPROACH = 3, Fraction(15, 100)
+"""Short steps of Newton's before the last; what the scores of one more take, which is cut off about as far out as the last."""
 NEAR, SURELY = 0.05, 1.5
 """One is short if it is no longer than NEAR, or than SURELY of its errors."""
 FAR, TOO_FAR = 0.4, 4.0
 """If the last step is longer than FAR, and than TOO_FAR errors of itself and the step before, the steps led nowhere."""
 TOO_NOISY = 0.4
 """A step whose error is larger is not taken."""
-PILOT_NOISE = 2.0
-"""In a step before the last, noise may be so many times the sampling error."""
+PILOT_NOISE, APPROACH_NOISE = 2.0, 1.0
+"""In steps before the last, noise may be so many times the sampling error."""
 REACH_NATS = 12.0
 """Rows beyond a reach, times the epsilon of its draw, so that it is not drawn where no row is."""
 MOST_BEYOND, NEARER, FARTHEST_REACH = 0.1, 5.0, 16.0
@@ -69,19 +70,37 @@ PUBLIC, SEED, MISFIT = 64, 7, 1e-6
 """Public rows from which it is read how scores follow from sufficient statistics, and how exact that must be."""
 
 
-@dataclass(frozen=True)
-class NewtonShares:
-    """What parts of a step cost: (nats, least, most) is nats over those of all rows, clamped."""
-
-    reach: tuple[float, float, float]
-    slopes: tuple[float, float, float]
-
-
-PILOT = NewtonShares((200.0, 0.015, 0.05), (60.0, 0.02, 0.05))
-LAST = NewtonShares((500.0, 0.05, 0.14), (100.0, 0.02, 0.06))
-PILOT_SUMS, PRODUCTS = (150.0, 0.03, 0.08), (250.0, 0.05, 0.1)
+Nats = tuple[float, float, float]
+"""A share by rows that are worth so many nats, and the least and the most that it can be."""
+PILOT_REACH, PILOT_SLOPES, PILOT_SUMS = (200.0, 0.015, 0.05), (60.0, 0.02, 0.05), (150.0, 0.03, 0.08)
+LAST_REACH, LAST_SLOPES, LAST_PRODUCTS = (500.0, 0.05, 0.14), (100.0, 0.02, 0.06), (250.0, 0.05, 0.1)
 NEAR_PART, SLOPES_PART = Fraction(2, 5), Fraction(1, 4)
 """What the nearer length and the reach of slopes take, of what the reach takes."""
+MOST_BESIDE = Fraction(6, 10)
+"""All that the last step buys beside its scores takes at most so much of what is left."""
+LAST_LEAST = Fraction(25, 100)
+"""The scores of the last step get at least this share, if steps before it can do with less."""
+
+
+@dataclass(frozen=True)
+class NewtonPlan:
+    """What a step spends beside its scores, as shares of the whole."""
+
+    reach: Fraction
+    near: Fraction
+    slopes_reach: Fraction
+    slopes: Fraction
+    products: Fraction
+
+    @property
+    def cost(self) -> Fraction:
+        """All of it."""
+        return self.reach + self.near + self.slopes_reach + self.slopes + self.products
+
+    def within(self, most: Fraction) -> NewtonPlan:
+        """The plan, or where it costs more than `most`, the same with less for everything."""
+        times = part(float(most / self.cost)) if self.cost > most else Fraction(1)
+        return NewtonPlan(*(getattr(self, each.name) * times for each in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -137,20 +156,33 @@ class ReachWalk(ScoreWalk):
         if rows < POSSIBLE * self.noisy_rows:
             return None
         error = 0.0
-        for _ in range(0 if is_exponential(self.family) else MOST_PILOTS):
-            before = self.budget.left
-            pilot = self._pilot(stand, rows)
+        if not is_exponential(self.family):
+            stand, error = self._approach(stand, rows)
+        return self._last(stand, rows, error)
+
+    def _approach(self, stand: Stand, rows: float) -> tuple[Stand, float]:
+        """Short steps, and one that is cut off about as far out as the last; where they lead, and the error of that."""
+        size, error = len(stand.theta), 0.0
+        plan, sums = self._plan(size, PILOT_REACH, PILOT_SLOPES), self._share(PILOT_SUMS, size / 2)
+        kept = self._plan(size, LAST_REACH, LAST_SLOPES, LAST_PRODUCTS).cost + LAST_LEAST
+        for _ in range(MOST_PILOTS):
+            if self.budget.left < kept + plan.cost + sums:
+                return stand, error
+            pilot = self._pilot(stand, rows, plan, sums, PILOT_NOISE)
             error = pilot.error
             if error > TOO_NOISY:
-                break
+                return stand, error
             stand = pilot.stand
-            if pilot.is_short or 2 * self.budget.left - before < LAST_LEAST:
+            if pilot.is_short or self.budget.left < kept + 2 * plan.cost + sums + APPROACH:
                 break
-        return self._last(stand, rows, error)
+        if self.budget.left < kept + plan.cost + APPROACH:
+            return stand, error
+        nearer = self._pilot(stand, rows, plan, APPROACH, APPROACH_NOISE)
+        return (nearer.stand, nearer.error) if nearer.error <= TOO_NOISY else (stand, error)
 
     def _search(self, stand: Stand) -> tuple[Stand, float]:
         """Bounded steps to about the bulk of the rows, and the number of rows that can come from the family."""
-        share = self._share((25.0, 0.01, 0.05), len(stand.theta))
+        share = self._share(SEARCH, len(stand.theta))
         rows, kept, counted = float(self.noisy_rows), self.budget.left - SEARCH_SHARE, COUNT_SHARE
         for _ in range(MOST_SEARCHES):
             step = self._step(stand, rows, share, counted=counted)
@@ -159,26 +191,24 @@ class ReachWalk(ScoreWalk):
                 break
         return stand, rows
 
-    def _pilot(self, stand: Stand, rows: float) -> NewtonStep:
-        """A step at a small part of the budget."""
+    def _pilot(self, stand: Stand, rows: float, plan: NewtonPlan, share: Fraction, bearable: float) -> NewtonStep:
+        """A step at a small part of the budget; noise may be `bearable` times the sampling error."""
         raw_cells = self._raw_cells(stand)
-        tail = self._tail(raw_cells, rows, stand, PILOT)
-        share = self._share(PILOT_SUMS, len(stand.theta) / 2)
-        bound = tail.cut(self.budget.deviation(share, len(stand.theta)) / rows, len(stand.theta), PILOT_NOISE)
-        slope = self._slope(stand, raw_cells, rows, PILOT, bound / tail.reach)
+        tail = self._tail(raw_cells, rows, stand, plan)
+        bound = tail.cut(self.budget.deviation(share, len(stand.theta)) / rows, len(stand.theta), bearable)
+        slope = self._slope(stand, raw_cells, rows, plan, bound / tail.reach)
         return self._newton(stand, rows, bound, slope, share)
 
     def _last(self, stand: Stand, rows: float, before: float) -> ScoreEstimate | None:
-        """The last step, at what is left, and its errors; None where it is far too long."""
+        """The last step, at what is left, and its errors; None where it is far too long. `before` is the error of the start."""
         size = len(stand.theta)
+        plan = self._plan(size, LAST_REACH, LAST_SLOPES, LAST_PRODUCTS).within(self.budget.left * MOST_BESIDE)
+        share = self.budget.left - plan.cost
         raw_cells = self._raw_cells(stand)
-        tail = self._tail(raw_cells, rows, stand, LAST)
-        products_share = self._share(PRODUCTS, triangle_size(size) / 3)
-        slopes_share = self._slopes_share(LAST, size) + self._share(LAST.reach) * SLOPES_PART if self._has_slopes(size) else 0
-        share = self.budget.left - products_share - slopes_share
+        tail = self._tail(raw_cells, rows, stand, plan)
         bound = tail.cut(self.budget.deviation(share, size) / rows, size, tail.bearable)
-        slope = self._slope(stand, raw_cells, rows, LAST, bound / tail.reach)
-        spread = self._spread(stand, rows, tail, bound, products_share)
+        slope = self._slope(stand, raw_cells, rows, plan, bound / tail.reach)
+        spread = self._spread(stand, rows, tail, bound, plan.products)
         step = self._newton(stand, rows, bound, slope, self.budget.left)
         if step.off > 0 and step.length > max(FAR, TOO_FAR * math.hypot(before, step.error)):
             return None
@@ -188,13 +218,12 @@ class ReachWalk(ScoreWalk):
         self, stand: Stand, step: NewtonStep, slope: Slope, spread: Floats, rows: float, lost: float
     ) -> ScoreEstimate | None:
         """Where the step led, with the errors of scores that vary as they do, of noise, of the step, and of what was cut off."""
-        values, axes = np.linalg.eigh(spread)
-        varied = spread / rows + (step.noise**2 + (slope.noise * step.length) ** 2) * np.eye(len(values))
+        varied = spread / rows + (step.noise**2 + (slope.noise * step.length) ** 2) * np.eye(len(spread))
         there = stand if step.off > 0 else step.stand
         turn = np.linalg.solve(there.root.T, step.inverse)
         back = np.linalg.inv(there.root.T)
         covariance = turn @ varied @ turn.T + step.off**2 * (back @ back.T)
-        farther = lost * np.sqrt(np.diag(turn @ (spread / values.max()) @ turn.T))
+        farther = lost * np.sqrt(np.diag(turn @ (spread / np.linalg.eigvalsh(spread).max()) @ turn.T))
         deviations = np.sqrt(np.diag(covariance))
         longer = 1 + np.minimum(farther / (USUAL * deviations), MOST_LOST)
         noise = self.coordinates.slopes(step.stand.theta) * step.noise * np.sqrt(np.square(turn).sum(axis=1))
@@ -202,7 +231,18 @@ class ReachWalk(ScoreWalk):
             return None
         return ScoreEstimate(step.stand.theta, covariance * np.outer(longer, longer), noise, max(1, round(rows)))
 
-    def _share(self, of: tuple[float, float, float], times: float = 1.0) -> Fraction:
+    def _plan(self, size: int, reach: Nats, slopes: Nats, products: Nats | None = None) -> NewtonPlan:
+        """What a step spends beside its scores."""
+        share, entries = self._share(reach), triangle_size(size) / 3
+        return NewtonPlan(
+            share,
+            share * NEAR_PART,
+            share * SLOPES_PART if self._has_slopes(size) else Fraction(0),
+            self._share(slopes, entries) if self._has_slopes(size) else Fraction(0),
+            self._share(products, entries) if products else Fraction(0),
+        )
+
+    def _share(self, of: Nats, times: float = 1.0) -> Fraction:
         """A share of the budget: so many nats over those of all rows, clamped."""
         nats, least, most = of
         return part(min(most, max(least, times * nats / self.nats)))
@@ -211,20 +251,16 @@ class ReachWalk(ScoreWalk):
         """Whether slopes are bought; at the maximum, those of exponential families are as expected whatever rows there are."""
         return not is_exponential(self.family) and size <= MOST_SLOPES
 
-    def _slopes_share(self, shares: NewtonShares, size: int) -> Fraction:
-        return self._share(shares.slopes, triangle_size(size) / 3)
-
     def _raw_cells(self, stand: Stand) -> tuple[int, ...]:
         """How many rows have scores of which length, and slopes where these are bought."""
         slopes = slopes_at(stand) if self._has_slopes(len(stand.theta)) else None
         return self.table.row_sums(LengthCells(stand.scores(math.inf), slopes))
 
-    def _tail(self, raw_cells: Sequence[int], rows: float, stand: Stand, shares: NewtonShares) -> ScoreTail:
+    def _tail(self, raw_cells: Sequence[int], rows: float, stand: Stand, plan: NewtonPlan) -> ScoreTail:
         """Two private lengths of scores, of which few rows have longer ones."""
-        share, likely = self._share(shares.reach), LIKELY * math.sqrt(len(stand.theta))
-        reach, beyond = self._reach(raw_cells[:CELLS], rows, share, likely)
+        reach, beyond = self._reach(raw_cells[:CELLS], rows, plan.reach, LIKELY * math.sqrt(len(stand.theta)))
         many = min(NEARER * beyond, rows / 2)
-        near, _ = self._reach(raw_cells[:CELLS], rows, share * NEAR_PART, reach / 2, many)
+        near, _ = self._reach(raw_cells[:CELLS], rows, plan.near, reach / 2, many)
         return ScoreTail(rows, near, many, max(near, min(reach, FARTHEST_REACH * near)), beyond)
 
     def _reach(
@@ -237,17 +273,16 @@ class ReachWalk(ScoreWalk):
         inside = 1 - part(beyond / rows)
         return CELL * draw_magnitude(raw_counts, epsilon, self.rng, quantile=inside, likely=likely), beyond
 
-    def _slope(self, stand: Stand, raw_cells: Sequence[int], rows: float, shares: NewtonShares, farther: float) -> Slope:
+    def _slope(self, stand: Stand, raw_cells: Sequence[int], rows: float, plan: NewtonPlan, farther: float) -> Slope:
         """The observed slope, from the rows' own; the expected one where it follows from the family, or where noise hides it."""
         size = len(stand.theta)
         if not self._has_slopes(size):
             return Slope(np.eye(size), 0.0 if is_exponential(self.family) else UNKNOWN_SLOPE)
-        reach, _ = self._reach(raw_cells[CELLS:], rows, self._share(shares.reach) * SLOPES_PART, LIKELY * size)
-        share = self._slopes_share(shares, size)
-        per_length = self.budget.deviation(share, triangle_size(size)) / rows
+        reach, _ = self._reach(raw_cells[CELLS:], rows, plan.slopes_reach, LIKELY * size)
+        per_length = self.budget.deviation(plan.slopes, triangle_size(size)) / rows
         bound = max(SLOPES_ROOM * reach, min(farther * reach, SLOPES_NOISE / per_length))
         slopes = replace(slopes_at(stand), bound=bound)
-        noisy_sums, deviation = self.budget.noisy(self.table.row_sums(slopes), L2_UNITS, share)
+        noisy_sums, deviation = self.budget.noisy(self.table.row_sums(slopes), L2_UNITS, plan.slopes)
         unit = bound / slopes.unit / rows
         if math.sqrt(size) * deviation * unit > DOUBTFUL:
             return Slope(np.eye(size), UNKNOWN_SLOPE)
@@ -255,8 +290,8 @@ class ReachWalk(ScoreWalk):
         return Slope((vectors / np.maximum(eigenvalues, LEAST_SLOPE)) @ vectors.T, deviation * unit)
 
     def _spread(self, stand: Stand, rows: float, tail: ScoreTail, bound: float, share: Fraction) -> Floats:
-        """About the mean of the products of scores that are cut off at the bound, and a little more, by noisy ones that may be cut
-        off closer in."""
+        """About the mean of the products of scores that are cut off at the bound, and a little more; noisy ones may be cut off
+        closer in."""
         size = len(stand.theta)
         per_square = self.budget.deviation(share, triangle_size(size)) / rows
         closer = min(bound, max(tail.reach, math.sqrt(BEARABLE_SQUARES * tail.square(bound) / size / per_square)))
@@ -309,8 +344,8 @@ def is_informed(stand: Stand) -> bool:
 
 
 def solve_scores(family: Any, stand: Stand, mean: Floats) -> tuple[Stand, Floats] | None:
-    """The parameters of an exponential family whose sufficient statistics have the means that the mean score at `stand` tells, and
-    how a score there moves these, in turned coordinates; None where floats do not tell."""
+    """The parameters of an exponential family at which statistics have the means that the mean score at `stand` tells, and how
+    these parameters move with it, in turned coordinates; None where floats do not tell."""
     rows = family.sample(stand.theta, PUBLIC + 4 * len(mean), np.random.default_rng(SEED))
     with np.errstate(all="ignore"):
         statistics = family.statistics(rows)

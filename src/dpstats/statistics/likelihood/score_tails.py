@@ -18,6 +18,8 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 LEAST_EXPONENT, MOST_EXPONENT = 0.5, 3.0
 HEDGE_TIMES, HEDGE, HEDGE_PER_NAT = 1.3, 0.4, 2.0
 """The exponent that lengths suggest is multiplied by the first, and the second is added; more where the reach is less far out."""
+PLAIN = 0.3
+"""What is added where the sampling error is guessed, beside which noise is measured."""
 INNER = 0.25
 """The mean squared length of the scores that are not far out, over the square of the nearer length."""
 OCTAVES, IN_OCTAVE = 10, 20
@@ -64,8 +66,10 @@ class ScoreTail:
 
     @cached_property
     def _shares(self) -> Floats:
-        """Of rows with longer scores."""
-        exponent = HEDGE_TIMES * self.seen + HEDGE + HEDGE_PER_NAT / self.nats
+        """Of rows with longer scores, where the tail is heavier than it looks."""
+        return self._falling(HEDGE_TIMES * self.seen + HEDGE + HEDGE_PER_NAT / self.nats)
+
+    def _falling(self, exponent: float) -> Floats:
         beyond = np.exp(-self.nats * (self._lengths / self.reach) ** (1 / exponent))
         return np.asarray((beyond[1:] + beyond[:-1]) / 2)
 
@@ -74,19 +78,19 @@ class ScoreTail:
         pieces = self._shares * np.diff(self._lengths)
         return float(pieces[self._lengths[:-1] >= end * (1 - 1e-9)].sum())
 
-    def square(self, end: float) -> float:
+    def square(self, end: float, shares: Floats | None = None) -> float:
         """About the mean squared length of scores that are cut off at `end`."""
         few, some = self.beyond / self.rows, self.many / self.rows
         inner = INNER * (1 - some) * self.near**2 + (some - few) * self.near * self.reach + few * self.reach**2
-        pieces = self._shares * np.diff(self._lengths**2)
+        pieces = (self._shares if shares is None else shares) * np.diff(self._lengths**2)
         return inner + float(pieces[self._lengths[1:] <= end * (1 + 1e-9)].sum())
 
     def cut(self, noise: float, size: int, bearable: float) -> float:
         """The end that makes the intervals of `size` parameters shortest, where noise is at most `bearable` times the sampling
         error; `noise` is its deviation in a mean of scores of length 1."""
-        best = (math.inf, self.reach)
+        best, plain = (math.inf, self.reach), self._falling(self.seen + PLAIN)
         for end in self._lengths[:: IN_OCTAVE // ENDS].tolist():
-            sampling = math.sqrt(self.square(end) / size / self.rows)
+            sampling = math.sqrt(self.square(end, plain) / size / self.rows)
             if noise * end > bearable * sampling and end > self.reach:
                 break
             best = min(best, (USUAL * math.hypot(sampling, noise * end) + self.lost(end), end))
