@@ -127,7 +127,8 @@ def test_slopes_that_are_not_cut_off_are_refuted_by_an_absurd_row() -> None:
 def test_shares_add_up_to_all_there_is(case: Case, kind: int) -> None:
     if kind == 1 and case.family.name.startswith("scipy"):
         return
-    budget: BudgetSplit = [PureBudgetSplit(EPSILON, seeded(5)), ConcentratedBudgetSplit(RHO, seeded(5))][kind]
+    budgets: list[BudgetSplit] = [PureBudgetSplit(EPSILON, seeded(5)), ConcentratedBudgetSplit(RHO, seeded(5))]
+    budget = budgets[kind]
     ReachWalk(case.family, FitContext(table_of(case.rows(ROWS)), budget, seeded(7), Progress(None))).walk(case.columns)
     assert budget.left == 0
 

@@ -183,7 +183,8 @@ class ReachWalk(ScoreWalk):
     def _search(self, stand: Stand) -> tuple[Stand, float]:
         """Bounded steps to about the bulk of the rows, and the number of rows that can come from the family."""
         share = self._share(SEARCH, len(stand.theta))
-        rows, kept, counted = float(self.noisy_rows), self.budget.left - SEARCH_SHARE, COUNT_SHARE
+        rows, kept = float(self.noisy_rows), self.budget.left - SEARCH_SHARE
+        counted: Fraction | None = COUNT_SHARE
         for _ in range(MOST_SEARCHES):
             step = self._step(stand, rows, share, counted=counted)
             stand, rows, counted = step.stand, step.rows, None
