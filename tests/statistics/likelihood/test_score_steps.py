@@ -201,15 +201,20 @@ def test_a_changed_row_costs_twice_as_much(delta: float) -> None:
         seen.append(context.budget)
         return _Nowhere()
 
-    with patch("dpstats.statistics.maximum_likelihood.ScoreWalk", nowhere):
-        for neighbors in ("add_remove", "change_one"):
-            dp.mle("normal", rows, epsilon=2, delta=delta, neighbors=neighbors, rng=seeded(1))
-    one, two = (budget.deviation(Fraction(1), 1) for budget in seen)
-    assert two == pytest.approx(2 * one)
+    for walker, method in (("ReachWalk", "scores"), ("ScoreWalk", "bounded_scores")):
+        seen.clear()
+        with patch(f"dpstats.statistics.maximum_likelihood.{walker}", nowhere):
+            for neighbors in ("add_remove", "change_one"):
+                how = f"gaussian_{method}" if delta else method
+                dp.mle("normal", rows, epsilon=2, delta=delta, neighbors=neighbors, method=how, rng=seeded(1))
+        one, two = (budget.deviation(Fraction(1), 1) for budget in seen)
+        assert two == pytest.approx(2 * one)
 
 
 class _Nowhere:
     """A walk that ends at once."""
+
+    noisy_rows = 0
 
     def walk(self, columns: int) -> None:
         return None

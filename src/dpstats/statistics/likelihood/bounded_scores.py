@@ -44,11 +44,8 @@ class BoundedScores:
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Add them up; then the number of rows that can come from the family, whose scores are not 0."""
         raw_turned = self.turned(raw_rows)
-        raw_lengths = lengths_of(raw_turned)
-        raw_whole = np.rint(raw_turned * (self.unit / np.maximum(raw_lengths, self.bound))[:, None])
-        raw_short = np.square(raw_whole).sum(axis=1) <= float(L2_UNITS) ** 2
-        raw_sums = np.where(raw_short[:, None], raw_whole, 0.0).sum(axis=0)
-        return np.array([*raw_sums, np.count_nonzero(raw_lengths)], dtype=np.int64)
+        raw_sums, raw_possible = whole_sums(raw_turned, self.bound, self.unit), np.count_nonzero(lengths_of(raw_turned))
+        return np.array([*raw_sums, raw_possible], dtype=np.int64)
 
     @property
     def unit(self) -> int:
@@ -62,6 +59,13 @@ class BoundedScores:
             raw_turned = np.stack([(raw_scores * np.array(row)).sum(axis=1) for row in self.turn], axis=1)
             raw_finite = np.isfinite(lengths_of(raw_turned))
         return np.where(raw_finite[:, None], raw_turned, 0.0)
+
+
+def whole_sums(raw_vectors: Floats, bound: float, unit: int) -> Floats:
+    """The sum of vectors that are shortened to the bound, in whole numbers: `unit` is the bound in the ball's units."""
+    raw_whole = np.rint(raw_vectors * (unit / np.maximum(lengths_of(raw_vectors), bound))[:, None])
+    raw_short = np.square(raw_whole).sum(axis=1) <= float(L2_UNITS) ** 2
+    return np.asarray(np.where(raw_short[:, None], raw_whole, 0.0).sum(axis=0))
 
 
 def lengths_of(raw_vectors: Floats) -> Floats:

@@ -50,6 +50,8 @@ class LikelihoodFit(EstimatedParameters):
     """A noisy number of rows, where one was bought."""
     shapes: tuple[tuple[str, Any], ...] = ()
     """Vectors and matrices that the parameters make, by name, as tuples: ("mean", (1.0, 2.0))."""
+    estimates: str = ""
+    """What the parameters are, in one line."""
 
     def __post_init__(self) -> None:
         """Lists that belong together are of one length."""
@@ -86,6 +88,7 @@ class LikelihoodFit(EstimatedParameters):
     def summary(self, intervals: Sequence[Interval] = (), *, level: float = 0.95) -> str:
         """The fit as a table of text. `intervals` are those of the release, where it has some: summary(release.intervals)."""
         facts = [] if self.noisy_rows is None else [f"rows: about {self.noisy_rows:,}"]
+        facts += [f"parameters: {self.estimates}"] if self.estimates else []
         return estimates_text(self._heading(), self._rows(intervals, level), facts)
 
     def to_dict(self) -> dict[str, object]:
@@ -156,6 +159,7 @@ def fit_of(
     covariance: ArrayLike | None = None,
     noise: ArrayLike | None = None,
     noisy_rows: int | None = None,
+    estimates: str = "",
 ) -> LikelihoodFit:
     """The fit of a family at released parameters, rounded to digits that mean something and that every machine agrees on."""
     errors = None if covariance is None else np.sqrt(np.maximum(np.diag(np.array(covariance, dtype=np.float64)), 0.0))
@@ -169,6 +173,7 @@ def fit_of(
         noise=None if noise is None else rounded_errors(noise),
         noisy_rows=None if noisy_rows is None else int(noisy_rows),
         shapes=tuple((name, nested_floats(value)) for name, value in shaped.items() if name not in family.parameters),
+        estimates=estimates,
     )
 
 
@@ -188,4 +193,5 @@ def revive_fit(plain: Mapping[str, Any]) -> LikelihoodFit:
         noise=nested_floats(plain["noise"]),
         noisy_rows=plain["noisy_rows"],
         shapes=tuple((name, nested_floats(value)) for name, value in plain["shapes"]),
+        estimates=plain.get("estimates", ""),
     )

@@ -104,30 +104,35 @@ class ScoreWalk:
         self.family = family
         self.table, self.budget, self.rng, self.progress = context.table, context.budget, context.rng, context.progress
         self.coordinates = Coordinates(family.space)
+        self.noisy_rows = 0
 
     def walk(self, columns: int) -> ScoreEstimate | None:
         """All of it; None where there are too few rows, or too few that the family can have made, or the steps led nowhere, by
         released numbers."""
-        noisy, _ = self.budget.noisy([self.table.column(0).count()], 1, ROWS_SHARE)
-        nats = noisy[0] / self.budget.deviation(Fraction(1), 1)
+        nats = self._count_rows()
         if nats < FEWEST_NATS:
             return None
         stand = self._start(columns, nats)
-        if stand is None or not _stands(stand):
+        if stand is None or not stands(stand):
             return None
         early = part(min(EARLY_MOST, max(EARLY_LEAST, len(stand.theta) * EARLY_NATS / nats)))
-        rows = float(noisy[0])
+        rows = float(self.noisy_rows)
         for _ in range(MOST_EARLY):
             step = self._step(stand, rows, early, counted=early / 2)
             stand, rows = step.stand, step.rows
             if step.is_short or self.budget.left < LAST_LEAST + early * Fraction(3, 2):
                 break
-        if rows < POSSIBLE * noisy[0]:
+        if rows < POSSIBLE * self.noisy_rows:
             return None
         last = self._step(stand, rows, self.budget.left, counted=None)
         if last.length > max(FAR, TOO_FAR * math.hypot(step.error, last.error)):
             return None
         return ScoreEstimate(last.stand.theta, last.covariance, last.noise, max(1, round(last.rows)))
+
+    def _count_rows(self) -> float:
+        """Buy the number of rows; what it is in deviations of the noise that the whole budget would buy."""
+        (self.noisy_rows,), _ = self.budget.noisy([self.table.column(0).count()], 1, ROWS_SHARE)
+        return self.noisy_rows / self.budget.deviation(Fraction(1), 1)
 
     def _start(self, columns: int, nats: float) -> Stand | None:
         """The first public parameters, inside the space: a guess from quartiles, or from more where these do not tell."""
@@ -192,12 +197,12 @@ class ScoreWalk:
         """A step further; half of it, and again, while the family makes no sense there."""
         for halved in range(HALVINGS):
             moved = Stand(self.family, self.coordinates, stand.moved(step / 2**halved))
-            if _stands(moved):
+            if stands(moved):
                 return moved
         return stand
 
 
-def _stands(stand: Stand) -> bool:
+def stands(stand: Stand) -> bool:
     """Whether a step can be taken from there: absurd parameters may have no information, or scores that never differ."""
     try:
         with np.errstate(all="ignore"):
