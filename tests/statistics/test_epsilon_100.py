@@ -25,7 +25,7 @@ from dpstats.statistics.likelihood.families import KNOWN
 EPSILON, DELTA = 100, 1e-6
 NOISES = 4
 """How many standard deviations of its stated noise a fit may be off. Fits by blocks state none: they may use their intervals."""
-ROUNDED = 0.02
+ROUNDED = 0.01
 """The part of its interval that a fit may be off beyond that."""
 PART = 0.2
 """The part of an interval for the population that other estimates may be off."""
