@@ -27,6 +27,7 @@ ROWS_FOR_CLOSE = 3_000
 ROWS_FOR_CLOSE_COEFFICIENT = 5_000
 """Rows times epsilon, from which on errors are to be close to those without privacy; of regressions for each coefficient."""
 CLOSE, NEAR = 1.3, 2.0
+MAY_BE_CHANCE = "may be chance"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class Value:
     """The median width over that of the interval without privacy."""
     limit: float | None
     """The most that `error` should be, where there is such an aim."""
+    coefficients: int = 0
+    """Of regressions how many there are."""
+
+    def is_judged(self, repeats: int) -> bool:
+        """Whether there are replies enough to judge it by."""
+        return self.replies >= LEAST_REPLIES * repeats
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,7 @@ def _value(
     given = np.array([reply for reply in replies if reply is not None], dtype=float).reshape(-1, 3)
     limit = None if question.of_rows else _limit(rows_epsilon, question.coefficients)
     if not places:
-        return Value(name, rows_epsilon, 0, None, False, 0.0, None, None, limit)
+        return Value(name, rows_epsilon, 0, None, False, 0.0, None, None, limit, question.coefficients)
     released, low, high = given.T
     known = ~(np.isnan(low) | np.isnan(high))
     held = ((low <= truth[places]) & (truth[places] <= high))[known]
@@ -183,12 +190,18 @@ def _value(
         None if question.of_rows else _ratio(float(np.median(errors)), float(np.median(usual_errors))),
         None if question.of_rows else _ratio(width, ideal),
         limit,
+        question.coefficients,
     )
+
+
+def rows_for_close(coefficients: int) -> int:
+    """Rows times epsilon from which on errors are to be close to the usual ones."""
+    return ROWS_FOR_CLOSE_COEFFICIENT * coefficients if coefficients else ROWS_FOR_CLOSE
 
 
 def _limit(rows_epsilon: float, coefficients: int) -> float | None:
     """The most that an error over the usual one should be, where there is such an aim."""
-    enough = ROWS_FOR_CLOSE_COEFFICIENT * coefficients if coefficients else ROWS_FOR_CLOSE
+    enough = rows_for_close(coefficients)
     if rows_epsilon > enough:
         return CLOSE
     return NEAR if rows_epsilon > enough / 3 else None
@@ -212,11 +225,11 @@ def _may_be_chance(held: int, known: int) -> bool:
 def shortfalls(value: Value, repeats: int) -> list[str]:
     """Where a number falls short of the aims, in words; those that may be chance say so."""
     reasons = []
-    replies_enough = value.replies >= LEAST_REPLIES * repeats
+    replies_enough = value.is_judged(repeats)
     if value.coverage is not None:
         misses = (1 - value.coverage) * value.replies
         if (value.coverage < LEAST_COVERAGE) if replies_enough else (misses > MOST_MISSES * repeats):
-            word = ", may be chance" if value.chance else ""
+            word = f", {MAY_BE_CHANCE}" if value.chance else ""
             reasons.append(f"{value.name}: held in {100 * value.coverage:.0f}%{word}")
     if replies_enough and value.open > MOST_OPEN:
         reasons.append(f"{value.name}: interval open or unknown in {100 * value.open:.0f}%")

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real_tables.measures import Cell, Value, cell_of
+from benchmarks.real_tables.measures import MAY_BE_CHANCE, Cell, Value, cell_of
 
 HEAD = ("statistic", "table and question", "rows", "epsilon", "held", "error", "width", "replies", "ms", "falls short")
 
 
 def save(path: Path, cells: Sequence[Cell]) -> None:
-    """Write the cells as JSON, one for each line."""
-    lines = ",\n".join(json.dumps(each.to_dict(), allow_nan=False) for each in cells)
+    """Write the cells as JSON, one for each line, with four digits."""
+    lines = ",\n".join(json.dumps(_rounded(each.to_dict()), allow_nan=False) for each in cells)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
@@ -22,6 +22,19 @@ def load(path: Path) -> list[Cell]:
     """The cells of a file."""
     found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return [cell_of(each) for each in found]
+
+
+def _rounded(plain: Any) -> Any:
+    if isinstance(plain, dict):
+        return {name: _rounded(each) for name, each in plain.items()}
+    if isinstance(plain, (list, tuple)):
+        return [_rounded(each) for each in plain]
+    return float(f"{plain:.4g}") if isinstance(plain, float) else plain
+
+
+def may_be_chance_only(cell: Cell) -> bool:
+    """Whether a cell falls short by nothing but coverages that may be chance."""
+    return bool(cell.short) and all(MAY_BE_CHANCE in reason for reason in cell.short)
 
 
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
