@@ -60,7 +60,7 @@ def draw_coverage(path: Path, cells: Sequence[Cell]) -> None:
     """One dot for each number: how often its intervals held what the usual tool says of the whole table."""
     judged = replying(cells)
     names = sorted({cell.statistic for cell, _ in judged})
-    below = sum(value.coverage < LEAST_COVERAGE for _, value in judged)
+    below = sum((value.coverage or 0.0) < LEAST_COVERAGE for _, value in judged)
     scatter = np.random.default_rng(1)
     with figure_for(path, 7, 0.32 * len(names) + 1.3, description=f"real tables {digest(cells)}") as figure:
         axes = figure.subplots()
@@ -97,7 +97,7 @@ def draw_errors(path: Path, cells: Sequence[Cell]) -> None:
     with figure_for(path, 7, 4.6, description=f"real tables {digest(cells)}") as figure:
         axes = figure.subplots()
         for color, marker, (name, belongs) in zip((*COLORS[:3], COLORS[5]), "os^D", kinds, strict=True):
-            found = [(_plenty(value), min(value.error, MOST_DRAWN)) for cell, value in judged if belongs(cell.statistic)]
+            found = [(_plenty(value), min(value.error or 0.0, MOST_DRAWN)) for cell, value in judged if belongs(cell.statistic)]
             if found:
                 x, y = np.array(found, dtype=float).T
                 axes.scatter(x, np.maximum(y, 0.5), s=18, alpha=0.6, color=color, marker=marker, linewidths=0, label=name)

@@ -178,8 +178,7 @@ def _features(rows: Columns, names: Sequence[str]) -> Numbers:
 
 
 def _least_squares(x: Numbers, y: Numbers) -> Numbers:
-    found: Numbers = np.linalg.lstsq(x, y, rcond=None)[0]
-    return found
+    return np.asarray(np.linalg.lstsq(x, y, rcond=None)[0], dtype=np.float64)
 
 
 def _by_statsmodels(family: str, x: Numbers, y: Numbers) -> Numbers:

@@ -76,9 +76,11 @@ def _split(wanted: str) -> tuple[str, str, str]:
 
 
 def _column(series: Any, wanted: str) -> NDArray[Any]:
-    values = series.to_numpy(float) if pd.api.types.is_numeric_dtype(series) else series.to_numpy(str)
+    values: NDArray[Any] = series.to_numpy(float) if pd.api.types.is_numeric_dtype(series) else series.to_numpy(str)
     _, sign, value = _split(wanted)
-    return _COMPARISONS[sign](values, values.dtype.type(value)).astype(float) if sign else values
+    if sign:
+        values = _COMPARISONS[sign](values, values.dtype.type(value)).astype(float)
+    return values
 
 
 def _unscaled(name: str) -> dict[str, bool]:
