@@ -56,6 +56,16 @@ def _columns() -> Iterator[Job]:
     yield Job(ask.of_column("mean", "diabetes", "target"), 442, (0.5, 2))
     yield Job(ask.of_column("mean", "wine", "proline"), 178, (0.3, 1))
     yield Job(ask.of_column("median", "engel", "income"), 235, (0.2, 1))
+    yield Job(ask.of_column("mean", "danish", "x"), 2_167, (1,))
+    yield Job(ask.of_column("trimmed_mean", "Boston", "tax"), 506, (1,))
+    yield from _tied()
+
+
+def _tied() -> Iterator[Job]:
+    """Quantiles of whole numbers that are shared by many rows, with a step of the distribution nearby."""
+    yield Job(ask.of_column("median", "nlschools", "SES"), 2_287, (2,))
+    yield Job(ask.quantile(0.95, "Bundesliga", "HomeGoals"), 3_000, (1,))
+    yield Job(ask.of_column("iqr", "medpar", "los"), 1_495, (1,))
 
 
 def _groups() -> Iterator[Job]:
@@ -73,6 +83,7 @@ def _regressions() -> Iterator[Job]:
     price = ask.regression("linear", "diamonds", "price", ("carat", "depth"))
     for rows, epsilons in ((1_000, (2,)), (3_000, (2,)), (10_000, (2,)), (20_000, (0.5, 2))):
         yield Job(price, rows, epsilons)
+    yield Job(ask.regression("linear", "diamonds", "price", ("carat", "depth"), delta=1e-6), 3_000, (2,))
     yield Job(ask.regression("linear", "diamonds", "price", ("carat",)), 20_000, (1,))
     yield Job(ask.regression("linear", "rwm5yr", "docvis", ("age", "female")), 5_000, (1, 4))
     yield Job(ask.regression("linear", "rwm5yr", "docvis", ("age", "female")), 19_609, (1,))
@@ -91,7 +102,10 @@ def _regressions() -> Iterator[Job]:
     yield Job(ask.regression("logistic", "rwm5yr", "outwork", ("age", "female")), 5_000, (1, 4))
     yield Job(ask.regression("logistic", "Hdma", "deny=yes", ("dir", "lvr")), 2_380, (2, 7))
     yield Job(ask.regression("logistic", "fair", "affairs>0", ("rate_marriage", "age", "religious")), 6_366, (3,))
+    yield Job(ask.regression("logistic", "breast_cancer", "target", ("mean texture",)), 569, (0.5,))
+    yield Job(ask.regression("poisson", "medpar", "los", ("hmo", "died")), 1_495, (0.5,))
     yield Job(ask.regression("poisson", "OFP", "ofp", ("hosp", "numchron")), 4_406, (1, 4))
+    yield Job(ask.regression("poisson", "OFP", "ofp", ("hosp", "numchron"), delta=1e-6), 4_406, (4,))
     yield Job(ask.regression("poisson", "rwm5yr", "docvis", ("age", "female")), 5_000, (4,))
     yield Job(ask.regression("poisson", "rwm5yr", "docvis", ("age", "female")), 19_609, (1,))
     yield Job(ask.regression("poisson", "azpro", "los", ("procedure", "sex", "admit")), 3_589, (2, 6))
@@ -109,7 +123,7 @@ def _laws() -> Iterator[Job]:
     yield Job(ask.law("weibull", "CPSch3", "ahe"), 5_000, (1,))
     yield Job(ask.law("normal", "Star", "tmathssk"), 5_748, (1,))
     yield Job(ask.law("exponential", "azpro", "los"), 3_589, (1,))
-    yield Job(ask.law("gamma", "breast_cancer", "mean area"), 569, (1,))
+    yield Job(ask.law("gamma", "breast_cancer", "mean area"), 569, (0.2, 1))
 
 
 def _pairs() -> Iterator[Job]:

