@@ -63,8 +63,8 @@ def test_a_number_falls_short_of_its_aims(changes: dict[str, object], words: lis
     assert all(word in reason for word, reason in zip(words, reasons, strict=True))
 
 
-def made_up(replies: list[Reply | None], coefficients: int = 0) -> Cell:
-    """A question about wines whose replies are given one by one."""
+def made_up(replies: list[Reply | None], coefficients: int = 0, samples: int = 0) -> Cell:
+    """A question about wines whose replies are given one by one; where there are no more of them, it raises."""
     left = iter(replies)
     question = Question(
         "mean",
@@ -76,7 +76,7 @@ def made_up(replies: list[Reply | None], coefficients: int = 0) -> Cell:
         lambda rows: np.array([rows["proline"].mean()]),
         coefficients=coefficients,
     )
-    (cell,) = measure(Job(question, 178, (20,)), len(replies))
+    (cell,) = measure(Job(question, 178, (20,)), samples or len(replies))
     return cell
 
 
@@ -88,6 +88,12 @@ def test_no_reply_is_no_miss_and_an_unknown_interval_is_open() -> None:
     assert cell.replies == 6 / 8
     assert value.error is not None
     assert value.error < 1
+
+
+def test_an_error_is_no_reply_and_falls_short() -> None:
+    cell = made_up([Reply(747.0, 0, 1000)] * 9, samples=10)
+    assert cell.replies == 0.9
+    assert cell.short == ("raised in 1 of 10 samples: StopIteration: ",)
 
 
 def test_regressions_are_asked_for_five_thousand_rows_for_each_coefficient() -> None:

@@ -117,10 +117,17 @@ def measure(job: Job, repeats: int) -> list[Cell]:
         for number, sample in enumerate(samples):
             rows, source = _taken(whole, sample), dp.testing.seeded(10 * number + place)
             start = time.perf_counter()
-            answers.append(question.ask(rows, epsilon=epsilon, rng=source))
+            answers.append(_answered(question, rows, epsilon, source))
             seconds.append(time.perf_counter() - start)
         cells.append(_cell(job, epsilon, whole, np.array(exact), usual, answers, float(np.median(seconds))))
     return cells
+
+
+def _answered(question: Question, rows: Columns, epsilon: float, source: Any) -> Answered:
+    try:
+        return question.ask(rows, epsilon=epsilon, rng=source)
+    except Exception as error:
+        return Answered((None,) * len(question.values), raised=f"{type(error).__name__}: {error}")
 
 
 def _taken(whole: Columns, sample: Any) -> Columns:
@@ -149,7 +156,9 @@ def _cell(
     else:
         replied = float(np.mean([each.chosen is not None for each in answers]))
     agreement = _agreement(question, whole, usual, answers)
-    short = tuple(reason for value in values for reason in shortfalls(value, len(answers)))
+    raised = [each.raised for each in answers if each.raised]
+    complaints = [f"raised in {len(raised)} of {len(answers)} samples: {raised[0]}"] if raised else []
+    short = (*complaints, *(reason for value in values for reason in shortfalls(value, len(answers))))
     return Cell(
         job.name_at(epsilon),
         question.statistic,

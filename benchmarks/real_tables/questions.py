@@ -35,6 +35,8 @@ class Answered(NamedTuple):
     replies: tuple[Reply | None, ...]
     rejects: bool | None = None
     chosen: frozenset[str] | None = None
+    raised: str = ""
+    """What was raised instead of an answer, which nothing in the rows may cause."""
 
 
 @dataclass(frozen=True)
