@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.make_real_pictures import DRAWN, PAGE, PICTURES, RESULTS, digest, filled
 from benchmarks.real_tables.cells import Job, jobs
-from benchmarks.real_tables.measures import CLOSE, NEAR, Cell, Value, measure, shortfalls
+from benchmarks.real_tables.measures import CLOSE, NEAR, Cell, Value, _error_ratio, measure, shortfalls
 from benchmarks.real_tables.questions import Answered, Question, Reply
 from benchmarks.real_tables.report import load, save
 
@@ -88,6 +88,16 @@ def test_no_reply_is_no_miss_and_an_unknown_interval_is_open() -> None:
     assert cell.replies == 6 / 8
     assert value.error is not None
     assert value.error < 1
+
+
+@pytest.mark.parametrize(
+    ("errors", "usual", "ratio"),
+    [([2, 2, 8], [1, 1, 1], 2), ([0, 3, 3], [0, 0, 3], 2), ([0, 0], [0, 0], 1), ([1, 1], [0, 0], None)],
+)
+def test_errors_are_compared_by_medians_or_where_these_are_0_by_means(
+    errors: list[float], usual: list[float], ratio: float | None
+) -> None:
+    assert _error_ratio(np.array(errors), np.array(usual)) == ratio
 
 
 def test_an_error_is_no_reply_and_falls_short() -> None:

@@ -45,7 +45,7 @@ class Value:
     open: float
     """The share of replies whose interval has an infinite end or is unknown."""
     error: float | None
-    """The median error over that without privacy, in the samples with a reply."""
+    """The median error over that without privacy, in the samples with a reply; the mean one where the latter's median is 0."""
     width: float | None
     """The median width over that of the interval without privacy."""
     limit: float | None
@@ -196,7 +196,7 @@ def _value(
         coverage,
         coverage is not None and _may_be_chance(int(held.sum()), held.size),
         float(np.mean(~(np.isfinite(low) & np.isfinite(high)))),
-        None if question.of_rows else _ratio(float(np.median(errors)), float(np.median(usual_errors))),
+        None if question.of_rows else _error_ratio(errors, usual_errors),
         None if question.of_rows else _ratio(width, ideal),
         limit,
         question.coefficients,
@@ -214,6 +214,12 @@ def _limit(rows_epsilon: float, coefficients: int) -> float | None:
     if rows_epsilon > enough:
         return CLOSE
     return NEAR if rows_epsilon > enough / 3 else None
+
+
+def _error_ratio(errors: Numbers, usual_errors: Numbers) -> float | None:
+    """The median error over the usual one; the mean error where half of the usual ones are 0, as for round numbers."""
+    average = np.median if np.median(usual_errors) else np.mean
+    return _ratio(float(average(errors)), float(average(usual_errors)))
 
 
 def _ratio(one: float, other: float) -> float | None:
