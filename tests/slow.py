@@ -33,6 +33,7 @@ SLOW_FILES = frozenset(
         "duckdb",
         "edges",
         "ends",
+        "epsilon_100",
         "evaluation",
         "every_answer",
         "every_store",

@@ -1,0 +1,280 @@
+"""What a cell shows: how often intervals held the whole table's value, errors and widths beside those without privacy."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+import dpstats as dp
+from benchmarks.real_tables.cells import Job
+from benchmarks.real_tables.questions import Answered, Numbers, Question, Reply
+from benchmarks.real_tables.tables import Columns, columns
+
+SEED = 17
+NORMAL_95 = 1.959964
+LEAST_COVERAGE = 0.93
+MOST_OPEN = 0.05
+"""The share of intervals that may be open at an end, or unknown."""
+LEAST_REPLIES = 0.1
+"""A cell replies if it does so in this share of its samples; one that replies less often may miss in 5% of its samples."""
+MOST_MISSES = 0.05
+ROWS_FOR_CLOSE = 3_000
+ROWS_FOR_CLOSE_COEFFICIENT = 5_000
+"""Rows times epsilon, from which on errors are to be close to those without privacy; of regressions for each coefficient."""
+CLOSE, NEAR = 1.3, 2.0
+MAY_BE_CHANCE = "may be chance"
+
+
+@dataclass(frozen=True)
+class Value:
+    """What was measured of one number of a cell."""
+
+    name: str
+    rows_epsilon: float
+    """The number of rows that the number is about, times epsilon."""
+    replies: int
+    coverage: float | None
+    """The share of known intervals that hold the truth; None where there is no reply."""
+    chance: bool
+    """Whether intervals that hold the truth in 95 of 100 samples may well show such a coverage (Wilson)."""
+    open: float
+    """The share of replies whose interval has an infinite end or is unknown."""
+    error: float | None
+    """The median error over that without privacy, in the samples with a reply; the mean one where the latter's median is 0."""
+    width: float | None
+    """The median width over that of the interval without privacy."""
+    limit: float | None
+    """The most that `error` should be, where there is such an aim."""
+    coefficients: int = 0
+    """Of regressions how many there are."""
+
+    def is_judged(self, repeats: int) -> bool:
+        """Whether there are replies enough to judge it by."""
+        return self.replies >= LEAST_REPLIES * repeats
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of tests and choices how often they say what they should."""
+
+    private: float
+    """Of tests the power; of choices the likeness to that of the whole table: the features in both over those in either."""
+    usual: float
+    """The same of the usual tool."""
+    same: float
+    """In which share of samples both say the same."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One question of one number of rows at one epsilon."""
+
+    name: str
+    statistic: str
+    table: str
+    rows: int
+    epsilon: float
+    repeats: int
+    replies: float
+    """The share of numbers that were released."""
+    seconds: float
+    values: tuple[Value, ...]
+    agreement: Agreement | None = None
+    short: tuple[str, ...] = field(default=())
+    """Where it falls short, in words."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def cell_of(plain: dict[str, Any]) -> Cell:
+    """The cell that `to_dict` made plain."""
+    agreement = plain["agreement"] and Agreement(**plain["agreement"])
+    values = tuple(Value(**each) for each in plain["values"])
+    return Cell(**{**plain, "values": values, "agreement": agreement, "short": tuple(plain["short"])})
+
+
+def measure(job: Job, repeats: int) -> list[Cell]:
+    """Ask a question of so many samples at every epsilon of a job."""
+    question = job.question
+    whole = columns(question.table, question.columns)
+    chance = np.random.default_rng([SEED, job.rows, *question.name.encode()])
+    samples, exact, usual = [], [], []
+    for _ in range(repeats):
+        samples.append(chance.integers(0, len(next(iter(whole.values()))), job.rows))
+        rows = _taken(whole, samples[-1])
+        exact.append(question.exact(rows))
+        usual.append(question.usual(rows) if question.usual else None)
+    cells = []
+    for place, epsilon in enumerate(job.epsilons):
+        answers, seconds = [], []
+        for number, sample in enumerate(samples):
+            rows, source = _taken(whole, sample), dp.testing.seeded(10 * number + place)
+            start = time.perf_counter()
+            answers.append(_answered(question, rows, epsilon, source))
+            seconds.append(time.perf_counter() - start)
+        cells.append(_cell(job, epsilon, whole, np.array(exact), usual, answers, float(np.median(seconds))))
+    return cells
+
+
+def _answered(question: Question, rows: Columns, epsilon: float, source: Any) -> Answered:
+    try:
+        return question.ask(rows, epsilon=epsilon, rng=source)
+    except Exception as error:
+        return Answered((None,) * len(question.values), raised=f"{type(error).__name__}: {error}")
+
+
+def _taken(whole: Columns, sample: Any) -> Columns:
+    return {name: values[sample] for name, values in whole.items()}
+
+
+def _cell(
+    job: Job, epsilon: float, whole: Columns, exact: Numbers, usual: Sequence[Any], answers: Sequence[Answered], seconds: float
+) -> Cell:
+    question = job.question
+    truth = exact if question.of_rows else np.broadcast_to(question.exact(whole), exact.shape)
+    shares = question.shares(whole) if question.shares else np.ones(len(question.values))
+    values = tuple(
+        _value(
+            question,
+            name,
+            job.rows * float(shares[place]) * epsilon,
+            truth[:, place],
+            exact[:, place],
+            [each.replies[place] for each in answers],
+        )
+        for place, name in enumerate(question.values)
+    )
+    if question.values:
+        replied = float(np.mean([reply is not None for each in answers for reply in each.replies]))
+    else:
+        replied = float(np.mean([each.chosen is not None for each in answers]))
+    agreement = _agreement(question, whole, usual, answers)
+    raised = [each.raised for each in answers if each.raised]
+    complaints = [f"raised in {len(raised)} of {len(answers)} samples: {raised[0]}"] if raised else []
+    short = (*complaints, *(reason for value in values for reason in shortfalls(value, len(answers))))
+    return Cell(
+        job.name_at(epsilon),
+        question.statistic,
+        question.table,
+        job.rows,
+        epsilon,
+        len(answers),
+        replied,
+        seconds,
+        values,
+        agreement,
+        short,
+    )
+
+
+def _value(
+    question: Question, name: str, rows_epsilon: float, truth: Numbers, exact: Numbers, replies: Sequence[Reply | None]
+) -> Value:
+    places = [place for place, reply in enumerate(replies) if reply is not None]
+    given = np.array([reply for reply in replies if reply is not None], dtype=float).reshape(-1, 3)
+    limit = None if question.of_rows else _limit(rows_epsilon, question.coefficients)
+    if not places:
+        return Value(name, rows_epsilon, 0, None, False, 0.0, None, None, limit, question.coefficients)
+    released, low, high = given.T
+    known = ~(np.isnan(low) | np.isnan(high))
+    held = ((low <= truth[places]) & (truth[places] <= high))[known]
+    coverage = float(np.mean(held)) if held.size else None
+    errors, usual_errors = np.abs(released - truth[places]), np.abs(exact[places] - truth[places])
+    ideal = 2 * NORMAL_95 * float(np.std(exact))
+    width = float(np.median((high - low)[known])) if held.size else math.inf
+    return Value(
+        name,
+        rows_epsilon,
+        len(places),
+        coverage,
+        coverage is not None and _may_be_chance(int(held.sum()), held.size),
+        float(np.mean(~(np.isfinite(low) & np.isfinite(high)))),
+        None if question.of_rows else _error_ratio(errors, usual_errors),
+        None if question.of_rows else _ratio(width, ideal),
+        limit,
+        question.coefficients,
+    )
+
+
+def rows_for_close(coefficients: int) -> int:
+    """Rows times epsilon from which on errors are to be close to the usual ones."""
+    return ROWS_FOR_CLOSE_COEFFICIENT * coefficients if coefficients else ROWS_FOR_CLOSE
+
+
+def _limit(rows_epsilon: float, coefficients: int) -> float | None:
+    """The most that an error over the usual one should be, where there is such an aim."""
+    enough = rows_for_close(coefficients)
+    if rows_epsilon > enough:
+        return CLOSE
+    return NEAR if rows_epsilon > enough / 3 else None
+
+
+def _error_ratio(errors: Numbers, usual_errors: Numbers) -> float | None:
+    """The median error over the usual one; the mean error where half of the usual ones are 0, as for round numbers."""
+    average = np.median if np.median(usual_errors) else np.mean
+    return _ratio(float(average(errors)), float(average(usual_errors)))
+
+
+def _ratio(one: float, other: float) -> float | None:
+    """One over the other, 1 where both are 0; None where it is not finite."""
+    if one == other:
+        return 1.0
+    return one / other if other and math.isfinite(one) else None
+
+
+def _may_be_chance(held: int, known: int) -> bool:
+    """Whether Wilson's 95% interval for the coverage reaches 95%."""
+    share, square = held / known, NORMAL_95**2
+    middle = (share + square / (2 * known)) / (1 + square / known)
+    half = NORMAL_95 / (1 + square / known) * math.sqrt(share * (1 - share) / known + square / (4 * known * known))
+    return middle + half >= 0.95
+
+
+def shortfalls(value: Value, repeats: int) -> list[str]:
+    """Where a number falls short of the aims, in words; those that may be chance say so."""
+    reasons = []
+    replies_enough = value.is_judged(repeats)
+    if value.coverage is not None:
+        misses = (1 - value.coverage) * value.replies
+        if (value.coverage < LEAST_COVERAGE) if replies_enough else (misses > MOST_MISSES * repeats):
+            word = f", {MAY_BE_CHANCE}" if value.chance else ""
+            reasons.append(f"{value.name}: held in {100 * value.coverage:.0f}%{word}")
+    if replies_enough and value.open > MOST_OPEN:
+        reasons.append(f"{value.name}: interval open or unknown in {100 * value.open:.0f}%")
+    if replies_enough and value.limit is not None and (value.error is None or value.error > value.limit):
+        times = "infinitely" if value.error is None else f"{value.error:.2g} times"
+        reasons.append(f"{value.name}: error {times} that without privacy, aim {value.limit:g}")
+    if value.limit is not None and not replies_enough:
+        reasons.append(f"{value.name}: no reply, though there are rows enough")
+    return reasons
+
+
+def _agreement(question: Question, whole: Columns, usual: Sequence[Any], answers: Sequence[Answered]) -> Agreement | None:
+    if question.usual is None:
+        return None
+    if question.values:
+        pairs = [(each.rejects, bool(other)) for each, other in zip(answers, usual, strict=True) if each.rejects is not None]
+        power = float(np.mean([bool(each) for each in usual]))
+        if not pairs:
+            return Agreement(0.0, power, 0.0)
+        private, without = np.array(pairs).T
+        return Agreement(float(private.mean()), power, float(np.mean(private == without)))
+    truth = question.usual(whole)
+    chosen = [each.chosen or frozenset() for each in answers]
+    return Agreement(
+        float(np.mean([_likeness(each, truth) for each in chosen])),
+        float(np.mean([_likeness(each, truth) for each in usual])),
+        float(np.mean([one == other for one, other in zip(chosen, usual, strict=True)])),
+    )
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The options in both over those in either (Jaccard)."""
+    return len(one & other) / len(one | other) if one | other else 1.0
