@@ -29,12 +29,13 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import rounded_covariance, rounded_ends, rounded_errors, rounded_values
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcomes, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Answer, Outcome, Outcomes, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.cards import public_line, switch_parameter
 from dpstats.statistics.clipped.margins import critical_value
+from dpstats.statistics.floors import Floor
 from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.fit import LINEAR, LOGISTIC, POISSON, QUANTILE, RegressionFit, fit_of, revive_fit
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
@@ -46,26 +47,36 @@ MOST_FEATURES = 40
 """Coefficients share one epsilon; beyond this many nothing useful is left of it at any size of table that is common."""
 PURE, GAUSSIAN = "steps", "gaussian_steps"
 PURE_HUBER, GAUSSIAN_HUBER = "huber", "gaussian_huber"
+FULL_NATS, FULL_SQUARE_NATS, BOUNDED_NATS, BOUNDED_SQUARE_NATS = 1200, 400, 300, 150
+"""Rows times epsilon that k coefficients take: so many times k, and without a delta at least so many times the square of it, as
+the noise of a matrix grows; full scores take more than bounded ones."""
 SAMPLING_AND_NOISE = "sampling error and noise"
 
 
 class Aim(NamedTuple):
-    """What coefficients are, in one line, and what their intervals cover."""
+    """What coefficients are, in one line, what their intervals cover, and what rows times epsilon they take."""
 
     what: str
     covers: str = SAMPLING_AND_NOISE
+    nats: float = BOUNDED_NATS
+    """For each coefficient."""
+    square_nats: float = BOUNDED_SQUARE_NATS
+    least_nats: float = 0.0
+
+    def floor(self, question: Question) -> Floor:
+        """What an answer to a question takes."""
+        size = len(question.columns) - 1 + question.arguments["intercept"]
+        return Floor(max(self.least_nats, self.nats * size, 0 if question.delta else self.square_nats * size**2))
 
 
-CUT_TOO = "sampling error, noise, and what the cut at a private reach may leave out"
-LEAST_SQUARES = Aim("least squares of the population, whether or not a line fits; errors are sandwich errors", CUT_TOO)
-LIKELIHOOD = Aim("maximum likelihood of the population, whether or not the model fits; errors are sandwich errors", CUT_TOO)
+FULL = ("sampling error, noise, and what the cut at a private reach may leave out", FULL_NATS, FULL_SQUARE_NATS)
+LEAST_SQUARES = Aim("least squares of the population, whether or not a line fits; errors are sandwich errors", *FULL)
+LIKELIHOOD = Aim("maximum likelihood of the population, whether or not the model fits; errors are sandwich errors", *FULL)
 ROBUST = "a robust fit: rows far off, or far out, pull no harder than others; not {} where the model does not fit"
 OUTERMOST = Fraction(5, 100)
-OUTER_ROWS = 1000
-"""Rows beyond the quantile, times epsilon, from which on answers are reliable."""
+OUTER_NATS = 300
+"""Rows beyond the quantile, times epsilon, that an answer takes."""
 PASSES = 5 + MOST_STEPS
-PURE_ROWS, GAUSSIAN_ROWS = 150, 300
-"""Answers are reliable from about PURE_ROWS k^2 / epsilon rows for k coefficients, or with a delta GAUSSIAN_ROWS k / epsilon."""
 REFUSES = "refuses where there are too few rows for so many features"
 STEPS_CLAIM = f"no bounds asked: noisy steps on scores that are cut off at a private reach; {REFUSES}"
 BOUNDED_CLAIM = f"no bounds asked: noisy steps on scores in which no row counts for much; {REFUSES}"
@@ -109,14 +120,14 @@ def _method(
     names: tuple[str, str],
     claim: str,
     take: Callable[..., Estimate | None],
-    answer: Callable[[Estimate, Question], Answer],
+    answer: Callable[[Estimate, Question], Outcome],
     version: int = 1,
 ) -> None:
     """A method by the steps that `take` takes, without a delta and with one; `answer` says where they led."""
 
     @method(statistic, names[1], claim=f"(epsilon, delta)-DP, {claim}", needs_delta=True, version=version)
     @method(statistic, names[0], claim=f"pure epsilon-DP, no delta, {claim}", version=version)
-    def steps(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
+    def steps(table: Table, question: Question, rng: RandomSource) -> Outcome:
         progress = Progress(PASSES, work=statistic.name, pieces="steps")
         context, features = FitContext(table, budget_split_for(question, rng), rng, progress), len(question.columns) - 1
         with progress:
@@ -131,10 +142,8 @@ def _method(
         )
 
 
-def _answer(
-    estimate: Estimate, model: str, question: Question, aim: Aim, *notes: tuple[str, str], least_rows: float = 0.0
-) -> Answer:
-    """Where the steps led, `aim` being what the coefficients are; reliable from `least_rows` rows on, or from more."""
+def _answer(estimate: Estimate, model: str, question: Question, aim: Aim, *notes: tuple[str, str]) -> Outcome:
+    """Where the steps led, `aim` being what the coefficients are; a refusal where that takes more rows."""
     covariance = estimate.covariance
     errors = estimate.noise if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
     intercept = [estimate.intercept] if question.arguments["intercept"] else []
@@ -149,19 +158,19 @@ def _answer(
         weak=estimate.weak,
         aim=aim.what,
     )
-    size = len(estimate.noise)
-    reliable = max(least_rows, float((GAUSSIAN_ROWS * size if question.delta else PURE_ROWS * size**2) / question.epsilon))
+    floor = aim.floor(question)
     weak = f"{estimate.weak}: features hardly vary there, or follow from others; intervals are wide for it"
     common = (
         ("coefficients", aim.what),
         ("steps", str(estimate.taken)),
         *((("weak directions", weak),) if estimate.weak else ()),
-        ("reliable from", f"about {math.ceil(reliable):,} rows at this epsilon"),
+        floor.note(question),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),
     )
-    return Answer(fit, None, (*notes, *common), _intervals(fit, question, aim.covers))
+    answer = Answer(fit, None, (*notes, *common), _intervals(fit, question, aim.covers))
+    return floor.judge(question, estimate.noisy_rows, answer)
 
 
 def _intervals(fit: RegressionFit, question: Question, covers: str) -> tuple[Interval, ...]:
@@ -181,14 +190,14 @@ def _huber_notes(estimate: Estimate, intercept: bool) -> Notes:
     return (*target, ("far rows", f"rows further than {estimate.cut:.3g} off the line pull no harder than rows at that distance"))
 
 
-def _quantile_answer(estimate: Estimate, question: Question) -> Answer:
+def _quantile_answer(estimate: Estimate, question: Question) -> Outcome:
     quantile = question.arguments["quantile"]
-    least_rows = OUTER_ROWS / float(question.epsilon * min(quantile, 1 - quantile))
-    aim = Aim(f"of the line below which the share {float(quantile):g} of the outcomes lies")
-    return _answer(estimate, f"{QUANTILE} {float(quantile):g}", question, aim, least_rows=least_rows)
+    least_nats = float(OUTER_NATS / min(quantile, 1 - quantile))
+    aim = Aim(f"of the line below which the share {float(quantile):g} of the outcomes lies", least_nats=least_nats)
+    return _answer(estimate, f"{QUANTILE} {float(quantile):g}", question, aim)
 
 
-def _answers(model: str, aim: Aim, *notes: tuple[str, str]) -> Callable[[Estimate, Question], Answer]:
+def _answers(model: str, aim: Aim, *notes: tuple[str, str]) -> Callable[[Estimate, Question], Outcome]:
     """How a model's estimates become answers."""
     return lambda estimate, question: _answer(estimate, model, question, aim, *notes)
 

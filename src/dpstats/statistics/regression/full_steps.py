@@ -53,7 +53,9 @@ QUIET, BEARABLE = 0.3, 0.7
 """A reach goes as far out as noise of QUIET errors of sampling allows; up to BEARABLE, where rows may lie that far out."""
 ROOM = 1.5
 """How much heavier than it looks a tail may be there."""
-HEDGE = 0.6
+POWER_EXCESS = 0.8
+"""How far rows lie beyond a reach on average, over the reach, if they thin out as a power of the length."""
+HEDGE = 0.7
 """What is cut off is reckoned with an exponent that is larger by so much."""
 LONG_SCORE = 4.0
 """A long score, over the root of the number of coordinates and what is typical of a residual."""
@@ -66,7 +68,7 @@ MOST_EVENED = 8.0
 """Points are stretched by at most so much for scores to vary alike."""
 LEAST_SEEN, MOST_SEEN, DOUBT = 0.8, 3.0, 0.3
 """How much more scores may give way over a step than a matrix said, and what is believed of it: half, if noise is that part."""
-MISMEASURED, BENT = 0.05, 0.5
+MISMEASURED, BENT = 0.1, 0.5
 """A step may be off by that part of itself, because curvatures are cut off; by a part that grows with how far it moves
 predictors, if curvatures depend on them."""
 
@@ -109,10 +111,19 @@ class Pull:
 
 @dataclass(frozen=True)
 class ScoreReach:
-    """Where the lengths of scores are cut off, and about what is lost beyond, all rows together."""
+    """Where the lengths of scores are cut off, and about what is lost beyond, all rows together: of lengths, and of squares."""
 
     length: float
     lost: float
+    lost_squares: float
+
+    def after_growth(self, grown: float, length: float) -> ScoreReach:
+        """What is lost as the squares tell, if that is more: by how much their sum has `grown` since they were cut off at a
+        shorter length says how many rows lie between, and so beyond, if these thin out as a power of the length."""
+        if self.length <= length:
+            return self
+        rows = max(0.0, grown) / (2 * self.length**2 * math.log(self.length / length))
+        return replace(self, lost=max(self.lost, rows * self.length * POWER_EXCESS))
 
 
 @dataclass(frozen=True)
@@ -165,12 +176,13 @@ class FullSteps:
     def _take(self) -> FullClose:
         walk, plan, taken = self.walk, self.walk.plan, 1
         matrix = self._curvature(FIRST_CURVES if self.bends else Fraction(1))
-        length = self._reach(ScoreLengths(self._scores), self.likely, FIRST_DRAW)[0]
+        length, beyond = self._reach(ScoreLengths(self._scores), self.likely, FIRST_DRAW)
         raw_sums, unit = self._sums(length, products=True)
         pull = self._pull(raw_sums, unit, self.close * FIRST)
         products = walk.measured(raw_sums[walk.size :], LENGTH, plan.even).times((unit * BALL) ** 2)
         step = walk.move(matrix, pull.force)
-        spread = self._even(products)
+        cut_off = _lost(self._tail(length, beyond, self.likely / LONG_SCORE), length, 0.0)[1]
+        spread = self._even(products.plus(cut_off / walk.size))
         left, curves = 1 - FIRST, 1 - FIRST_CURVES
         reach = self._score_reach(spread, length, self.close * left)
         while taken <= MOST_MIDDLE * self.bends and pull.is_far(spread, walk.size):
@@ -184,8 +196,12 @@ class FullSteps:
         step, back = walk.move(matrix, last.force), matrix.inverse @ last.back
         covariance = None
         if plan.products:
-            seen = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products)
-            covariance = walk.spread(seen, unit * BALL, last.deviation, back) + self._missed(matrix, step)
+            seen, doubt = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products)
+            deviation = math.hypot(last.deviation, math.sqrt(reach.lost_squares / walk.size))
+            covariance = walk.spread((seen, doubt), unit * BALL, deviation, back) + self._missed(matrix, step)
+            doubt *= math.sqrt(walk.size) / ALONG
+            grown = (float(np.trace(seen)) - doubt) * (unit * BALL) ** 2 - float(np.trace(self.turn.T @ products.whole @ self.turn))
+            reach = reach.after_growth(grown, length)
         return FullClose(covariance, back * last.deviation, back * reach.lost, matrix)
 
     def _between(self, matrix: Matrix, step: Floats, pull: Pull, length: float) -> tuple[Matrix, Floats, Pull]:
@@ -244,7 +260,7 @@ class FullSteps:
         tail = self._tail(length, beyond, draw_magnitude(raw_counts, epsilon, self.walk.context.rng, likely=length / 4))
         quiet, bearable = (part * spread / self.budget.deviation(share, self.walk.size) for part in (QUIET, BEARABLE))
         reach = max(length, min(bearable, max(quiet, tail.end(ROOM))))
-        return ScoreReach(reach, _lost(tail, reach))
+        return ScoreReach(reach, *_lost(tail, reach))
 
     def _curvature(self, part: Fraction) -> Matrix:
         """The noisy matrix of curvatures, for a part of their share, and what was expected of it."""
@@ -303,8 +319,10 @@ def _excess(tail: Tail, reach: float) -> float:
     return float(np.mean((1 - np.log(steps) / nats) ** (2 * tail.exponent))) - 1
 
 
-def _lost(tail: Tail, reach: float) -> float:
-    """About what rows beyond the reach lose there, all together, for a somewhat heavier tail than seen."""
-    exponent = tail.exponent + HEDGE
-    nats = tail.nats * math.pow(reach / tail.reach, 1 / exponent)
-    return tail.noisy_rows * math.exp(-nats) * reach * exponent / max(nats, math.log(2))
+def _lost(tail: Tail, reach: float, hedge: float = HEDGE) -> tuple[float, float]:
+    """About what rows beyond the reach lose there, all together, of their lengths and of the squares of these, where the
+    tail is heavier than seen by `hedge`."""
+    exponent = tail.exponent + hedge
+    nats = max(tail.nats * math.pow(reach / tail.reach, 1 / exponent), math.log(2))
+    rows, more = tail.noisy_rows * math.exp(-nats), exponent / nats
+    return rows * reach * more, rows * reach**2 * ((1 + more) ** 2 - 1)

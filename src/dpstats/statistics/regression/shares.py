@@ -15,7 +15,7 @@ from dpstats.statistics.regression.budget_split import FINEST, BudgetSplit, part
 ROWS = Fraction(2, 100)
 MIDDLE_NATS, SCALE_NATS, LOOK_NATS = 54, 30, 22
 """Rows times epsilon that a median of a column, a scale, and a look at the residuals need."""
-SURE_MIDDLE_NATS, SURE_SCALE_NATS = 110, 240
+SURE_MIDDLE_NATS, SURE_SCALE_NATS, SURE_LOOK_NATS = 110, 240, 90
 """The same where the last steps follow full scores: nothing that a wrong scale hides is found again there."""
 LEAST_MIDDLES, LEAST_SCALES, LESS = 0.04, 0.12, 0.5
 """What middles and scales get at least: columns of marks may have few rows away from their middle. Half of it where more nats
@@ -96,10 +96,12 @@ def plan_shares(
 
     middles = (features + 1) * intercept
     search, less = (SHORT_SEARCH, LESS) if full else (SEARCH, 1.0)
-    middle_nats, scale_nats = (SURE_MIDDLE_NATS, SURE_SCALE_NATS) if full else (MIDDLE_NATS, SCALE_NATS)
+    middle_nats, scale_nats, look_nats = (
+        (SURE_MIDDLE_NATS, SURE_SCALE_NATS, SURE_LOOK_NATS) if full else (MIDDLE_NATS, SCALE_NATS, SCALE_NATS)
+    )
     middle = for_draw(middle_nats, less * LEAST_MIDDLES / (features + 1))
     scale = for_draw(scale_nats, less * LEAST_SCALES / features)
-    first_look, look = for_draw(SCALE_NATS, LEAST_LOOK), for_draw(LOOK_NATS, LEAST_LOOK)
+    first_look, look = for_draw(look_nats, LEAST_LOOK), for_draw(LOOK_NATS, LEAST_LOOK)
     standard = middle * middles + scale * features + first_look
     if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > search:
         return None

@@ -36,6 +36,7 @@ from dpstats.statistics.regression.quantile_sums import (
     Spreads,
 )
 from dpstats.statistics.regression.shares import FEWEST_STEPS, LEAST_SEARCH, MOST_STEPS, STILL
+from dpstats.statistics.regression.standard import MARKS
 from dpstats.statistics.regression.sums import ALONG, ResidualLevels, Residuals, ResidualSizes, Scores
 from dpstats.statistics.regression.walk import (
     DAMPING,
@@ -169,9 +170,10 @@ class _ResidualWalk(Walk):
         return Residuals(self.points, self.standard.outcome, self.line)
 
     def _look(self, likely: float | None, share: Fraction) -> float:
-        """A private median of the residuals' magnitudes."""
+        """A private median of the residuals' magnitudes; that of marks is likely 1, and most of them lie at their middle."""
         raw_counts = self.context.table.row_sums(ResidualSizes(self._residuals()))
-        return draw_magnitude(raw_counts, self.context.budget.draw_epsilon(share), self.context.rng, likely=likely)
+        certain = likely is None and self.points.intercept and self.standard.outcome in MARKS
+        return draw_magnitude(raw_counts, self.context.budget.draw_epsilon(share), self.context.rng, likely=likely, certain=certain)
 
     def _pull(self, raw_sums: tuple[int, ...], scores: Scores, share: Fraction) -> tuple[Floats, float]:
         return self.noisy_pull(raw_sums[: self.size], scores.l2_units, math.ldexp(1.0, scores.exponent), share)

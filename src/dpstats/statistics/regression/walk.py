@@ -122,6 +122,10 @@ class Matrix:
         """A part of the matrix, and of its noise."""
         return Matrix(self.eigenvalues * part, self.vectors, self.noise * part)
 
+    def plus(self, more: float) -> Matrix:
+        """With so much more in every direction."""
+        return replace(self, eigenvalues=self.eigenvalues + more)
+
     def above_noise(self) -> Matrix:
         """What of the matrix stands out of the noise."""
         return Matrix(np.maximum(self.eigenvalues - self.noise / 2, 0.0), self.vectors, self.noise)
