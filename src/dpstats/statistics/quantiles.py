@@ -189,4 +189,3 @@ def _tail_note(question: Question, quantiles: Sequence[Fraction]) -> tuple[tuple
     rows = safe_rows(row_epsilon(question.epsilon, question.neighbors))
     text = f"at the quantile or, where fewer rows lie beyond it, about {rows} rows from the end"
     return (("aims", text),)
-

@@ -29,7 +29,18 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import rounded_covariance, rounded_ends, rounded_errors, rounded_values
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Outcomes, Parameter, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.registry import (
+    Answer,
+    Outcome,
+    Outcomes,
+    Parameter,
+    Question,
+    Reads,
+    Refusal,
+    Statistic,
+    method,
+    register,
+)
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import MISSING_POLICY, Table

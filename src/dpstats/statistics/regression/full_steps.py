@@ -200,7 +200,9 @@ class FullSteps:
             deviation = math.hypot(last.deviation, math.sqrt(reach.lost_squares / walk.size))
             covariance = walk.spread((seen, doubt), unit * BALL, deviation, back) + self._missed(matrix, step)
             doubt *= math.sqrt(walk.size) / ALONG
-            grown = (float(np.trace(seen)) - doubt) * (unit * BALL) ** 2 - float(np.trace(self.turn.T @ products.whole @ self.turn))
+            grown = (float(np.trace(seen)) - doubt) * (unit * BALL) ** 2 - float(
+                np.trace(self.turn.T @ products.whole @ self.turn)
+            )
             reach = reach.after_growth(grown, length)
         return FullClose(covariance, back * last.deviation, back * reach.lost, matrix)
 

@@ -87,7 +87,15 @@ class StepShares:
 
 
 def plan_shares(
-    budget: BudgetSplit, noisy_rows: int, features: int, *, intercept: bool, interval: bool, mean: bool, linked: bool = False, full: bool = False
+    budget: BudgetSplit,
+    noisy_rows: int,
+    features: int,
+    *,
+    intercept: bool,
+    interval: bool,
+    mean: bool,
+    linked: bool = False,
+    full: bool = False,
 ) -> StepShares | None:
     """What each step gets; None where there are too few rows. What is not wanted goes to the others."""
 

@@ -173,7 +173,9 @@ class _ResidualWalk(Walk):
         """A private median of the residuals' magnitudes; that of marks is likely 1, and most of them lie at their middle."""
         raw_counts = self.context.table.row_sums(ResidualSizes(self._residuals()))
         certain = likely is None and self.points.intercept and self.standard.outcome in MARKS
-        return draw_magnitude(raw_counts, self.context.budget.draw_epsilon(share), self.context.rng, likely=likely, certain=certain)
+        return draw_magnitude(
+            raw_counts, self.context.budget.draw_epsilon(share), self.context.rng, likely=likely, certain=certain
+        )
 
     def _pull(self, raw_sums: tuple[int, ...], scores: Scores, share: Fraction) -> tuple[Floats, float]:
         return self.noisy_pull(raw_sums[: self.size], scores.l2_units, math.ldexp(1.0, scores.exponent), share)

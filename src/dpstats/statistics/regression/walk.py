@@ -170,11 +170,21 @@ class Walk:
 
     @classmethod
     def begin(
-        cls, context: FitContext, features: int, *, intercept: bool, interval: bool, mean: bool = False, linked: bool = False, full: bool = False
+        cls,
+        context: FitContext,
+        features: int,
+        *,
+        intercept: bool,
+        interval: bool,
+        mean: bool = False,
+        linked: bool = False,
+        full: bool = False,
     ) -> Self | None:
         """Buy a number of rows, and middles and scales of the columns; None with too few rows."""
         noisy_rows = max(1, context.budget.noisy([context.table.column(0).count()], 1, ROWS)[0][0])
-        plan = plan_shares(context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=mean, linked=linked, full=full)
+        plan = plan_shares(
+            context.budget, noisy_rows, features, intercept=intercept, interval=interval, mean=mean, linked=linked, full=full
+        )
         if plan is None:
             return None
         shares = (plan.middle, plan.scale)
