@@ -258,7 +258,7 @@ def main() -> None:
 
             def rejects(generator: np.random.Generator, rows: int, case: Case = case, epsilon: float = epsilon) -> bool:
                 release = case.private(*case.draw(generator, rows), epsilon=epsilon, interval=None)
-                return bool(release.value.p_value < LEVEL)
+                return not isinstance(release, dp.NoReply) and bool(release.value.p_value < LEVEL)
 
             private = rows_needed(rejects, arguments.repeats)
             shown = f"{private:,.0f}" if math.isfinite(private) else f"more than {MOST:,}"
