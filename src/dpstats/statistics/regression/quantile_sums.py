@@ -36,7 +36,7 @@ class ResidualMagnitudes:
         raw_weights = points.weights(raw_points)
         raw_sizes = np.minimum(np.abs(self.residuals.of(raw_rows, raw_points, self.exponent)), self.cut)
         raw_ball = points.bounded(raw_points, raw_weights)
-        return (raw_ball * np.trunc(raw_sizes * raw_weights)[:, None]).sum(axis=0).astype(np.int64)
+        return np.asarray((raw_ball * np.trunc(raw_sizes * raw_weights)[:, None]).sum(axis=0), dtype=np.int64)
 
     @property
     def l2_units(self) -> int:

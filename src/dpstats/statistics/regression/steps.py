@@ -82,7 +82,7 @@ trusted as far as its noise is below DIFFERENCE of the least eigenvalue."""
 STEEPEST, FLATTEST, CLEARLY_MOVED = 2.5, 0.5, 4.0
 """By how much two steps may change what is taken for the curvature along the first. Less curvature makes longer steps, so it is
 believed only where the second step is that much longer than noise makes it."""
-STILL_OFF, WIDER, TIED_WIDTH = 0.8, 1.5, 0.05
+STILL_OFF, WIDER, TIED_WIDTH = 0.8, 1.7, 0.05
 """For intervals: the part of the last step that counts as error; a factor for sampling error, because the density near the line
 is known roughly; and how near the line a row counts as on it."""
 DOUBT, LEAST_LOW = 0.5, 0.35
@@ -276,7 +276,7 @@ class _QuantileWalk(_ResidualWalk):
         closed, moved, _ = self._step(quantile, matrix, LAST_WIDTH, close, products=bool(self.plan.products))
         if closed.covariance is not None:
             off, inverse = STILL_OFF * moved, _cautious_inverse(matrix)
-            tied = (self._tied(density, near / 2) / 2) ** 2 / self.size * inverse @ inverse
+            tied = self._tied(density, near / 2) ** 2 / self.size * inverse @ inverse
             closed = replace(closed, covariance=WIDER**2 * closed.covariance + np.outer(off, off) + tied)
         return self._estimate(search, closed, taken + 1, self.matrix, None)
 

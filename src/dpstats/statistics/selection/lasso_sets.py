@@ -71,7 +71,8 @@ def set_of(known: Correlations, features: int, at_most: int | None, extra: float
 
 def noisy_set_of(known: Correlations, noise: float, features: int, at_most: int | None, extra: float) -> FeatureSet:
     """The significant ones where correlations have noise of this deviation, which counts for more the more others explain."""
-    rows, found = known.rows, ()
+    rows = known.rows
+    found: FeatureSet = ()
     for _ in range(NOISY_ROUNDS):
         some = list(found)
         slopes = np.linalg.solve(known.among[np.ix_(some, some)], known.outcome[some])
