@@ -284,7 +284,8 @@ def _by_scores(
         estimate = walk.walk(columns)
     floor = floor_of(question, family)
     if estimate is None:
-        return (floor and floor.refusal(question, walk.noisy_rows)) or FEW_ROWS
+        refusal = floor.refusal(question, walk.noisy_rows) if floor and not question.rough else None
+        return refusal or FEW_ROWS
     coordinates = Coordinates(family.space)
     slopes = coordinates.slopes(estimate.theta)
     fit = fit_of(
