@@ -67,6 +67,7 @@ SLOW_FILES = frozenset(
         "quantile_regression",
         "quantiles",
         "range_methods",
+        "reach_steps",
         "reading",
         "readme",
         "robust",
