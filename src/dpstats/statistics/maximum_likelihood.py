@@ -70,8 +70,9 @@ FEW_ROWS = Refusal(
 PURE, GAUSSIAN, BLOCKS, T_STAR, STATISTICS = "scores", "gaussian_scores", "blocks", "t_star", "sufficient_statistics"
 BOUNDED, GAUSSIAN_BOUNDED = "bounded_scores", "gaussian_bounded_scores"
 BY_SCORES = (PURE, GAUSSIAN, BOUNDED, GAUSSIAN_BOUNDED)
-FLOOR_NATS, SLOPES_FLOOR_NATS = 1500, 2500
-"""Rows times epsilon, for each parameter, below which scores do not reply; more where slopes of scores are bought, too."""
+FLOOR_NATS, MORE_FLOOR_NATS = 1500, 2500
+"""Rows times epsilon, for each parameter, below which scores do not reply; more where slopes of scores are bought, too, and for
+normal laws, whose scores go with squares and have longer tails."""
 OF_POPULATION = "the maximum likelihood estimate of the population, whether or not the family fits; errors are sandwich errors"
 OF_BULK = "those of the family that fits the bulk of the rows: where rows do not follow it, maximum likelihood would differ"
 FEW_ESTIMATES = Refusal(
@@ -283,7 +284,8 @@ def _by_scores(
         estimate = walk.walk(columns)
     floor = floor_of(question, family)
     if estimate is None:
-        return (floor and floor.refusal(question, walk.noisy_rows)) or FEW_ROWS
+        refusal = floor.refusal(question, walk.noisy_rows) if floor and not question.rough else None
+        return refusal or FEW_ROWS
     coordinates = Coordinates(family.space)
     slopes = coordinates.slopes(estimate.theta)
     fit = fit_of(
@@ -304,7 +306,8 @@ def floor_of(question: Question, family: Family) -> Floor | None:
     """What rows an answer for the population takes; None for one of the bulk of the rows, whose steps tell by themselves."""
     if question.method.name not in (PURE, GAUSSIAN):
         return None
-    return Floor((FLOOR_NATS if is_exponential(family) else SLOPES_FLOOR_NATS) * len(family.parameters))
+    few = is_exponential(family) and family.name != "normal"
+    return Floor((FLOOR_NATS if few else MORE_FLOOR_NATS) * len(family.parameters))
 
 
 @method(MLE, STATISTICS, claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics", check=_check)

@@ -60,7 +60,7 @@ DOUBTFUL, UNKNOWN_SLOPE = 0.5, 0.5
 LEAST_SLOPE = 0.25
 MOST_SLOPES = 24
 """With more parameters slopes are those expected under the family."""
-BEARABLE_SQUARES, CAUTION = 0.5, 0.7
+BEARABLE_SQUARES, CAUTION = 0.5, 1.0
 """Products are cut off where their noise is such a part of them; they are taken to be larger by CAUTION deviations of it."""
 CURVED = 0.25
 """A step may be off by about so much of its square."""
@@ -295,14 +295,16 @@ class ReachWalk(ScoreWalk):
         closer in."""
         size = len(stand.theta)
         per_square = self.budget.deviation(share, triangle_size(size)) / rows
-        closer = min(bound, max(tail.reach, math.sqrt(BEARABLE_SQUARES * tail.square(bound) / size / per_square)))
+        closer = min(bound, max(tail.reach, math.sqrt(BEARABLE_SQUARES * tail.plain_square(bound) / size / per_square)))
         products = ScoreProducts(stand.scores(closer))
         noisy_sums, deviation = self.budget.noisy(self.table.row_sums(products), L2_UNITS, share)
         unit = closer**2 / products.unit / rows
         eigenvalues, vectors = np.linalg.eigh(matrix_of_triangle(np.array(noisy_sums, dtype=np.float64) * unit, size))
         safe = np.maximum(eigenvalues + CAUTION * deviation * unit, deviation * unit)
-        farther = 1 + (tail.square(bound) - tail.square(closer)) / float(safe.sum())
-        return np.asarray((vectors * (safe * farther)) @ vectors.T)
+        farther = (
+            (tail.square(bound) - tail.square(closer)) * safe**2 / float(np.square(safe).sum())
+        )  # long scores lie along them
+        return np.asarray((vectors * (safe + farther)) @ vectors.T)
 
     def _newton(self, stand: Stand, rows: float, bound: float, slope: Slope, share: Fraction) -> NewtonStep:
         """A step with the noisy mean of scores that are cut off at a bound."""

@@ -69,6 +69,10 @@ class ScoreTail:
         """Of rows with longer scores, where the tail is heavier than it looks."""
         return self._falling(HEDGE_TIMES * self.seen + HEDGE + HEDGE_PER_NAT / self.nats)
 
+    @cached_property
+    def _plain_shares(self) -> Floats:
+        return self._falling(self.seen + PLAIN)
+
     def _falling(self, exponent: float) -> Floats:
         beyond = np.exp(-self.nats * (self._lengths / self.reach) ** (1 / exponent))
         return np.asarray((beyond[1:] + beyond[:-1]) / 2)
@@ -78,19 +82,26 @@ class ScoreTail:
         pieces = self._shares * np.diff(self._lengths)
         return float(pieces[self._lengths[:-1] >= end * (1 - 1e-9)].sum())
 
-    def square(self, end: float, shares: Floats | None = None) -> float:
-        """About the mean squared length of scores that are cut off at `end`."""
+    def square(self, end: float) -> float:
+        """The mean squared length of scores that are cut off at `end`, as it may be."""
+        return self._square(end, self._shares)
+
+    def plain_square(self, end: float) -> float:
+        """The same as it probably is."""
+        return self._square(end, self._plain_shares)
+
+    def _square(self, end: float, shares: Floats) -> float:
         few, some = self.beyond / self.rows, self.many / self.rows
         inner = INNER * (1 - some) * self.near**2 + (some - few) * self.near * self.reach + few * self.reach**2
-        pieces = (self._shares if shares is None else shares) * np.diff(self._lengths**2)
+        pieces = shares * np.diff(self._lengths**2)
         return inner + float(pieces[self._lengths[1:] <= end * (1 + 1e-9)].sum())
 
     def cut(self, noise: float, size: int, bearable: float) -> float:
         """The end that makes the intervals of `size` parameters shortest, where noise is at most `bearable` times the sampling
         error; `noise` is its deviation in a mean of scores of length 1."""
-        best, plain = (math.inf, self.reach), self._falling(self.seen + PLAIN)
+        best = (math.inf, self.reach)
         for end in self._lengths[:: IN_OCTAVE // ENDS].tolist():
-            sampling = math.sqrt(self.square(end, plain) / size / self.rows)
+            sampling = math.sqrt(self.plain_square(end) / size / self.rows)
             if noise * end > bearable * sampling and end > self.reach:
                 break
             best = min(best, (USUAL * math.hypot(sampling, noise * end) + self.lost(end), end))
