@@ -58,9 +58,10 @@ MOST_FEATURES = 40
 """Coefficients share one epsilon; beyond this many nothing useful is left of it at any size of table that is common."""
 PURE, GAUSSIAN = "steps", "gaussian_steps"
 PURE_HUBER, GAUSSIAN_HUBER = "huber", "gaussian_huber"
-FULL_NATS, FULL_SQUARE_NATS, BOUNDED_NATS, BOUNDED_SQUARE_NATS = 1200, 400, 300, 150
-"""Rows times epsilon that k coefficients take: so many times k, and without a delta at least so many times the square of it, as
-the noise of a matrix grows; full scores take more than bounded ones."""
+FULL_NATS, FULL_SQUARE_NATS, FULL_DELTA_NATS = 1200, 250, 600
+BOUNDED_NATS, BOUNDED_SQUARE_NATS, BOUNDED_DELTA_NATS = 300, 150, 300
+"""Rows times epsilon that k coefficients take: so many times k, and at least so many times the square of it, as the noise of a
+matrix grows; with a delta so many times k. Full scores take more than bounded ones."""
 SAMPLING_AND_NOISE = "sampling error and noise"
 
 
@@ -70,23 +71,25 @@ class Aim(NamedTuple):
     what: str
     covers: str = SAMPLING_AND_NOISE
     nats: float = BOUNDED_NATS
-    """For each coefficient."""
     square_nats: float = BOUNDED_SQUARE_NATS
+    delta_nats: float = BOUNDED_DELTA_NATS
     least_nats: float = 0.0
 
     def floor(self, question: Question) -> Floor:
         """What an answer to a question takes."""
         size = len(question.columns) - 1 + question.arguments["intercept"]
-        return Floor(max(self.least_nats, self.nats * size, 0 if question.delta else self.square_nats * size**2))
+        nats = self.delta_nats * size if question.delta else max(self.nats * size, self.square_nats * size**2)
+        return Floor(max(self.least_nats, nats))
 
 
-FULL = ("sampling error, noise, and what the cut at a private reach may leave out", FULL_NATS, FULL_SQUARE_NATS)
+_CUT_TOO = "sampling error, noise, and what the cut at a private reach may leave out"
+FULL = (_CUT_TOO, FULL_NATS, FULL_SQUARE_NATS, FULL_DELTA_NATS)
 LEAST_SQUARES = Aim("least squares of the population, whether or not a line fits; errors are sandwich errors", *FULL)
 LIKELIHOOD = Aim("maximum likelihood of the population, whether or not the model fits; errors are sandwich errors", *FULL)
 ROBUST = "a robust fit: rows far off, or far out, pull no harder than others; not {} where the model does not fit"
 OUTERMOST = Fraction(5, 100)
-OUTER_NATS = 300
-"""Rows beyond the quantile, times epsilon, that an answer takes."""
+QUANTILE_NATS, OUTER_NATS = 2500, 1000
+"""Rows times epsilon that each coefficient of a quantile regression takes; and rows beyond the quantile, times epsilon."""
 PASSES = 5 + MOST_STEPS
 REFUSES = "refuses where there are too few rows for so many features"
 STEPS_CLAIM = f"no bounds asked: noisy steps on scores that are cut off at a private reach; {REFUSES}"
@@ -147,7 +150,7 @@ def _method(
             return answer(estimate, question)
         delta = "" if question.delta else "; so does a delta, such as delta=1e-6"
         return Refusal(
-            "There are too few rows for so many features at this epsilon.",
+            "There are too few rows for so many features at this epsilon, or the steps led nowhere.",
             f"More rows, fewer features or a larger epsilon help{delta}. Rows count whose cells are all numbers: where a column "
             "holds texts, write C(column) in a formula.",
         )
@@ -204,7 +207,8 @@ def _huber_notes(estimate: Estimate, intercept: bool) -> Notes:
 def _quantile_answer(estimate: Estimate, question: Question) -> Outcome:
     quantile = question.arguments["quantile"]
     least_nats = float(OUTER_NATS / min(quantile, 1 - quantile))
-    aim = Aim(f"of the line below which the share {float(quantile):g} of the outcomes lies", least_nats=least_nats)
+    what = f"of the line below which the share {float(quantile):g} of the outcomes lies"
+    aim = Aim(what, nats=QUANTILE_NATS, delta_nats=QUANTILE_NATS, least_nats=least_nats)
     return _answer(estimate, f"{QUANTILE} {float(quantile):g}", question, aim)
 
 
@@ -233,7 +237,7 @@ QUANTILE_REGRESSION = _register(
     "A quantile regression: how the median of the outcome, or another quantile, depends on features",
     (WHICH, INTERCEPT),
 )
-_method(QUANTILE_REGRESSION, (PURE, GAUSSIAN), BOUNDED_CLAIM, take_steps, _quantile_answer)
+_method(QUANTILE_REGRESSION, (PURE, GAUSSIAN), BOUNDED_CLAIM, take_steps, _quantile_answer, version=2)
 LINKED: tuple[tuple[str, str, Callable[..., Estimate | None], Outcomes, str], ...] = (
     (
         LOGISTIC,

@@ -33,14 +33,14 @@ from dpstats.statistics.regression.reach_sums import (
     unit_of,
 )
 from dpstats.statistics.regression.sums import ALONG
-from dpstats.statistics.regression.walk import Estimate, Matrix, Walk, largest_eigenvalue
+from dpstats.statistics.regression.walk import FARTHEST_STEP, Estimate, Matrix, Walk, largest_eigenvalue
 from dpstats.statistics.universal.limits import Side
 
 CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW = (Fraction(part, 100) for part in (25, 25, 35, 15))
 """How the share for reaches is divided."""
 REACH_NATS, FEWEST_BEYOND, MOST_BEYOND = 14.0, 2.0, 0.2
-"""Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the fewest of them, and the most
-as a part of all rows."""
+"""Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the fewest of them; and the
+most, as a part of all rows."""
 CELL = 2**0.25
 """From the lower end of a cell to its upper end."""
 FIRST, MIDDLE, MOST_MIDDLE = Fraction(20, 100), Fraction(10, 100), 3
@@ -159,10 +159,14 @@ class FullSteps:
         self.budget = walk.context.budget
         self.points, self.turn = walk.points, np.eye(walk.size)
         self.curve_reach = self._curve_reach()
+        self.lost_the_way = False
 
-    def arrive(self, signal: float) -> Estimate:
-        """Take them, and say where they led; features may move predictors by about `signal`."""
+    def arrive(self, signal: float) -> Estimate | None:
+        """Take them, and say where they led; features may move predictors by about `signal`. None where noise alone would move
+        them by more, or where the last step is not short: steps led nowhere."""
         closed, moved_by = self._take(), self.walk.moved_by
+        if self.walk.moves_by(closed.noise) > signal or self.lost_the_way:
+            return None
         return self.walk.in_columns(
             covariance=closed.covariance,
             step_noise=closed.noise,
@@ -180,7 +184,7 @@ class FullSteps:
         raw_sums, unit = self._sums(length, products=True)
         pull = self._pull(raw_sums, unit, self.close * FIRST)
         products = walk.measured(raw_sums[walk.size :], LENGTH, plan.even).times((unit * BALL) ** 2)
-        step = walk.move(matrix, pull.force)
+        step = self._move(matrix, pull)
         cut_off = _lost(self._tail(length, beyond, self.likely / LONG_SCORE), length, 0.0)[1]
         spread = self._even(products.plus(cut_off / walk.size))
         left, curves = 1 - FIRST, 1 - FIRST_CURVES
@@ -193,7 +197,7 @@ class FullSteps:
         raw_sums, unit = self._sums(reach.length, products=bool(plan.products))
         last = self._pull(raw_sums, unit, self.close * left)
         matrix = _as_seen(matrix, step, pull, last)
-        step, back = walk.move(matrix, last.force), matrix.inverse @ last.back
+        step, back = self._move(matrix, last), matrix.inverse @ last.back
         covariance = None
         if plan.products:
             seen, doubt = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products)
@@ -212,7 +216,13 @@ class FullSteps:
             matrix = self._curvature(MIDDLE_CURVES)
         new = self._pull(*self._sums(length), self.close * MIDDLE)
         matrix = _as_seen(matrix, step, pull, new)
-        return matrix, self.walk.move(matrix, new.force), new
+        return matrix, self._move(matrix, new), new
+
+    def _move(self, matrix: Matrix, pull: Pull) -> Floats:
+        """Take a step; with a link a shorter one, where it would move predictors far."""
+        far = self.walk.moves_by(matrix.inverse @ pull.force) / FARTHEST_STEP if self.bends else 0.0
+        self.lost_the_way = far > 1
+        return self.walk.move(matrix, pull.force / max(1.0, far))
 
     @property
     def _scores(self) -> FullScores:

@@ -31,7 +31,7 @@ from dpstats.statistics.regression.link_sums import (
 )
 from dpstats.statistics.regression.octaves import draw_magnitude
 from dpstats.statistics.regression.points import Floats, line_of
-from dpstats.statistics.regression.walk import SIGNAL, Estimate, FitContext, Matrix, Walk
+from dpstats.statistics.regression.walk import FARTHEST_STEP, SIGNAL, Estimate, FitContext, Matrix, Walk
 
 FIRST_STEPS, MORE_STEPS = 2, 4
 SEARCH_STEPS = 5
@@ -49,8 +49,6 @@ PULLS_CUT = 3.0
 """Counts are cut off at this many standard deviations from their mean, more where they vary more than Poisson's."""
 USUAL = 0.6
 """A median of how many standard deviations counts are away from their means."""
-FARTHEST_STEP = 1.0
-"""A step moves predictors by at most so much, in quadratic mean."""
 NO_SIGNAL = 2.0
 """Features together may move log odds or log means by about so much."""
 
@@ -91,7 +89,7 @@ class _LinkWalk(Walk):
 
     family: OutcomeFamily = LogisticOutcomes()
 
-    def arrive(self, family: OutcomeFamily, curvature: float, start: float) -> Estimate:
+    def arrive(self, family: OutcomeFamily, curvature: float, start: float) -> Estimate | None:
         """Take the steps and say where they led; at the start all rows have about this curvature and predictor."""
         self.family = family
         if start:
@@ -119,7 +117,7 @@ class _LinkWalk(Walk):
             matrix=matrix,
         )
 
-    def _arrive_full(self, curvature: float) -> Estimate:
+    def _arrive_full(self, curvature: float) -> Estimate | None:
         """Where steps lead to the maximum of the likelihood."""
         unit = self.family.unit
         _, unspent = self._steps(lambda: self._bent().times(1 / unit), self.plan.search / SEARCH_STEPS, SEARCH_STEPS)
@@ -190,8 +188,7 @@ class _LinkWalk(Walk):
 
     def _held_move(self, matrix: Matrix, pull: Floats) -> Floats:
         """Take a step, a shorter one where it would move predictors far: a link is straight only nearby."""
-        moved = self.matrix.length(matrix.inverse @ pull) / math.sqrt(self.rows)
-        return self.move(matrix, pull * min(1.0, FARTHEST_STEP / max(moved, 1e-300)))
+        return self.move(matrix, pull * min(1.0, FARTHEST_STEP / max(self.moves_by(matrix.inverse @ pull), 1e-300)))
 
     def _pull(self, raw_sums: tuple[int, ...], scores: LinkScores, share: Fraction) -> tuple[Floats, float]:
         return self.noisy_pull(raw_sums[: self.size], scores.l2_units, self.family.pull / PULL, share)

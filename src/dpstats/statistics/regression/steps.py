@@ -211,13 +211,14 @@ class _LinearWalk(_ResidualWalk):
         raised = self._mean(search.magnitude) if self.plan.level else None
         return replace(self._estimate(search, closed, len(shares), self.matrix, raised), cut=math.ldexp(*cut))
 
-    def arrive_full(self) -> Estimate:
+    def arrive_full(self) -> Estimate | None:
         """Take the steps to least squares, and say where they led."""
         search = self._search()
         close, likely = self.plan.close + search.unspent, LONG_SCORE * math.sqrt(self.size) * search.magnitude
         likelihood = StraightOutcomes(self.standard.outcome)
         steps = FullSteps(self, likelihood, close, likely=likely, curved=None, expected=lambda: self.matrix)
-        return replace(steps.arrive(SIGNAL * search.begun), scale=search.magnitude)
+        estimate = steps.arrive(SIGNAL * search.begun)
+        return None if estimate is None else replace(estimate, scale=search.magnitude)
 
     def _inside(self, raw_inside: int, share: Fraction) -> float:
         """The noisy part of the rows, by the lengths of their points, whose residuals are not cut off."""
@@ -336,7 +337,8 @@ class _QuantileWalk(_ResidualWalk):
         covariance = None
         if products:
             unit = scores.strongest / (2 * PULL)
-            covariance = self.spread(raw_sums[self.size :], unit, deviation, _cautious_inverse(matrix))
+            seen = self.noisy_matrix(raw_sums[self.size :], self.points.radius, self.plan.products)
+            covariance = self.spread(seen, unit, deviation, _cautious_inverse(matrix))
         moved = self.move(matrix, pull)
         return _Close(covariance, matrix.inverse * deviation), moved, deviation * math.sqrt(float(np.sum(1 / matrix.safe)))
 

@@ -33,6 +33,8 @@ UNRESOLVED = 0.6
 SIGNAL = 1.5
 """Features together may move the linear predictor by about this many of the scales that the walk began with."""
 
+FARTHEST_STEP = 1.0
+"""Where there is a link, a step moves predictors by at most so much, in quadratic mean."""
 INTERVAL_ERRORS, MOST_LOST = 1.96, 2.0
 """What rows beyond a reach may have cost lengthens an interval of 95%, but makes it at most so much longer."""
 
@@ -210,6 +212,10 @@ class Walk:
         self.moved_by.append(matrix)
         self.context.progress.step()
         return np.asarray(self.place - before)
+
+    def moves_by(self, step: Floats) -> float:
+        """By how much a step moves predictors, in quadratic mean; one for each column of a matrix of steps, all together."""
+        return math.sqrt(float(np.sum(step * (self.matrix.of_safe @ step))) / self.rows)
 
     def noisy_pull(self, raw_score: Sequence[int], l2_units: int, unit: float, share: Fraction) -> tuple[Floats, float]:
         """The noisy sum of scores, and the deviation of its noise; `unit` is what one pull is."""
