@@ -3,9 +3,9 @@
     python benchmarks/coverage.py [--repeats 200] [--only mean median] [--processes 2]
 
 For each line a table of the shape is drawn anew, the question is asked with its default 95% interval, and the interval is held
-against the value in the population; a table that gets no reply does not count. Width is the median width over that of an ideal interval without privacy: 1.96 standard
-deviations of the exact sample statistic to either side. Noise comes from seeded sources, so a run repeats itself. The tables are
-Markdown; docs/intervals.md keeps a run.
+against the value in the population; a table that gets no reply does not count. Width is the median width over that of an ideal
+interval without privacy: 1.96 standard deviations of the exact sample statistic to either side. Noise comes from seeded sources,
+so a run repeats itself. The tables are Markdown; docs/intervals.md keeps a run.
 """
 
 from __future__ import annotations

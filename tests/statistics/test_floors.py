@@ -178,7 +178,8 @@ def test_each_group_has_its_own_refusal() -> None:
     assert "south: About" in str(found)
     assert "It takes about 250 rows" in str(found)
     rough = grouped(rough=True)
-    assert rough["south"].rough and not rough["north"].rough
+    assert rough["south"].rough
+    assert not rough["north"].rough
     assert "(rough)" in str(rough)
     assert [row["rough"] for row in rough.rows()] == [False, True]
 
@@ -192,7 +193,9 @@ def test_rough_is_part_of_the_question_its_document_and_its_archive() -> None:
     document = session.document("mean", "income", epsilon=1, rough=True)
     assert document["rough"] is True
     first, second = session.ask(document), session.mean("income", epsilon=1, rough=True)
-    assert first.value == second.value and second.rough and first.to_dict()["rough"]
+    assert first.value == second.value
+    assert second.rough
+    assert first.to_dict()["rough"]
     assert isinstance(session.mean("income", epsilon=1), dp.NoReply)
     assert session.ledger.spent.epsilon == 2
     with pytest.raises(dp.InvalidParameterError, match="rough"):

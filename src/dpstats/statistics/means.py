@@ -47,7 +47,8 @@ MOST_LOST = 6.0
 MEAN_FLOOR, ALIKE_FLOOR = Floor(250, 30), Floor(600, 30)
 """Below these, means and sums are off by more than their intervals too often (docs/intervals.md)."""
 ASTRAY = Refusal(
-    "Many rows lie far from the limits that were found.", "Ask with a larger epsilon, or for a median; rough=True takes a rough answer."
+    "Many rows lie far from the limits that were found.",
+    "Ask with a larger epsilon, or for a median; rough=True takes a rough answer.",
 )
 FEW_ROWS = 400
 """With fewer, skewness shows in an interval, and the cells tell the rows' cubes, too."""

@@ -34,7 +34,7 @@ from dpstats.statistics.universal.single import draw_quantile
 from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile, safe_rows
 
 UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta"
-WHY_UNIVERSAL = "it needs no delta, replies to all but very few rows, and erred least over the shapes compared in docs/propose-test-release.md"
+WHY_UNIVERSAL = "it needs no delta, and erred least over the shapes compared in docs/propose-test-release.md"
 QUANTILE_ERROR = "sampling error and noise: the quantile of the population that the rows are drawn from"
 MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())
@@ -191,4 +191,3 @@ def _tail_note(question: Question, quantiles: Sequence[Fraction]) -> tuple[tuple
     rows = safe_rows(row_epsilon(question.epsilon, question.neighbors))
     text = f"at the quantile or, where fewer rows lie beyond it, about {rows} rows from the end"
     return (("aims", text),)
-

@@ -130,4 +130,6 @@ def _draw(part: Part, end: End, epsilon: Fraction) -> Draw:
     target = Fraction(part.raw_first + rows if end.upward else part.raw_last - rows)
     loss = RankLoss(target, over, under, clip_for(min(over, under)))
     place = end.released.place.ordinal
-    return Draw(part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=weight_of_ties(place)))
+    return Draw(
+        part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=weight_of_ties(place))
+    )
