@@ -61,9 +61,9 @@ def test_below_the_floor_there_is_a_refusal_and_a_rough_answer_only_on_request()
 @pytest.mark.parametrize(
     ("noisy_rows", "reason", "advice"),
     [
-        (50, "About 50 rows are too few for mean at this epsilon.", "It takes about 300 rows, or epsilon 3 for so few;"),
-        (1, "About 1 row is too few for mean at this epsilon.", "It takes about 300 rows;"),
-        (-70, "About 0 rows are too few for mean at this epsilon.", "It takes about 300 rows;"),
+        (50, "About 50 rows are too few at this epsilon.", "It takes about 300 rows, or epsilon 3 for so few;"),
+        (1, "About 1 row is too few at this epsilon.", "It takes about 300 rows;"),
+        (-70, "About 0 rows are too few at this epsilon.", "It takes about 300 rows;"),
     ],
 )
 def test_a_refusal_says_how_many_rows_or_how_much_epsilon_it_takes(noisy_rows: int, reason: str, advice: str) -> None:
