@@ -70,6 +70,7 @@ def association_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "thresholded"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -83,6 +84,7 @@ def association_test(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -102,6 +104,7 @@ def cdf(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[Distribution] | NoReply:
@@ -115,11 +118,12 @@ def cdf(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal  pure epsilon-DP, no bounds asked, no delta
 
     Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -136,6 +140,7 @@ def chi_square_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -151,6 +156,7 @@ def chi_square_test(
       neighbors      'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval       the confidence level of the interval, or None for none
+      rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit           what one row stands for, in words, for the card
       rng            dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -171,6 +177,7 @@ def correlation(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "cells"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -185,6 +192,7 @@ def correlation(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -203,6 +211,7 @@ def count(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[int] | NoReply:
@@ -215,6 +224,7 @@ def count(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -234,6 +244,7 @@ def covariance(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -247,11 +258,12 @@ def covariance(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -266,6 +278,7 @@ def goodness_of_fit_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -279,6 +292,7 @@ def goodness_of_fit_test(
       neighbors      'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval       the confidence level of the interval, or None for none
+      rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit           what one row stands for, in words, for the card
       rng            dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -299,6 +313,7 @@ def histogram(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace", "thresholded"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[Histogram] | NoReply:
@@ -313,6 +328,7 @@ def histogram(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -333,6 +349,7 @@ def interquantile_range(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -346,11 +363,12 @@ def interquantile_range(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
       dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
       one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -370,6 +388,7 @@ def iqr(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -382,11 +401,12 @@ def iqr(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
       dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
       one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -409,6 +429,7 @@ def ks_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -424,6 +445,7 @@ def ks_test(
       neighbors     'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval      the confidence level of the interval, or None for none
+      rough         True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit          what one row stands for, in words, for the card
       rng           dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -444,6 +466,7 @@ def linear_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -458,6 +481,7 @@ def linear_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -484,6 +508,7 @@ def logistic_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -498,6 +523,7 @@ def logistic_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -517,6 +543,7 @@ def mean(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -529,11 +556,12 @@ def mean(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -547,6 +575,7 @@ def median(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -559,11 +588,12 @@ def median(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
       ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
       ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -584,6 +614,7 @@ def median_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[CountsResult] | NoReply:
@@ -598,6 +629,7 @@ def median_test(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -622,6 +654,7 @@ def mle(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[LikelihoodFit] | NoReply:
@@ -641,6 +674,7 @@ def mle(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -663,6 +697,7 @@ def mode(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str | int | float] | NoReply:
@@ -675,6 +710,7 @@ def mode(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -695,6 +731,7 @@ def poisson_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -709,6 +746,7 @@ def poisson_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -730,6 +768,7 @@ def quantile(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -743,11 +782,12 @@ def quantile(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
       ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
       ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -768,6 +808,7 @@ def quantile(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[tuple[float, ...]] | NoReply:
@@ -781,11 +822,12 @@ def quantile(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
       ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
       ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -807,6 +849,7 @@ def quantile_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
@@ -822,6 +865,7 @@ def quantile_regression(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -865,6 +909,7 @@ def select_family(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str] | NoReply:
@@ -880,6 +925,7 @@ def select_family(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -923,6 +969,7 @@ def select_family(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[PopularOption] | NoReply:
@@ -938,6 +985,7 @@ def select_family(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -981,6 +1029,7 @@ def select_family(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str | PopularOption] | NoReply:
@@ -996,6 +1045,7 @@ def select_family(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1018,6 +1068,7 @@ def select_features(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "stable", "each"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[SelectedFeatures] | NoReply:
@@ -1033,6 +1084,7 @@ def select_features(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1060,6 +1112,7 @@ def select_model(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str] | NoReply:
@@ -1078,6 +1131,7 @@ def select_model(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1105,6 +1159,7 @@ def select_model(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[PopularOption] | NoReply:
@@ -1123,6 +1178,7 @@ def select_model(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1150,6 +1206,7 @@ def select_model(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "noisy_max", "stable"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[str | PopularOption] | NoReply:
@@ -1168,6 +1225,7 @@ def select_model(
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit        what one row stands for, in words, for the card
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1189,6 +1247,7 @@ def sign_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1203,6 +1262,7 @@ def sign_test(
       neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit         what one row stands for, in words, for the card
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1221,6 +1281,7 @@ def std(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1233,11 +1294,12 @@ def std(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1251,6 +1313,7 @@ def sum(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1263,11 +1326,12 @@ def sum(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1283,6 +1347,7 @@ def t_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1297,11 +1362,12 @@ def t_test(
       neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit         what one row stands for, in words, for the card
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1316,6 +1382,7 @@ def trimmed_mean(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1329,11 +1396,12 @@ def trimmed_mean(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+      universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
       ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
       dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
 
@@ -1351,6 +1419,7 @@ def two_sample_ks_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1365,6 +1434,7 @@ def two_sample_ks_test(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
@@ -1386,6 +1456,7 @@ def two_sample_t_test(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[TestResult] | NoReply:
@@ -1401,11 +1472,12 @@ def two_sample_t_test(
       neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit         what one row stands for, in words, for the card
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1419,6 +1491,7 @@ def variance(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "clipped"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1431,11 +1504,12 @@ def variance(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1450,6 +1524,7 @@ def winsorized_mean(
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "universal"] = "auto",
     interval: Number | None = 0.95,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[float] | NoReply:
@@ -1463,11 +1538,12 @@ def winsorized_mean(
       neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
       method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
       interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
       unit       what one row stands for, in words, for the card
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+      universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

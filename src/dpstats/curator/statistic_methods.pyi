@@ -27,6 +27,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand.
@@ -38,6 +39,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -56,6 +58,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[Distribution] | NoReply:
         """The cumulative distribution function: which fraction of the rows lies at or below each value.
@@ -67,10 +70,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal  pure epsilon-DP, no bounds asked, no delta
 
         Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -87,6 +91,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are public.
@@ -100,6 +105,7 @@ class SessionMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -119,6 +125,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "cells"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The correlation of two columns of the same rows, from -1 to 1.
@@ -131,6 +138,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -148,6 +156,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[int] | NoReply:
         """How many rows hold a value (rows that are missing do not count).
@@ -158,6 +167,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -176,6 +186,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The covariance of two columns of the same rows.
@@ -187,10 +198,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -205,6 +217,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether labels have given probabilities (chi-square test).
@@ -216,6 +229,7 @@ class SessionMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -235,6 +249,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[Histogram] | NoReply:
         """How many rows lie in each bin, of numbers or of labels.
@@ -247,6 +262,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -266,6 +282,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The distance between two quantiles: the width of a middle part of the rows.
@@ -277,10 +294,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -300,6 +318,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The interquartile range: the width of the middle half of the rows.
@@ -310,10 +329,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -336,6 +356,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether the rows follow a given distribution (Kolmogorov's test).
@@ -349,6 +370,7 @@ class SessionMethods:
           delta         for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval      the confidence level of the interval, or None for none
+          rough         True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng           dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -370,6 +392,7 @@ class SessionMethods:
             "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
         ] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A linear regression: how the mean of the outcome depends on features.
@@ -382,6 +405,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -407,6 +431,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A logistic regression: how the log odds of an outcome of 0 or 1 depend on features.
@@ -419,6 +444,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -437,6 +463,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The mean of the rows.
@@ -447,10 +474,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -464,6 +492,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The middle value: half of the rows lie below it.
@@ -474,10 +503,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -498,6 +528,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[CountsResult] | NoReply:
         """Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one).
@@ -510,6 +541,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -533,6 +565,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[LikelihoodFit] | NoReply:
         """The parameters of a family of laws that rows follow, by maximum likelihood.
@@ -550,6 +583,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -571,6 +605,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str | int | float] | NoReply:
         """The most common value, of numbers, text or dates.
@@ -581,6 +616,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -600,6 +636,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A Poisson regression: how the log of the mean of counts depends on features.
@@ -612,6 +649,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -632,6 +670,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -643,10 +682,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -667,6 +707,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[tuple[float, ...]] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -678,10 +719,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -703,6 +745,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
         """A quantile regression: how the median of the outcome, or another quantile, depends on features.
@@ -716,6 +759,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -752,6 +796,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "numbers", "tested"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float | tuple[float, ...]] | NoReply:
         """One private answer of what a function says of random blocks of rows.
@@ -768,6 +813,7 @@ class SessionMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -810,6 +856,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -823,6 +870,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -865,6 +913,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -878,6 +927,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -920,6 +970,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str | PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -933,6 +984,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -954,6 +1006,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "stable", "each"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[SelectedFeatures] | NoReply:
         """The features that LASSO finds significant for the outcome.
@@ -967,6 +1020,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -992,6 +1046,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -1006,6 +1061,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1031,6 +1087,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -1045,6 +1102,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1070,6 +1128,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[str | PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -1084,6 +1143,7 @@ class SessionMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1104,6 +1164,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether the median of the rows is a given number, from how many rows lie above and below it.
@@ -1116,6 +1177,7 @@ class SessionMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1133,6 +1195,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The standard deviation of the rows (with n - 1).
@@ -1143,10 +1206,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1160,6 +1224,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The sum of the rows.
@@ -1170,10 +1235,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1189,6 +1255,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences).
@@ -1201,10 +1268,11 @@ class SessionMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1219,6 +1287,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The mean of the rows that are left when a part of them is cut off at either end.
@@ -1230,10 +1299,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
           ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
           dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
 
@@ -1251,6 +1321,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether two groups of rows follow the same distribution (Smirnov's test).
@@ -1263,6 +1334,7 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1283,6 +1355,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[TestResult] | NoReply:
         """Whether two groups of rows have the same mean (Welch's t test).
@@ -1296,10 +1369,11 @@ class SessionMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1313,6 +1387,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The variance of the rows (with n - 1).
@@ -1323,10 +1398,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1341,6 +1417,7 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[float] | NoReply:
         """The mean of the rows, where a part of them at either end counts as the nearest row that is kept.
@@ -1352,10 +1429,11 @@ class SessionMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1373,6 +1451,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are not known beforehand.
@@ -1384,6 +1463,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1402,6 +1482,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[Distribution] | NoReply:
         """The cumulative distribution function: which fraction of the rows lies at or below each value.
@@ -1413,10 +1494,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal  pure epsilon-DP, no bounds asked, no delta
 
         Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1433,6 +1515,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether two columns of labels are independent of each other (chi-square test), for labels that are public.
@@ -1446,6 +1529,7 @@ class GroupMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1465,6 +1549,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "cells"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The correlation of two columns of the same rows, from -1 to 1.
@@ -1477,6 +1562,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1494,6 +1580,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[int] | NoReply:
         """How many rows hold a value (rows that are missing do not count).
@@ -1504,6 +1591,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1522,6 +1610,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The covariance of two columns of the same rows.
@@ -1533,10 +1622,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1551,6 +1641,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether labels have given probabilities (chi-square test).
@@ -1562,6 +1653,7 @@ class GroupMethods:
           delta          for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method         the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval       the confidence level of the interval, or None for none
+          rough          True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng            dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1581,6 +1673,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace", "thresholded"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[Histogram] | NoReply:
         """How many rows lie in each bin, of numbers or of labels.
@@ -1593,6 +1686,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1612,6 +1706,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The distance between two quantiles: the width of a middle part of the rows.
@@ -1623,10 +1718,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -1646,6 +1742,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The interquartile range: the width of the middle half of the rows.
@@ -1656,10 +1753,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -1682,6 +1780,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether the rows follow a given distribution (Kolmogorov's test).
@@ -1695,6 +1794,7 @@ class GroupMethods:
           delta         for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method        the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval      the confidence level of the interval, or None for none
+          rough         True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng           dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1716,6 +1816,7 @@ class GroupMethods:
             "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
         ] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A linear regression: how the mean of the outcome depends on features.
@@ -1728,6 +1829,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1753,6 +1855,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A logistic regression: how the log odds of an outcome of 0 or 1 depend on features.
@@ -1765,6 +1868,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1783,6 +1887,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The mean of the rows.
@@ -1793,10 +1898,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1810,6 +1916,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The middle value: half of the rows lie below it.
@@ -1820,10 +1927,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -1844,6 +1952,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[CountsResult] | NoReply:
         """Whether groups of rows have the same median (Mood's test: the same share of each lies above the common one).
@@ -1856,6 +1965,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1879,6 +1989,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "scores", "gaussian_scores", "sufficient_statistics", "blocks", "t_star"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[LikelihoodFit] | NoReply:
         """The parameters of a family of laws that rows follow, by maximum likelihood.
@@ -1896,6 +2007,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1917,6 +2029,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str | int | float] | NoReply:
         """The most common value, of numbers, text or dates.
@@ -1927,6 +2040,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1946,6 +2060,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A Poisson regression: how the log of the mean of counts depends on features.
@@ -1958,6 +2073,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -1978,6 +2094,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -1989,10 +2106,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -2013,6 +2131,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "dwork-lei", "ptr", "ladder", "bin-centre", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[tuple[float, ...]] | NoReply:
         """The value below which a fraction q of the rows lies; a list of q gives all of them for one epsilon.
@@ -2024,10 +2143,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -2049,6 +2169,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
         """A quantile regression: how the median of the outcome, or another quantile, depends on features.
@@ -2062,6 +2183,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2098,6 +2220,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "numbers", "tested"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float | tuple[float, ...]] | NoReply:
         """One private answer of what a function says of random blocks of rows.
@@ -2114,6 +2237,7 @@ class GroupMethods:
           delta      for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval   the confidence level of the interval, or None for none
+          rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2156,6 +2280,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -2169,6 +2294,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2211,6 +2337,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -2224,6 +2351,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2266,6 +2394,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str | PopularOption] | NoReply:
         """The family of laws, of a public list, that fits the numbers best.
@@ -2279,6 +2408,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2300,6 +2430,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "stable", "each"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[SelectedFeatures] | NoReply:
         """The features that LASSO finds significant for the outcome.
@@ -2313,6 +2444,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2338,6 +2470,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -2352,6 +2485,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2377,6 +2511,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -2391,6 +2526,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2416,6 +2552,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "noisy_max", "stable"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[str | PopularOption] | NoReply:
         """The model, of a public list, that predicts the outcome best from the features.
@@ -2430,6 +2567,7 @@ class GroupMethods:
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2450,6 +2588,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether the median of the rows is a given number, from how many rows lie above and below it.
@@ -2462,6 +2601,7 @@ class GroupMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2479,6 +2619,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The standard deviation of the rows (with n - 1).
@@ -2489,10 +2630,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2506,6 +2648,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The sum of the rows.
@@ -2516,10 +2659,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2535,6 +2679,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether the mean of the rows is a given number (Student's t test; for pairs, of a column of differences).
@@ -2547,10 +2692,11 @@ class GroupMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2565,6 +2711,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal", "ptr", "dwork-lei"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The mean of the rows that are left when a part of them is cut off at either end.
@@ -2576,10 +2723,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
           ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
           dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
 
@@ -2597,6 +2745,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "laplace"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether two groups of rows follow the same distribution (Smirnov's test).
@@ -2609,6 +2758,7 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
@@ -2629,6 +2779,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[TestResult] | NoReply:
         """Whether two groups of rows have the same mean (Welch's t test).
@@ -2642,10 +2793,11 @@ class GroupMethods:
           delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2659,6 +2811,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "clipped"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The variance of the rows (with n - 1).
@@ -2669,10 +2822,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2687,6 +2841,7 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal["auto", "universal"] = "auto",
         interval: Number | None = 0.95,
+        rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[float] | NoReply:
         """The mean of the rows, where a part of them at either end counts as the nearest row that is kept.
@@ -2698,10 +2853,11 @@ class GroupMethods:
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
           interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
