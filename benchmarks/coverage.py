@@ -142,7 +142,8 @@ class Cell:
             return "unknown"
         some = "" if self.replies > 0.995 else f", replies {100 * self.replies:.0f}%"
         some += "" if self.given > 0.995 else f", given {100 * self.given:.0f}%"
-        return f"{100 * self.coverage:.0f}% ({self.width:.2f}x{some})"
+        width = "-" if math.isnan(self.width) else f"{self.width:.2f}x"
+        return f"{100 * self.coverage:.0f}% ({width}{some})"
 
 
 def measure(name: str, shape_name: str, rows: int, epsilon: float, repeats: int) -> Cell:

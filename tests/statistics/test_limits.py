@@ -94,7 +94,7 @@ def test_shells_in_which_a_row_counts_more_than_once_are_refuted(monkeypatch: py
     monkeypatch.setattr(replay_of_limits, "raw_counts_between", lambda *asked: np.cumsum(real(*asked)).tolist())
     table, neighbour = (
         as_column(data) for data in PAIRS["an outlier"]
-    )  # below all others, so in every count of rows up to an edge
+    )  # below all others: in every count
     losses = [privacy_loss(clipped(EPSILON, seed), neighbour, table, pushing("down", seed)) for seed in range(4)]
     assert max(map(abs, losses)) > EPSILON + SLACK
 
