@@ -92,9 +92,7 @@ def test_no_course_of_limits_and_cells_tells_a_row_by_more_than_epsilon(name: st
 def test_shells_in_which_a_row_counts_more_than_once_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     real = replay_of_limits.raw_counts_between
     monkeypatch.setattr(replay_of_limits, "raw_counts_between", lambda *asked: np.cumsum(real(*asked)).tolist())
-    table, neighbour = (
-        as_column(data) for data in PAIRS["an outlier"]
-    )  # below all others: in every count
+    table, neighbour = (as_column(data) for data in PAIRS["an outlier"])  # below all others: in every count
     losses = [privacy_loss(clipped(EPSILON, seed), neighbour, table, pushing("down", seed)) for seed in range(4)]
     assert max(map(abs, losses)) > EPSILON + SLACK
 
