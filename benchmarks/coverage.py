@@ -3,9 +3,9 @@
     python benchmarks/coverage.py [--repeats 200] [--only mean median] [--processes 2]
 
 For each line a table of the shape is drawn anew, the question is asked with its default 95% interval, and the interval is held
-against the value in the population. Width is the median width over that of an ideal interval without privacy: 1.96 standard
-deviations of the exact sample statistic to either side. Noise comes from seeded sources, so a run repeats itself. The tables are
-Markdown; docs/intervals.md keeps a run.
+against the value in the population; a table that gets no reply does not count. Width is the median width over that of an ideal
+interval without privacy: 1.96 standard deviations of the exact sample statistic to either side. Noise comes from seeded sources,
+so a run repeats itself. The tables are Markdown; docs/intervals.md keeps a run.
 """
 
 from __future__ import annotations
@@ -132,29 +132,39 @@ class Cell:
     width: float
     given: float
     """The share of answers that had an interval with two ends."""
+    replies: float
+    """The share of tables that got an answer."""
 
     def __str__(self) -> str:
+        if not self.replies:
+            return "no reply"
         if not self.given:
-            return "no interval"
-        some = "" if self.given > 0.995 else f", given {100 * self.given:.0f}%"
-        return f"{100 * self.coverage:.0f}% ({self.width:.2f}x{some})"
+            return "unknown"
+        some = "" if self.replies > 0.995 else f", replies {100 * self.replies:.0f}%"
+        some += "" if self.given > 0.995 else f", given {100 * self.given:.0f}%"
+        width = "-" if math.isnan(self.width) else f"{self.width:.2f}x"
+        return f"{100 * self.coverage:.0f}% ({width}{some})"
 
 
 def measure(name: str, shape_name: str, rows: int, epsilon: float, repeats: int) -> Cell:
     """Ask the same question of so many tables."""
     asked, shape = STATISTICS[name], SHAPES[shape_name]
     chance = np.random.default_rng([SEED, rows, int(1000 * epsilon), *shape_name.encode()])
-    truth, held, widths, exact = asked.truth(shape), 0, [], []
+    truth, held, replies, widths, exact = asked.truth(shape), 0, 0, [], []
     for number in range(repeats):
         table = shape.draw(rows, chance)
         exact.append(asked.exact(table))
-        interval = asked.private(table, epsilon=epsilon, rng=dp.testing.seeded(number)).interval
+        reply = asked.private(table, epsilon=epsilon, rng=dp.testing.seeded(number))
+        if isinstance(reply, dp.NoReply):
+            continue
+        replies += 1
+        interval = reply.interval
         if interval is not None and math.isfinite(interval.low) and math.isfinite(interval.high):
             held += interval.low <= truth <= interval.high
             widths.append(interval.high - interval.low)
     ideal = 2 * LEVEL_95 * float(np.std(exact))
     width = float(np.median(widths)) / ideal if widths and ideal else math.nan
-    return Cell(held / max(len(widths), 1), width, len(widths) / repeats)
+    return Cell(held / max(len(widths), 1), width, len(widths) / max(replies, 1), replies / repeats)
 
 
 def _repeats(rows: int, epsilon: float, repeats: int) -> int:

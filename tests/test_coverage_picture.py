@@ -7,7 +7,7 @@ from benchmarks.make_coverage_picture import PAGE, PICTURE, coverages, digest
 
 def test_the_picture_is_up_to_date() -> None:
     shares = coverages(PAGE.read_text(encoding="utf-8"))
-    assert min(map(len, shares.values())) > 50
+    assert min(map(len, shares.values())) >= 36  # cells with a reply
     assert f"coverage {digest(shares)}" in PICTURE.read_text(encoding="utf-8"), "run python benchmarks/make_coverage_picture.py"
 
 

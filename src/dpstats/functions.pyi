@@ -123,7 +123,7 @@ def cdf(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal  pure epsilon-DP, no bounds asked, no delta
 
     Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -263,7 +263,7 @@ def covariance(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -368,7 +368,7 @@ def interquantile_range(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
       dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
       one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -406,7 +406,7 @@ def iqr(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
       dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
       one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -561,7 +561,7 @@ def mean(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -593,7 +593,7 @@ def median(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
       ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
       ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -798,7 +798,7 @@ def quantile(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
       ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
       ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -838,7 +838,7 @@ def quantile(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+      universal   pure epsilon-DP, no bounds asked, no delta
       dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
       ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
       ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -1310,7 +1310,7 @@ def std(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1342,7 +1342,7 @@ def sum(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1378,7 +1378,7 @@ def t_test(
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1412,7 +1412,7 @@ def trimmed_mean(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+      universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
       ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
       dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
 
@@ -1488,7 +1488,7 @@ def two_sample_t_test(
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1520,7 +1520,7 @@ def variance(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1554,7 +1554,7 @@ def winsorized_mean(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+      universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

@@ -133,7 +133,17 @@ def test_a_unit_of_several_rows_is_bounded_before_rows_are_read() -> None:
 
 def test_the_signature_and_the_help_name_features_and_outcome() -> None:
     method = session().told
-    assert list(inspect.signature(method).parameters) == ["X", "y", "power", "epsilon", "delta", "method", "interval", "rng"]
+    assert list(inspect.signature(method).parameters) == [
+        "X",
+        "y",
+        "power",
+        "epsilon",
+        "delta",
+        "method",
+        "interval",
+        "rough",
+        "rng",
+    ]
     lines = {line.split()[0]: line for line in method.__doc__.splitlines() if line.strip()}
     assert "the features: columns by name in a list" in lines["X"]
     assert "the outcome: a column by name" in lines["y"]

@@ -184,7 +184,7 @@ def test_signatures_and_help_name_the_columns_and_the_interval() -> None:
     words = {"together": ["x", "y"], "sizes": ["values", "by", "labels"], "crossed": ["rows", "columns"], "look": ["column"]}
     for name, own in words.items():
         method = getattr(survey, name)
-        assert list(inspect.signature(method).parameters) == [*own, "epsilon", "delta", "method", "interval", "rng"]
+        assert list(inspect.signature(method).parameters) == [*own, "epsilon", "delta", "method", "interval", "rough", "rng"]
         assert all(f"\n  {word}" in method.__doc__ for word in [*own, "interval"])
 
 

@@ -61,9 +61,9 @@ def test_below_the_floor_there_is_a_refusal_and_a_rough_answer_only_on_request()
 @pytest.mark.parametrize(
     ("noisy_rows", "reason", "advice"),
     [
-        (50, "About 50 rows are too few for mean at this epsilon.", "It takes about 300 rows, or epsilon 3 for so few;"),
-        (1, "About 1 row is too few for mean at this epsilon.", "It takes about 300 rows;"),
-        (-70, "About 0 rows are too few for mean at this epsilon.", "It takes about 300 rows;"),
+        (50, "About 50 rows are too few at this epsilon.", "It takes about 300 rows, or epsilon 3 for so few;"),
+        (1, "About 1 row is too few at this epsilon.", "It takes about 300 rows;"),
+        (-70, "About 0 rows are too few at this epsilon.", "It takes about 300 rows;"),
     ],
 )
 def test_a_refusal_says_how_many_rows_or_how_much_epsilon_it_takes(noisy_rows: int, reason: str, advice: str) -> None:
@@ -178,7 +178,8 @@ def test_each_group_has_its_own_refusal() -> None:
     assert "south: About" in str(found)
     assert "It takes about 250 rows" in str(found)
     rough = grouped(rough=True)
-    assert rough["south"].rough and not rough["north"].rough
+    assert rough["south"].rough
+    assert not rough["north"].rough
     assert "(rough)" in str(rough)
     assert [row["rough"] for row in rough.rows()] == [False, True]
 
@@ -192,7 +193,9 @@ def test_rough_is_part_of_the_question_its_document_and_its_archive() -> None:
     document = session.document("mean", "income", epsilon=1, rough=True)
     assert document["rough"] is True
     first, second = session.ask(document), session.mean("income", epsilon=1, rough=True)
-    assert first.value == second.value and second.rough and first.to_dict()["rough"]
+    assert first.value == second.value
+    assert second.rough
+    assert first.to_dict()["rough"]
     assert isinstance(session.mean("income", epsilon=1), dp.NoReply)
     assert session.ledger.spent.epsilon == 2
     with pytest.raises(dp.InvalidParameterError, match="rough"):

@@ -34,6 +34,7 @@ from dpstats.statistics.universal.limits import (
 )
 from dpstats.statistics.universal.measure import MIXED, TOTAL
 from tests.laws.mechanisms import exponential_of_minus
+from tests.replays import limits as replay_of_limits
 from tests.replays.limits import nats_lost, privacy_loss
 from tests.statistics.tables import ugly_columns
 from tests.twins.cells import overlapping_ranks
@@ -86,6 +87,14 @@ def test_no_course_of_limits_and_cells_tells_a_row_by_more_than_epsilon(name: st
     ]
     assert max(map(abs, losses)) <= EPSILON + SLACK
     assert max(map(abs, losses)) > EPSILON / 5
+
+
+def test_shells_in_which_a_row_counts_more_than_once_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = replay_of_limits.raw_counts_between
+    monkeypatch.setattr(replay_of_limits, "raw_counts_between", lambda *asked: np.cumsum(real(*asked)).tolist())
+    table, neighbour = (as_column(data) for data in PAIRS["an outlier"])  # below all others: in every count
+    losses = [privacy_loss(clipped(EPSILON, seed), neighbour, table, pushing("down", seed)) for seed in range(4)]
+    assert max(map(abs, losses)) > EPSILON + SLACK
 
 
 def test_some_course_comes_close_to_epsilon() -> None:

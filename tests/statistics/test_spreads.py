@@ -121,7 +121,8 @@ def test_every_column_gets_a_finite_value_inside_its_interval(name: str, epsilon
         found = asked((ugly_columns() | EXTREME)[name], epsilon=epsilon, neighbors=neighbors, rng=seeded(5))
         assert 0 <= found.value <= sys.float_info.max
         if found.interval is None:  # all rows seem alike
-            assert found.value == 0 and found.unknown
+            assert found.value == 0
+            assert found.unknown
         else:
             assert 0 <= found.interval.low <= found.value <= found.interval.high
 

@@ -92,7 +92,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="declare columns of a CSV file as number, integer, boolean, text or date: --types income=number,region=text; "
         "or --types infer, which looks at the rows, so that the types are not private",
     )
-    parser.add_argument("--rough", action="store_true", help="take rough answers where rows times epsilon are too few for good ones")
+    parser.add_argument(
+        "--rough", action="store_true", help="take rough answers where rows times epsilon are too few for good ones"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--card", action="store_true", help="print each answer's card: how it was made and what it protects")
     parser.add_argument("--plot", metavar="FILE", help="draw the answers into an .svg or .png file too")

@@ -179,7 +179,9 @@ class Request:
         """A result as it is, and the refusal of all of it as a reply."""
         if not isinstance(result, Refusal):
             return result
-        return NoReply(self.text, self.cost, self.question.method.name, result.reason, advice_of(result, self.cost), source.private)
+        return NoReply(
+            self.text, self.cost, self.question.method.name, result.reason, advice_of(result, self.cost), source.private
+        )
 
 
 def loss_of(desk: Desk, request: Request) -> Fraction:

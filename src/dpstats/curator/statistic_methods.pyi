@@ -74,7 +74,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal  pure epsilon-DP, no bounds asked, no delta
 
         Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -202,7 +202,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -298,7 +298,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -333,7 +333,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -478,7 +478,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -507,7 +507,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -697,7 +697,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -734,7 +734,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -1221,7 +1221,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1250,7 +1250,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1283,7 +1283,7 @@ class SessionMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1314,7 +1314,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
           ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
           dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
 
@@ -1384,7 +1384,7 @@ class SessionMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1413,7 +1413,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1444,7 +1444,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1509,7 +1509,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal  pure epsilon-DP, no bounds asked, no delta
 
         Returns a function F with F(x) the fraction of rows up to x, F.quantile(q), F.probabilities and F.values, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1637,7 +1637,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1733,7 +1733,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -1768,7 +1768,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm S, bins a factor 1 + 1/ln n wide
           dwork-roth  (epsilon, delta)-DP, may refuse: Algorithm 12 with its threshold corrected, bins a factor 2 wide
           one-test    (epsilon, delta)-DP, may refuse: one test over eight discretisations, bins as fine as the rows allow
@@ -1913,7 +1913,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1942,7 +1942,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -2132,7 +2132,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -2169,7 +2169,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal   pure epsilon-DP, no bounds asked, no delta, no refusal
+          universal   pure epsilon-DP, no bounds asked, no delta
           dwork-lei   (epsilon, delta)-DP, may refuse: Algorithm M, the scale by Algorithm S
           ptr         (epsilon, delta)-DP, may refuse: one test against a bound that is proposed from a private scale
           ladder      (epsilon, delta)-DP, may refuse: the first safe one of a hundred bounds
@@ -2656,7 +2656,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2685,7 +2685,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2718,7 +2718,7 @@ class GroupMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2749,7 +2749,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
           ptr        (epsilon, delta)-DP, may refuse: one test of how far a row can move the mean
           dwork-lei  (epsilon, delta)-DP, may refuse: the range of the kept rows by Algorithm S, then noise for a multiple of it
 
@@ -2819,7 +2819,7 @@ class GroupMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2848,7 +2848,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2879,7 +2879,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          universal  pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles
+          universal  pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.

@@ -70,9 +70,10 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict for each group, ready for a data frame: the key columns, the value, and the interval if there is any.
 
-        Of regressions there is one for each coefficient, with its name; where an answer is rough, each says whether it is. A value is None where there was no reply. A key column
-        that is called "name", "value", "low", "high" or "rough" keeps its name, and the other one gets an underscore. (polars reads the
-        types off the first rows unless told infer_schema_length=None.)
+        Of regressions there is one for each coefficient, with its name; where an answer is rough, each says whether it is. A
+        value is None where there was no reply. A key column that is called "name", "value", "low", "high" or "rough" keeps its
+        name, and the other one gets an underscore. (polars reads the types off the first rows unless told
+        infer_schema_length=None.)
         """
         name, value, low, high, rough = (_free_name(word, self.by) for word in ("name", "value", "low", "high", "rough"))
         named, bounded, marked = self._has_names(), self._has_intervals(), self._has_rough()
@@ -179,7 +180,6 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
         lines += self._refusals()
         lines += [text for heading, text in self.notes if heading == "archive"]
         return [*lines, f"cost {self.cost}, for all groups together", *([] if self.private else [NOT_PRIVATE])]
-
 
     def _refusals(self) -> list[str]:
         """What the first groups without a reply were told."""

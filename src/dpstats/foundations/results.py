@@ -208,7 +208,7 @@ class Release(Generic[Value]):
 
 @dataclass(frozen=True, repr=False)
 class NoReply:
-    """An honest refusal. It costs what an answer would have cost and says only what was paid for, such as a noisy number of rows."""
+    """An honest refusal. It costs what an answer would have cost, and says nothing that was not paid for."""
 
     question: str
     cost: PrivacyCost

@@ -51,7 +51,7 @@ class Floor:
         times = needed / noisy_rows if noisy_rows > 0 and noisy_rows > self.rows else math.inf
         more = f", or epsilon {NEEDED_EPSILON} for so few" if times <= MOST_TIMES else ""
         return Refusal(
-            f"{_about(noisy_rows)} too few for {_name(question)} at this epsilon.",
+            f"{_about(noisy_rows)} too few at this epsilon.",
             f"It takes about {_rows_text(needed)}{more}; rough=True takes a rough answer.",
             times if times <= MOST_TIMES else None,
         )
@@ -72,7 +72,3 @@ def _about(noisy_rows: float) -> str:
 
 def _rows_text(rows: float) -> str:
     return f"{round_up(math.ceil(rows)):,.0f} rows"
-
-
-def _name(question: Question) -> str:
-    return question.statistic.name.replace("_", " ")

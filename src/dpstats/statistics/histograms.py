@@ -26,7 +26,7 @@ from dpstats.foundations.json_types import LABEL, NOTHING, WHOLE, either, list_o
 from dpstats.foundations.keys import are_distinct, counts_of, plain_key
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import Column
@@ -34,11 +34,14 @@ from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.binned.edges import draw_edges, noisy_counts_between
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.counts import noise_reach
+from dpstats.statistics.floors import Floor
 from dpstats.statistics.testing.tables import release_counts
 from dpstats.statistics.universal.decimals import float_of, ordinal_of
 
 MOST_BINS = 999
 RELIABLE_NATS = 1_000
+EDGES_FLOOR = Floor(500)
+"""With fewer rows, edges that are found privately miss most of them."""
 """Rows times epsilon from which on private edges were good in every shape that was tried."""
 KINDS = ("numbers", "labels")
 _ALL = 1 << 62
@@ -151,8 +154,10 @@ HISTOGRAM = register(
 )
 
 
-@method(HISTOGRAM, "laplace", claim="pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately")
-def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> Answer:
+@method(
+    HISTOGRAM, "laplace", claim="pure epsilon-DP: whole-number Laplace noise on every count, and edges found privately", version=2
+)
+def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """Counts in bins that are listed, or between private edges."""
     bins, epsilon = question.arguments["bins"], row_epsilon(question.epsilon, question.neighbors)
     if column.dtype is None:
@@ -170,7 +175,8 @@ def histogram_laplace(column: Column, question: Question, rng: RandomSource) -> 
         edges, spent = tuple(float_of(ordinal_of(float(edge))) for edge in bins), Fraction(0)
         public = "the bins and the other parameters"
     noisy_counts = noisy_counts_between(column, edges, epsilon - spent, rng)
-    return _answer(question, _histogram(question, edges, (), noisy_counts, epsilon - spent), public, notes)
+    answer = _answer(question, _histogram(question, edges, (), noisy_counts, epsilon - spent), public, notes)
+    return EDGES_FLOOR.judge(question, sum(noisy_counts), answer) if isinstance(bins, int) else answer
 
 
 @method(

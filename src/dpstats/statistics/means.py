@@ -1,10 +1,12 @@
 """Means and sums without bounds.
 
-Claim      epsilon-DP, no delta, no refusal
+Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
-Why        Part of epsilon finds private limits of the rows (universal/limits.py), the rest buys noisy cells of the rows that are
-           cut off there (clipped/cells.py): their number, sum and squares at once. Mean, sum and interval are read off them
+Why        Part of epsilon finds private limits of the rows (universal/limits.py), a little tells how many rows lie beyond them
+           (clipped/shells.py), and the rest buys noisy cells of the rows that are cut off there (clipped/cells.py): their number,
+           sum and squares at once. Mean, sum and interval are read off them
 Numerics   Exact from the rows to the noisy cells; floats after that
+No reply   Below a floor of rows times epsilon, by released numbers of rows alone (floors.py); costs what an answer does
 Source     limits.proof.md, cells.proof.md
 """
 
@@ -31,7 +33,7 @@ from dpstats.statistics.clipped.shells import ALIKE_SHARE, SHELLS, hidden_rows, 
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.universal.limits import draw_limits
 
-CLIPPED_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at privately found limits"
+CLIPPED_CLAIM = "pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits"
 WHOLE_ERROR = "sampling error, noise, and what the cut at the limits may leave out"
 CLIPPED_LOSS = largest_loss()
 """Of every statistic that is read off the limits and the cells alone."""

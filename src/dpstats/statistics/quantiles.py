@@ -1,11 +1,13 @@
 """Quantiles without bounds: the median, any quantile, and several at once.
 
-Claim      epsilon-DP, no delta, no refusal, whatever the data
+Claim      epsilon-DP, no delta, whatever the data
 Neighbors  ADD_REMOVE (the number of rows is private) or CHANGE_ONE
 Why        One draw of the exponential mechanism over all 15-digit decimals, after a small look at the column's grain
            (universal/single.py); far out in a tail, four smaller steps (universal/tails.py); several quantiles by recursive
-           halving (universal/many.py). An interval takes part of epsilon for its ends (universal/intervals.py)
+           halving (universal/many.py). An interval takes part of epsilon for its ends (universal/intervals.py), and 3% of epsilon
+           buy a noisy number of rows
 Numerics   Exact integers from the rows to the draw; a released value is a decimal of 15 digits
+No reply   Below a floor of rows times epsilon, by released numbers of rows alone (floors.py); costs what an answer does
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from dpstats.statistics.universal.many import draw_quantiles
 from dpstats.statistics.universal.single import draw_quantile
 from dpstats.statistics.universal.tails import TAIL, draw_tail_quantile, safe_rows
 
-UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal"
-WHY_UNIVERSAL = "it needs no delta, replies to all but very few rows, and erred least over the shapes compared in docs/propose-test-release.md"
+UNIVERSAL_CLAIM = "pure epsilon-DP, no bounds asked, no delta"
+WHY_UNIVERSAL = "it needs no delta, and erred least over the shapes compared in docs/propose-test-release.md"
 QUANTILE_ERROR = "sampling error and noise: the quantile of the population that the rows are drawn from"
 MOST_QUANTILES = 999
 QUANTILE_LOSS = max(loss_of_one(), loss_of_several())

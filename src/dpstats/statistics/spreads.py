@@ -1,10 +1,11 @@
 """Variance and standard deviation without bounds.
 
-Claim      epsilon-DP, no delta, no refusal
+Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
 Why        As the mean (means.py): cells of degree 4 tell the second moment, and the fourth, which says how certain it is. Limits
            leave more room than for a mean, because rows far out weigh more
 Numerics   Exact from the rows to the noisy cells; floats after that
+No reply   Below a floor of rows times epsilon, by released numbers of rows alone (floors.py); costs what an answer does
 Source     limits.proof.md, cells.proof.md
 """
 

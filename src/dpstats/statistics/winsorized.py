@@ -1,10 +1,11 @@
 """The Winsorized mean without bounds: the mean of the rows, those beyond two quantiles counted as if they were there.
 
-Claim      epsilon-DP, no delta, no refusal
+Claim      epsilon-DP, no delta
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
 Why        A noisy number of rows; the median; on either side of it, at once, a scale and the quantile; noisy cells of the rows
            that are cut off there (clipped/cells.py). The parts of epsilon add up; all else is read off what was released
 Numerics   Exact from the rows to quantiles and noisy cells; floats after that
+No reply   Below a floor of rows times epsilon, by released numbers of rows alone (floors.py); costs what an answer does
 Source     winsorized.proof.md, cells.proof.md; the interval: Huber 1981, section 3.3, for the influence of the quantiles
 """
 
@@ -40,7 +41,7 @@ from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
 from dpstats.statistics.universal.tails import draw_share
 
-CUT_CLAIM = "pure epsilon-DP, no bounds asked, no delta, no refusal: rows are cut off at private quantiles"
+CUT_CLAIM = "pure epsilon-DP, no bounds asked, no delta: rows are cut off at private quantiles"
 SAMPLED_ERROR = "sampling error and noise"
 ROWS_SHARE = Fraction(2, 100)
 MIDDLE = Share(60, Fraction(4, 100), Fraction(25, 100))

@@ -127,7 +127,9 @@ def nearly_exact(question: Question, sample: Sample, source: RandomSource) -> Re
         delta = (question.cost.delta or _USUAL_DELTA) if method.needs_delta else 0
         cost = replace(question.cost, epsilon=NEXT_TO_NO_NOISE, delta=Fraction(delta))
         try:
-            bare = replace(question, method=method, cost=cost, interval=None, rough=True)  # an interval would take its time, and some epsilon
+            bare = replace(
+                question, method=method, cost=cost, interval=None, rough=True
+            )  # an interval would take its time, and some epsilon
             asked = settled_on(sample, bare.on(question.columns))
             outcome = asked.answer(sample, source)
         except Exception:  # this method cannot say; another may

@@ -212,6 +212,7 @@ def _question(how: Aggregator, coordinates: int, epsilon: Fraction, delta: Fract
         neighbors=Neighbors.CHANGE_ONE,
         method=method,
         interval=level,
+        rough=True,  # how many votes there are is public, and what they take is said where blocks are chosen
         **parameters,
     )
 

@@ -100,7 +100,7 @@ class Tail:
 
     def lost_squares(self, end: float) -> float:
         """About what rows beyond `end` lose there of their squared distances: by the rule, or as rows in shells show it."""
-        counted = sum(rows * ((1.5 * 2**octave) ** 2 - 1) for octave, rows in enumerate(self.rows_in_shells))
+        counted = sum(rows * ((1.5 * 2.0**octave) ** 2 - 1) for octave, rows in enumerate(self.rows_in_shells))
         return max(self.lost(end, 2), counted * end * end)
 
     def lost(self, end: float, power: int = 1) -> float:

@@ -1,8 +1,8 @@
 """Shells: noisy numbers of rows beyond a cut, octave by octave, which tell whether the cut lies where the tails end.
 
-A cut is a guess from released limits, by a rule for tails. Rows of a second population, or of a heavier tail, lie beyond it. A row
-lies in one shell, so that all shells together cost what one count does. Where a shell shows rows, the cut moves beyond it; how many
-rows the shells just beyond the cut show tells what is still lost there.
+A cut is a guess from released limits, by a rule for tails. Rows of a second population, or of a heavier tail, lie beyond it.
+A row lies in one shell, so that all shells together cost what one count does. Where a shell shows rows, the cut moves beyond it;
+how many rows the shells just beyond the cut show tells what is still lost there.
 
 Claim      epsilon-DP
 Neighbors  ADD_REMOVE
@@ -23,7 +23,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.binned.edges import noisy_counts_between
 from dpstats.statistics.clipped.clips import HEAVIEST, LARGEST, LEFT, USUAL_EXPONENT, Cut, Tail
-from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, float_of, fraction_of, ordinal_of
+from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, float_of, ordinal_of
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.limits import largest_loss as loss_of_limits
 
@@ -35,13 +35,13 @@ OCTAVES = (0, 1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 27, 36, 48)
 INWARD_OCTAVES = (-20, -12, -8, -5, -3, -2, -1)
 """And where there is no cut on a side, before the first of these there is one from the middle on."""
 FIRST_SIGN, SIGN_PER_OCTAVE, LARGEST_SIGN = 2.5, 0.9, 9.0
-"""A shell shows rows where its noisy number is more than this many scales of its noise: more far out, where a mistake costs more."""
+"""A shell shows rows where its noisy number is more than this many scales of its noise: more far out, as mistakes cost more."""
 FAR, COARSE = 6, 11
 """So many octaves beyond a cut, or of the other side's cut, nobody would expect rows."""
 NEAR_SIGN, NEAR = 5.0, 3
 """On a side without a cut, that holds for shells within so many octaves of the other side's cut, or of the size of the middle."""
 FEWEST, MOST = 0.5, 2.0
-"""Beyond a cut, rows worth this many scales of the noise are supposed in addition to those that shells show: at least, and at most."""
+"""Beyond a cut, rows worth this many scales of the noise are supposed beside those that shells show: at least, and at most."""
 NEXT_SHELLS = 2
 """So many shells beyond the cut tell how many rows are lost there."""
 _LARGEST = Fraction(sys.float_info.max)
