@@ -175,7 +175,7 @@ def correlation(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "cells"] = "auto",
+    method: Literal["auto", "scores", "cells"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -197,7 +197,8 @@ def correlation(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      cells  pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
+      scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
+      cells   pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
 
     Returns a float, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -464,13 +465,24 @@ def linear_regression(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"] = "auto",
+    method: Literal[
+        "auto",
+        "huber",
+        "gaussian_huber",
+        "steps",
+        "gaussian_steps",
+        "robust",
+        "robust_centre",
+        "short_cut",
+        "theil_sen",
+        "dwork-lei",
+    ] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release[RegressionFit] | NoReply:
-    """A linear regression: how the mean of the outcome depends on features.
+    """A linear regression by least squares: how the mean of the outcome depends on features.
 
     Parameters
       X          the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
@@ -486,8 +498,10 @@ def linear_regression(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
       robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
       robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
       short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
@@ -506,7 +520,7 @@ def logistic_regression(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -528,8 +542,10 @@ def logistic_regression(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -740,7 +756,7 @@ def poisson_regression(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -762,8 +778,10 @@ def poisson_regression(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1077,7 +1095,7 @@ def select_features(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "stable", "each"] = "auto",
+    method: Literal["auto", "products", "gaussian_products", "stable", "each"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -1100,8 +1118,10 @@ def select_features(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
-      each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
+      products           pure epsilon-DP, no delta, may refuse: the features that LASSO finds in noisy correlations of all rows, which private medians and scales standardise and bound; by votes of blocks where these will say more
+      gaussian_products  (epsilon, delta)-DP, may refuse: the features that LASSO finds in noisy correlations of all rows, which private medians and scales standardise and bound; by votes of blocks where these will say more
+      stable             (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
+      each               pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
 
     Returns SelectedFeatures with names and indices, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1378,7 +1398,7 @@ def t_test(
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
 
     Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -1488,7 +1508,7 @@ def two_sample_t_test(
       rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+      clipped  pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
 
     Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

@@ -123,7 +123,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "cells"] = "auto",
+        method: Literal["auto", "scores", "cells"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -142,7 +142,8 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          cells  pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
+          scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
+          cells   pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -389,13 +390,22 @@ class SessionMethods:
         epsilon: Number,
         delta: Number = 0,
         method: Literal[
-            "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
+            "auto",
+            "huber",
+            "gaussian_huber",
+            "steps",
+            "gaussian_steps",
+            "robust",
+            "robust_centre",
+            "short_cut",
+            "theil_sen",
+            "dwork-lei",
         ] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
     ) -> Release[RegressionFit] | NoReply:
-        """A linear regression: how the mean of the outcome depends on features.
+        """A linear regression by least squares: how the mean of the outcome depends on features.
 
         Parameters
           X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
@@ -409,8 +419,10 @@ class SessionMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
           robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
           short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
@@ -429,7 +441,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -448,8 +460,10 @@ class SessionMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -645,7 +659,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -664,8 +678,10 @@ class SessionMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1015,7 +1031,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "stable", "each"] = "auto",
+        method: Literal["auto", "products", "gaussian_products", "stable", "each"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -1035,8 +1051,10 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
-          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
+          products           pure epsilon-DP, no delta, may refuse: the features that LASSO finds in noisy correlations of all rows, which private medians and scales standardise and bound; by votes of blocks where these will say more
+          gaussian_products  (epsilon, delta)-DP, may refuse: the features that LASSO finds in noisy correlations of all rows, which private medians and scales standardise and bound; by votes of blocks where these will say more
+          stable             (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
+          each               pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
 
         Returns SelectedFeatures with names and indices, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1283,7 +1301,7 @@ class SessionMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1384,7 +1402,7 @@ class SessionMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1558,7 +1576,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "cells"] = "auto",
+        method: Literal["auto", "scores", "cells"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -1577,7 +1595,8 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          cells  pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
+          scores  pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows
+          cells   pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, kendall and spearman from noisy votes of pairs and triples of rows
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1824,13 +1843,22 @@ class GroupMethods:
         epsilon: Number,
         delta: Number = 0,
         method: Literal[
-            "auto", "steps", "gaussian_steps", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"
+            "auto",
+            "huber",
+            "gaussian_huber",
+            "steps",
+            "gaussian_steps",
+            "robust",
+            "robust_centre",
+            "short_cut",
+            "theil_sen",
+            "dwork-lei",
         ] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
     ) -> GroupedRelease[RegressionFit] | NoReply:
-        """A linear regression: how the mean of the outcome depends on features.
+        """A linear regression by least squares: how the mean of the outcome depends on features.
 
         Parameters
           X          the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
@@ -1844,8 +1872,10 @@ class GroupMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
           robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
           short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
@@ -1864,7 +1894,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -1883,8 +1913,10 @@ class GroupMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2080,7 +2112,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2099,8 +2131,10 @@ class GroupMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2450,7 +2484,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "stable", "each"] = "auto",
+        method: Literal["auto", "products", "gaussian_products", "stable", "each"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2470,8 +2504,10 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          stable  (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
-          each    pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
+          products           pure epsilon-DP, no delta, may refuse: the features that LASSO finds in noisy correlations of all rows, which private medians and scales standardise and bound; by votes of blocks where these will say more
+          gaussian_products  (epsilon, delta)-DP, may refuse: the features that LASSO finds in noisy correlations of all rows, which private medians and scales standardise and bound; by votes of blocks where these will say more
+          stable             (epsilon, delta)-DP, may refuse: the set that LASSO finds in most blocks, without noise, if its lead passes a test
+          each               pure epsilon-DP, no delta: the features that LASSO finds in more than half of the blocks, by noisy counts, or with at_most by a draw among all sets of at most that size
 
         Returns SelectedFeatures with names and indices, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2718,7 +2754,7 @@ class GroupMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2819,7 +2855,7 @@ class GroupMethods:
           rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
+          clipped  pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
 
         Returns a result with statistic, p_value, estimate, df and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
