@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpstats.statistics.clipped.clips import Tail
-from dpstats.statistics.regression.octaves import draw_magnitude
+from dpstats.statistics.regression.octaves import cells_of, draw_magnitude
 from dpstats.statistics.regression.points import BALL, Floats, line_of, whole_turn
 from dpstats.statistics.regression.reach_sums import (
     LENGTH,
@@ -36,7 +36,7 @@ from dpstats.statistics.regression.sums import ALONG
 from dpstats.statistics.regression.walk import FARTHEST_STEP, Estimate, Matrix, Walk, largest_eigenvalue
 from dpstats.statistics.universal.limits import Side
 
-CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW = (Fraction(part, 100) for part in (25, 25, 35, 15))
+CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW, BEYOND_COUNT = (Fraction(part, 100) for part in (20, 18, 27, 10, 25))
 """How the share for reaches is divided."""
 REACH_NATS, FEWEST_BEYOND, MOST_BEYOND = 14.0, 2.0, 0.2
 """Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the fewest of them; and the
@@ -53,8 +53,11 @@ QUIET, BEARABLE = 0.3, 0.7
 """A reach goes as far out as noise of QUIET errors of sampling allows; up to BEARABLE, where rows may lie that far out."""
 ROOM = 1.5
 """How much heavier than it looks a tail may be there."""
-POWER_EXCESS = 0.8
-"""How far rows lie beyond a reach on average, over the reach, if they thin out as a power of the length."""
+OCTAVE = 2.0
+"""Rows are counted so many times as far out as a reach that few exceed: how they thin out there tells of a heavy tail."""
+POWER_PART, LEAST_SEEN_ROWS, LEAST_POWER = 0.5, 0.3, 1.5
+"""What counts of what a power of the length would lose; a count is taken for that part of its noise at least; and a power is at
+least so large, because a smaller one loses without end."""
 HEDGE = 0.7
 """What is cut off is reckoned with an exponent that is larger by so much."""
 LONG_SCORE = 4.0
@@ -116,14 +119,6 @@ class ScoreReach:
     length: float
     lost: float
     lost_squares: float
-
-    def after_growth(self, grown: float, length: float) -> ScoreReach:
-        """What is lost as the squares tell, if that is more: by how much their sum has `grown` since they were cut off at a
-        shorter length says how many rows lie between, and so beyond, if these thin out as a power of the length."""
-        if self.length <= length:
-            return self
-        rows = max(0.0, grown) / (2 * self.length**2 * math.log(self.length / length))
-        return replace(self, lost=max(self.lost, rows * self.length * POWER_EXCESS))
 
 
 @dataclass(frozen=True)
@@ -200,14 +195,9 @@ class FullSteps:
         step, back = self._move(matrix, last), matrix.inverse @ last.back
         covariance = None
         if plan.products:
-            seen, doubt = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products)
+            seen = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products)
             deviation = math.hypot(last.deviation, math.sqrt(reach.lost_squares / walk.size))
-            covariance = walk.spread((seen, doubt), unit * BALL, deviation, back) + self._missed(matrix, step)
-            doubt *= math.sqrt(walk.size) / ALONG
-            grown = (float(np.trace(seen)) - doubt) * (unit * BALL) ** 2 - float(
-                np.trace(self.turn.T @ products.whole @ self.turn)
-            )
-            reach = reach.after_growth(grown, length)
+            covariance = walk.spread(seen, unit * BALL, deviation, back) + self._missed(matrix, step)
         return FullClose(covariance, back * last.deviation, back * reach.lost, matrix)
 
     def _between(self, matrix: Matrix, step: Floats, pull: Pull, length: float) -> tuple[Matrix, Floats, Pull]:
@@ -272,7 +262,11 @@ class FullSteps:
         tail = self._tail(length, beyond, draw_magnitude(raw_counts, epsilon, self.walk.context.rng, likely=length / 4))
         quiet, bearable = (part * spread / self.budget.deviation(share, self.walk.size) for part in (QUIET, BEARABLE))
         reach = max(length, min(bearable, max(quiet, tail.end(ROOM))))
-        return ScoreReach(reach, *_lost(tail, reach))
+        (first,) = cells_of(np.array([OCTAVE * length])).tolist()
+        noisy, deviation = self.budget.noisy([sum(raw_counts[first:])], 1, self.walk.plan.reaches * BEYOND_COUNT)
+        lost, lost_squares = _lost(tail, reach)
+        by_power = _lost_by_power(beyond, max(noisy[0], LEAST_SEEN_ROWS * deviation), reach / length)
+        return ScoreReach(reach, max(lost, POWER_PART * by_power * reach), lost_squares)
 
     def _curvature(self, part: Fraction) -> Matrix:
         """The noisy matrix of curvatures, for a part of their share, and what was expected of it."""
@@ -338,3 +332,10 @@ def _lost(tail: Tail, reach: float, hedge: float = HEDGE) -> tuple[float, float]
     nats = max(tail.nats * math.pow(reach / tail.reach, 1 / exponent), math.log(2))
     rows, more = tail.noisy_rows * math.exp(-nats), exponent / nats
     return rows * reach * more, rows * reach**2 * ((1 + more) ** 2 - 1)
+
+
+def _lost_by_power(near: float, far: float, times: float) -> float:
+    """What rows lose beyond a reach, in units of it, if they thin out as a power of the length: from `near` to `far` rows within
+    OCTAVE, and on to a reach that is so many times as far out."""
+    power = max(LEAST_POWER, math.log(max(near / far, 1.0)) / math.log(OCTAVE))
+    return near * math.pow(times, -power) / (power - 1)
