@@ -52,7 +52,7 @@ FIRST_CURVES, MIDDLE_CURVES = Fraction(30, 100), Fraction(10, 100)
 """Of the share for curvatures, what the first step and each of those between take, where curvatures depend on the line."""
 QUIET, BEARABLE = 0.3, 0.7
 """A reach goes as far out as noise of QUIET errors of sampling allows; up to BEARABLE, where rows may lie that far out."""
-ROOM = 1.5
+ROOM = 2.5
 """How much heavier than it looks a tail may be there."""
 OCTAVE = 2.0
 """Rows are counted so many times as far out as a reach that few exceed: how they thin out there tells of a heavy tail."""
