@@ -137,6 +137,7 @@ def test_close_and_skewed_columns_get_a_short_interval_that_holds() -> None:
     assert np.median(widths) < 0.12  # cells gave 0.5
 
 
+@pytest.mark.floors
 def test_below_the_floor_there_is_no_reply_unless_a_rough_one_is_wanted() -> None:
     x, y = skewed_pairs(200, 1)
     reply = dp.correlation(x, y, epsilon=1, rng=seeded(1))
