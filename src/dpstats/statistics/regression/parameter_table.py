@@ -50,7 +50,7 @@ class ParameterRow:
         """The parameter without digits that its error drowns: down to the third digit of that."""
         value = self.value
         if self.error and math.isfinite(self.error):
-            value = round(value, max(_ERROR_DIGITS - 1 - math.floor(math.log10(self.error)), _COARSEST))
+            value = round(value, max(_ERROR_DIGITS - 1 - math.floor(math.log10(self.error)), _COARSEST)) + 0.0  # never -0
         return f"{value:.5g}"
 
     @property
