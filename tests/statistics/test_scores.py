@@ -128,9 +128,10 @@ def skewed_pairs(rows: int, seed: int) -> tuple[Floats, Floats]:
 
 def test_close_and_skewed_columns_get_a_short_interval_that_holds() -> None:
     truth = np.corrcoef(*skewed_pairs(400_000, 1))[0, 1]
-    held, widths = 0, []
+    widths: list[float] = []
+    held = 0
     for seed in range(20):
-        release = dp.correlation(*skewed_pairs(4000, seed + 2), epsilon=1, rng=seeded(seed))
+        release: Any = dp.correlation(*skewed_pairs(4000, seed + 2), epsilon=1, rng=seeded(seed))
         low, high = release.interval
         held, widths = held + (low <= truth <= high), [*widths, high - low]
     assert held >= 18
