@@ -218,7 +218,8 @@ class FullSteps:
 
     @property
     def _scores(self) -> FullScores:
-        return FullScores(self.points, line_of(np.asarray(np.linalg.solve(self.turn, self.walk.place), dtype=np.float64)), self.likelihood)
+        place = np.asarray(np.linalg.solve(self.turn, self.walk.place), dtype=np.float64)
+        return FullScores(self.points, line_of(place), self.likelihood)
 
     @property
     def _curved(self) -> FullScores:
