@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -30,6 +31,7 @@ from benchmarks.real_tables.report import HEAD, in_order, line_of, markdown, sav
 from benchmarks.real_tables.tables import table
 
 QUICK = 20
+_JOBS: list[Job] = []
 
 
 def wanted(only: Sequence[str]) -> list[Job]:
@@ -54,10 +56,15 @@ def measured(chosen: Sequence[Job], repeats: int, processes: int) -> Iterator[li
         _calm()
         yield from (measure(job, repeats) for job in chosen)
         return
-    with ProcessPoolExecutor(processes, initializer=_calm) as pool:
-        longest_first = sorted(chosen, key=lambda job: -job.rows * len(job.epsilons) * max(1, job.question.coefficients))
-        for future in as_completed([pool.submit(measure, job, repeats) for job in longest_first]):
+    longest_first = sorted(chosen, key=lambda job: -job.rows * len(job.epsilons) * max(1, job.question.coefficients))
+    _JOBS[:] = longest_first  # questions hold functions that cannot be sent: processes that are forked have them
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork"), initializer=_calm) as pool:
+        for future in as_completed([pool.submit(_measured_at, place, repeats) for place in range(len(longest_first))]):
             yield future.result()
+
+
+def _measured_at(place: int, repeats: int) -> list[Cell]:
+    return measure(_JOBS[place], repeats)
 
 
 def _calm() -> None:

@@ -150,3 +150,12 @@ def test_below_the_floor_there_is_no_reply_unless_a_rough_one_is_wanted() -> Non
 def test_a_column_that_does_not_vary_gets_no_reply() -> None:
     x, y = np.random.default_rng(1).normal(size=3000), np.full(3000, 7.0)
     assert isinstance(dp.correlation(x, y, epsilon=1, rng=seeded(1)), dp.NoReply)
+
+
+@pytest.mark.parametrize("epsilon", [4, 100])
+def test_columns_of_two_floats_of_many_digits_correlate_as_others(epsilon: float) -> None:
+    generator = np.random.default_rng(2)
+    x = np.where(generator.random(4000) < 0.8, np.log(2), np.log(3))
+    y = np.where(generator.random(4000) < 0.3, x, np.where(generator.random(4000) < 0.5, np.log(2), np.log(3)))
+    found = dp.correlation(x, y, epsilon=epsilon, rng=seeded(3))
+    assert found.value == pytest.approx(np.corrcoef(x, y)[0, 1], abs=0.05)

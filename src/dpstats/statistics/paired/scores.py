@@ -35,6 +35,7 @@ from dpstats.statistics.clipped.clips import Tail
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
 from dpstats.statistics.regression.budget_split import BudgetSplit, part
 from dpstats.statistics.regression.octaves import CELLS, cells_of, count_cells, draw_cell, draw_magnitude, magnitude_of
+from dpstats.statistics.regression.sums import GRID
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.limits import Side
 from dpstats.statistics.universal.single import draw_quantile
@@ -101,7 +102,7 @@ class PairUnits:
 
 @dataclass(frozen=True)
 class PairDistances:
-    """For either column the cells of how far rows lie from its middle, and after them how many lie at it."""
+    """For either column the cells of how far rows lie from its middle, and after them how many lie at it, to 15 digits."""
 
     middles: tuple[float, float]
 
@@ -109,6 +110,7 @@ class PairDistances:
         """Count them."""
         with np.errstate(over="ignore"):
             raw_distances = np.abs(raw_rows - self.middles)
+        raw_distances[raw_distances <= GRID * np.abs(self.middles)] = 0.0
         raw_at = np.count_nonzero(raw_distances == 0, axis=0)
         raw_cells = [count_cells(raw_distances[:, place]) for place in (0, 1)]
         return np.concatenate([raw_cells[0], raw_at[:1], raw_cells[1], raw_at[1:]]).astype(np.int64, copy=False)

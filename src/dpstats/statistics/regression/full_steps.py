@@ -4,7 +4,7 @@ Claim      What it takes from the budget
 Neighbors  ADD_REMOVE
 Why        From where a robust search led, steps follow noisy sums of full scores, which are cut off at a private reach: few rows
            lie beyond it, and it goes further out where noise allows. A private reach holds the curvatures, too. What the cut may
-           leave out is reckoned from the reach and a typical length, by the rule for means (clipped/clips.py)
+           leave out is reckoned by the rule for means (clipped/clips.py), and from how rows thin out beyond the reach
 Numerics   Exact from the rows to the noisy sums (reach_sums.py); floats after that, which see nothing but released numbers
 Source     reach.proof.md; one step from a rough estimate is efficient: Le Cam 1956; sandwich errors: Huber 1967, White 1980
 """
@@ -41,6 +41,7 @@ CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW, BEYOND_COUNT = (Fraction(part, 
 REACH_NATS, FEWEST_BEYOND, MOST_BEYOND = 14.0, 2.0, 0.2
 """Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the fewest of them; and the
 most, as a part of all rows."""
+REACH_BITS = 10
 CELL = 2**0.25
 """From the lower end of a cell to its upper end."""
 FIRST, MIDDLE, MOST_MIDDLE = Fraction(20, 100), Fraction(10, 100), 3
@@ -63,10 +64,11 @@ HEDGE = 0.7
 LONG_SCORE = 4.0
 """A long score, over the root of the number of coordinates and what is typical of a residual."""
 CURVE_NOISE, MOST_CURVE_NOISE = 0.1, 0.3
+"""The same for curvatures: the noise of their matrix, as a part of it; it is never more than the latter."""
 FAR_CURVES = Fraction(15, 100)
-"""The same for curvatures: the noise of their matrix, as a part of it."""
+"""Of a share for curvatures, what the directions of those take that are cut off."""
 LIKENESS, MOST_UNLIKE = 0.25, 1.0
-"""A matrix is taken to differ by about that part from what was expected of it."""
+"""A matrix is taken to differ by about that part from what was expected of it; by more where its trace does."""
 MOST_EVENED = 8.0
 """Points are stretched by at most so much for scores to vary alike."""
 LEAST_SEEN, MOST_SEEN, DOUBT = 0.8, 3.0, 0.3
@@ -185,7 +187,7 @@ class FullSteps:
         left, curves = 1 - FIRST, 1 - FIRST_CURVES
         reach = self._score_reach(spread, length, self.close * left)
         while taken <= MOST_MIDDLE * self.bends and pull.is_far(spread, walk.size):
-            matrix, step, pull = self._between(matrix, step, pull, math.sqrt(length * reach.length))
+            matrix, step, pull = self._between(matrix, step, pull, _of_few_bits(math.sqrt(length * reach.length)))
             left, curves, taken = left - MIDDLE, curves - MIDDLE_CURVES, taken + 1
         if self.bends:
             matrix = self._curvature(curves)
@@ -251,7 +253,7 @@ class FullSteps:
         unit = largest_eigenvalue(ALONG * self.budget.deviation(share, size * (size + 1) // 2), size)
         bearable, most = (math.sqrt(part * rows * self.curved / unit) for part in (CURVE_NOISE, MOST_CURVE_NOISE))
         tail = self._tail(length, beyond, typical)
-        reach = min(max(length, min(bearable, tail.end(0.0))), most)
+        reach = _of_few_bits(min(max(length, min(bearable, tail.end(0.0))), most))
         return CurveReach(reach, _excess(tail, reach))
 
     def _score_reach(self, spread: float, likely: float, share: Fraction) -> ScoreReach:
@@ -261,7 +263,7 @@ class FullSteps:
         epsilon = self.budget.draw_epsilon(self.walk.plan.reaches * TYPICAL_DRAW)
         tail = self._tail(length, beyond, draw_magnitude(raw_counts, epsilon, self.walk.context.rng, likely=length / 4))
         quiet, bearable = (part * spread / self.budget.deviation(share, self.walk.size) for part in (QUIET, BEARABLE))
-        reach = max(length, min(bearable, max(quiet, tail.end(ROOM))))
+        reach = _of_few_bits(max(length, min(bearable, max(quiet, tail.end(ROOM)))))
         (first,) = cells_of(np.array([OCTAVE * length])).tolist()
         noisy, deviation = self.budget.noisy([sum(raw_counts[first:])], 1, self.walk.plan.reaches * BEYOND_COUNT)
         lost, lost_squares = _lost(tail, reach)
@@ -297,6 +299,12 @@ class FullSteps:
         noise = matrix.noise / (2 * math.sqrt(self.walk.size))
         along = (MISMEASURED**2 + min(1.0, bent) ** 2) * np.outer(step, step)
         return np.asarray(along + noise**2 * float(step @ step) * matrix.inverse @ matrix.inverse)
+
+
+def _of_few_bits(length: float) -> float:
+    """A length rounded down, so that it does not depend on the last bits of a machine's linear algebra."""
+    mantissa, exponent = math.frexp(length)
+    return math.ldexp(math.floor(math.ldexp(mantissa, REACH_BITS)), exponent - REACH_BITS)
 
 
 def _blended(measured: Matrix, expected: Matrix, likeness: float) -> Matrix:
