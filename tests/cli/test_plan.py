@@ -105,7 +105,7 @@ def test_questions_whose_parameter_comes_first_need_no_column(run: Run) -> None:
 
 def test_features_are_counted_where_columns_are_left_out(run: Run) -> None:
     quick = ("--features", "3", "--epsilon", "1", "--n", "200", "--repeats", "1")
-    assert run("plan", "select_features", *quick).out.startswith("select_features([x1, x2, x3], y, method=each) by")
+    assert run("plan", "select_features", *quick).out.startswith("select_features([x1, x2, x3], y) by")
     named = run("plan", "sample_and_aggregate(median)", *quick, "--shape", "normal").out
     assert named.startswith("sample_and_aggregate(median, [x1, x2, x3]) by")
 

@@ -79,6 +79,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Statistic:
         raise RuntimeError(SECRET)
 
     monkeypatch.setattr(registry, "_STATISTICS", {statistic.name: statistic})
+    monkeypatch.setattr(registry, "_HOMES", {})
     return statistic
 
 

@@ -105,10 +105,9 @@ def test_functions_sessions_groups_and_stubs_take_the_same_words_in_the_same_ord
     own = [parameter.name for parameter in find_statistic(name).parameters]
     of_method = [{"column": "data"}.get(word, word) for word in words_of(method)]
     of_function = [word for word in words_of(function) if word not in FIXED]
-    if name == "sample_and_aggregate":  # it runs any function, and knows more of what that may return
-        assert [word for word in of_function if word in of_method] == [
-            word for word in of_method if word not in ("more", "method")
-        ]
+    if name == "sample_and_aggregate":  # it runs any function, and knows more of what that may return; how many blocks is public
+        of_method = [word for word in of_method if word not in ("more", "method", "rough")]
+        assert [word for word in of_function if word in of_method] == of_method
         return
     assert set(map(tuple, stub_words("functions.pyi", name))) == {tuple(words_of(function))}
     assert [word for word in of_function if word not in ("seconds", "workers")] == of_method
@@ -199,7 +198,7 @@ def columns_of(name: str) -> dict[str, Any]:
     if name in ("goodness_of_fit_test", "mode"):
         columns["data"] = LABELS
     if name == "logistic_regression":
-        columns["y"] = (ROWS > 50).astype(float)
+        columns["y"] = (ROWS[::-1] + ROWS > 100).astype(float)  # a feature that told all would have no largest likelihood
     return {word: column for word, column in columns.items() if word in words_of(getattr(dp, name))}
 
 

@@ -391,10 +391,10 @@ class SessionMethods:
         delta: Number = 0,
         method: Literal[
             "auto",
-            "huber",
-            "gaussian_huber",
             "steps",
             "gaussian_steps",
+            "huber",
+            "gaussian_huber",
             "robust",
             "robust_centre",
             "short_cut",
@@ -419,10 +419,10 @@ class SessionMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
           robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
           short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
@@ -441,7 +441,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "steps", "gaussian_steps", "huber", "gaussian_huber"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -460,10 +460,10 @@ class SessionMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -659,7 +659,7 @@ class SessionMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "steps", "gaussian_steps", "huber", "gaussian_huber"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -678,10 +678,10 @@ class SessionMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -1844,10 +1844,10 @@ class GroupMethods:
         delta: Number = 0,
         method: Literal[
             "auto",
-            "huber",
-            "gaussian_huber",
             "steps",
             "gaussian_steps",
+            "huber",
+            "gaussian_huber",
             "robust",
             "robust_centre",
             "short_cut",
@@ -1872,10 +1872,10 @@ class GroupMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           robust          (epsilon, delta)-DP, may refuse: the least sum of |y - x.b| / ||x|| with noise, if no row can move it out of a cell
           robust_centre   (epsilon, delta)-DP, may refuse: the centre of a cell with the least sum of |y - x.b| / ||x||, if no row moves it out
           short_cut       pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses where too few of them do
@@ -1894,7 +1894,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "steps", "gaussian_steps", "huber", "gaussian_huber"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -1913,10 +1913,10 @@ class GroupMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2112,7 +2112,7 @@ class GroupMethods:
         *,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "huber", "gaussian_huber", "steps", "gaussian_steps"] = "auto",
+        method: Literal["auto", "steps", "gaussian_steps", "huber", "gaussian_huber"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2131,10 +2131,10 @@ class GroupMethods:
           rng        dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
-          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
           steps           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: noisy steps on scores that are cut off at a private reach; refuses where there are too few rows for so many features
+          huber           pure epsilon-DP, no delta, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
+          gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.

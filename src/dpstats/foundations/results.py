@@ -196,7 +196,8 @@ class Release(Generic[Value]):
         summary = getattr(self.value, "summary", None)
         if not callable(summary):
             raise TypeError(f"{self.question} has no summary: print the release, or its card().")
-        return str(summary(self.intervals))
+        why = f"\nRough: {dict(self.notes).get('rough', 'too few rows at this epsilon')}" if self.rough else ""
+        return f"{summary(self.intervals)}{why}"
 
     def plot(self, path: str | Path) -> None:
         """Draw it into an .svg or .png file. Needs matplotlib: pip install 'dpstats[plots]'."""

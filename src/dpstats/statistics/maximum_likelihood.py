@@ -310,7 +310,13 @@ def floor_of(question: Question, family: Family) -> Floor | None:
     return Floor((FLOOR_NATS if few else MORE_FLOOR_NATS) * len(family.parameters))
 
 
-@method(MLE, STATISTICS, claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics", check=_check)
+@method(
+    MLE,
+    STATISTICS,
+    claim="pure epsilon-DP, no bounds asked, no delta: private means of sufficient statistics",
+    version=2,
+    check=_check,
+)
 def mle_by_statistics(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The estimate that follows from private means of the sufficient statistics."""
     family: Any = family_of(question)

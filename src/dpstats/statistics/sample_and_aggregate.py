@@ -129,7 +129,7 @@ def plan_of(question: Question) -> BlockPlan:
     needs_delta=True,
     check=_check,
 )
-@method(SAMPLE_AND_AGGREGATE, PURE, claim="pure epsilon-DP: one row changes the answer of one block", check=_check)
+@method(SAMPLE_AND_AGGREGATE, PURE, claim="pure epsilon-DP: one row changes the answer of one block", version=2, check=_check)
 def answer_named(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The private answer of what the named function says of blocks."""
     plan, function = plan_of(question), named_function(question.arguments["function"])

@@ -70,6 +70,7 @@ UNTESTED = Refusal(REASON, "More rows, or fewer features, make a reply likelier.
     claim="pure epsilon-DP, no bounds asked, no delta: medians of the coefficients that random blocks of rows determine; refuses "
     "where too few of them do",
     loss=BALLOT_LOSS,
+    version=2,
 )
 def short_cut_regression(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """A universal median of the votes for each coefficient."""
@@ -99,6 +100,7 @@ def check_one_feature(question: Question) -> None:
     claim="pure epsilon-DP, no bounds asked, no delta, one feature: the median slope of random pairs of rows, and a median "
     "intercept; refuses where too few pairs have a slope",
     loss=BALLOT_LOSS,
+    version=2,
     check=check_one_feature,
 )
 def theil_sen_regression(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:

@@ -134,7 +134,7 @@ class Winsorized:
         """What a move by one part of the rows does at either quantile, in the frame: a logistic law's slopes, and some more."""
         part = min(float(self.trim), (1 - LEAST_KEPT) / 2)
         odds = math.log((1 - part) / part)
-        return [STEEPER * _apart(end, self.middle) / self.frame.radius / odds / (1 - part) for end in (self.low, self.high)]
+        return [STEEPER * (_apart(end, self.middle) / self.frame.radius) / odds / (1 - part) for end in (self.low, self.high)]
 
     @property
     def _kept(self) -> float:
@@ -145,7 +145,7 @@ class Winsorized:
         """What uncertain quantiles add to the variance of one row, in the frame."""
         part, radius = min(float(self.trim), (1 - LEAST_KEPT) / 2), self.frame.radius
         below, above = self._slopes()
-        crossed = 2 * part * (below * _apart(self.mean, self.low) + above * _apart(self.high, self.mean)) / radius
+        crossed = 2 * part * (below * (_apart(self.mean, self.low) / radius) + above * (_apart(self.high, self.mean) / radius))
         return abs(crossed) + part * (1 - part) * (below**2 + above**2) + 2 * part**2 * below * above
 
 

@@ -116,7 +116,10 @@ def test_a_document_is_valid(document: dict[str, Any]) -> None:
         ({**FORMULA, "columns": ["age"]}, "$.columns is not allowed"),
         ({**FORMULA, "parameters": {"quantile": 0.5}}, "$.parameters.quantile is not allowed"),
         ({**FORMULA, "parameters": {"intercept": False}}, "$.parameters.intercept is not allowed"),
-        ({**FORMULA, "model": "poisson", "method": "dwork-lei"}, "$.method is none of ['auto', 'steps', 'gaussian_steps']"),
+        (
+            {**FORMULA, "model": "poisson", "method": "dwork-lei"},
+            "$.method is none of ['auto', 'steps', 'gaussian_steps', 'huber', 'gaussian_huber']",
+        ),
         ({**FORMULA, "method": "robust"}, "$ has no delta"),
     ],
 )

@@ -61,7 +61,7 @@ def test_another_release_has_another_fingerprint(monkeypatch: pytest.MonkeyPatch
 
 
 def replace_epsilon(question: Any) -> Any:
-    return replace(question, cost=replace(question.cost, epsilon=question.cost.epsilon * Fraction(99, 100)))
+    return replace(question, cost=replace(question.cost, epsilon=question.cost.epsilon * Fraction(95, 100)))
 
 
 @pytest.mark.parametrize("asked", QUESTIONS, ids=text_of)

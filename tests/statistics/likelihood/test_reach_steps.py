@@ -214,6 +214,7 @@ def test_the_fit_of_the_bulk_is_elsewhere_and_says_so() -> None:
     assert dict(population.notes)["parameters"] == population.value.estimates
 
 
+@pytest.mark.floors
 def test_few_rows_for_their_epsilon_get_no_reply_or_a_rough_one() -> None:
     rows = np.random.default_rng(2).gamma(2, 3, 1000)
     refused = dp.mle("gamma", rows, epsilon=1, rng=seeded(1))

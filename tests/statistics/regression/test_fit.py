@@ -20,6 +20,7 @@ from dpstats.curator.archive import document_of, result_of
 from dpstats.foundations.registry import Question, Statistic, ask
 from dpstats.foundations.results import Interval, plain_value
 from dpstats.statistics.regression.fit import RegressionFit, named, revive_fit
+from dpstats.statistics.regression.parameter_table import ParameterRow
 
 FIT = RegressionFit(
     model="linear",
@@ -144,6 +145,31 @@ def test_the_summary_has_the_lines_that_a_statistician_looks_for() -> None:
     assert age == ["age", "52.25", "2", "1", "25%", "26.125", "0.000", "48.33", "56.17"]
     lost = next(line for line in lines if line.startswith("region")).split()
     assert lost == ["region[T.south]", "-0.5", "inf", "inf", "1.000", "-inf", "inf"]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "shown"),
+    [
+        (1234.5678, 10.0, "1234.6"),
+        (1234.5678, 256.0, "1235"),
+        (12345.678, 2500.0, "12350"),
+        (0.0123456, 0.5, "0.012"),
+        (-0.0001, 3.0, "0"),
+        (1.23456789, 1e-9, "1.2346"),
+        (1.7e308, 1e308, "1.7e+308"),
+        (1.25, 0.0, "1.25"),
+        (1.25, math.inf, "1.25"),
+    ],
+)
+def test_a_coefficient_has_no_digits_that_its_error_drowns(value: float, error: float, shown: str) -> None:
+    assert ParameterRow("age", value, 0.95, error).shown_value == shown
+    assert ParameterRow("age", value, 0.95).shown_value == f"{value:.5g}"
+
+
+def test_the_summary_of_a_rough_fit_says_so() -> None:
+    assert "ough" not in release(FIT).summary()
+    rough = release(FIT, rough=True, notes=(("rough", "About 9 rows are too few."),))
+    assert rough.summary() == f"{release(FIT).summary()}\nRough: About 9 rows are too few."
 
 
 def test_the_summary_leaves_out_what_is_not_known() -> None:

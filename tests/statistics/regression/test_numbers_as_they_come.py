@@ -15,7 +15,7 @@ from dpstats.statistics.regression.sums import Distances
 from dpstats.testing import seeded
 
 ROWS = 4000
-Maker = Callable[[np.random.Generator], Floats]
+Maker = Callable[[np.random.Generator], Any]
 
 
 def standardised(x: Floats) -> Floats:

@@ -194,6 +194,7 @@ def test_too_few_rows_or_no_spread_get_no_verdict_from_a_t_test() -> None:
         assert "allow no verdict" in str(release.card())
 
 
+@pytest.mark.floors
 def test_below_the_floor_a_t_test_gives_no_reply_and_says_what_one_takes() -> None:
     few = np.where(np.arange(len(ROWS)) < 12, "few", "many")
     replies = [ask("t_test", ROWS[:50], epsilon=1), ask("two_sample_t_test", ROWS, few, ["few", "many"], epsilon=1)]

@@ -218,7 +218,8 @@ class FullSteps:
 
     @property
     def _scores(self) -> FullScores:
-        return FullScores(self.points, line_of(np.linalg.solve(self.turn, self.walk.place)), self.likelihood)
+        place = np.asarray(np.linalg.solve(self.turn, self.walk.place), dtype=np.float64)
+        return FullScores(self.points, line_of(place), self.likelihood)
 
     @property
     def _curved(self) -> FullScores:
@@ -231,7 +232,7 @@ class FullSteps:
 
     def _pull(self, raw_sums: tuple[int, ...], unit: float, share: Fraction) -> Pull:
         noisy, deviation = self.walk.noisy_pull(raw_sums[: self.walk.size], LENGTH, unit * BALL, share)
-        return Pull(noisy, deviation, np.linalg.inv(self.turn).T)
+        return Pull(noisy, deviation, np.asarray(np.linalg.inv(self.turn).T, dtype=np.float64))
 
     def _reach(self, lengths: ScoreLengths | CurveLengths, likely: float, part: Fraction) -> tuple[float, float]:
         """A length that few rows exceed, and about how many do."""
@@ -290,7 +291,7 @@ class FullSteps:
         before = self.walk.points.turned
         evened = (products.vectors * stretch) @ products.vectors.T
         self.points = replace(self.walk.points, turn=whole_turn(before @ evened))
-        self.turn = np.linalg.solve(before, self.points.turned)
+        self.turn = np.asarray(np.linalg.solve(before, self.points.turned), dtype=np.float64)
         return middle
 
     def _missed(self, matrix: Matrix, step: Floats) -> Floats:

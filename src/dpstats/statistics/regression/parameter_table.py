@@ -17,6 +17,9 @@ from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import GAP, html_named_table, ruled_table, shortened
 
 _LONGEST_NAME = 32
+_ERROR_DIGITS = 3
+_COARSEST = -300
+"""Floats are rounded to no larger powers of 10, which might be beyond them."""
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +44,14 @@ class ParameterRow:
     def short_name(self) -> str:
         """The name as it fits a table."""
         return shortened(value_text(self.name), _LONGEST_NAME)
+
+    @property
+    def shown_value(self) -> str:
+        """The parameter without digits that its error drowns: down to the third digit of that."""
+        value = self.value
+        if self.error and math.isfinite(self.error):
+            value = round(value, max(_ERROR_DIGITS - 1 - math.floor(math.log10(self.error)), _COARSEST)) + 0.0  # never -0
+        return f"{value:.5g}"
 
     @property
     def z(self) -> float | None:
@@ -158,7 +169,7 @@ def _ends(digits: int) -> Columns:
 
 
 COEFFICIENTS: Columns = (
-    (lambda level: "coef", lambda row: f"{row.value:.5g}"),
+    (lambda level: "coef", lambda row: row.shown_value),
     (lambda level: "total err", lambda row: _number(row.error)),
     *_NOISE,
     (lambda level: "z", lambda row: "" if row.z is None else f"{row.z:.3f}"),
@@ -168,7 +179,7 @@ COEFFICIENTS: Columns = (
 """Of a regression, laid out as statisticians know it."""
 
 ESTIMATES: Columns = (
-    (lambda level: "estimate", lambda row: f"{row.value:.5g}"),
+    (lambda level: "estimate", lambda row: row.shown_value),
     (lambda level: "std. error", lambda row: _number(row.error)),
     *_NOISE,
     *_ends(digits=5),
