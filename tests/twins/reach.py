@@ -23,7 +23,8 @@ class ResidualCutScores(CutScores):
         raw_points, raw_residuals = self.scores.residuals(raw_rows)
         unit = POINT * unit_of(self.reach, raw_points.shape[1])
         raw_held = np.clip(raw_residuals, -self.reach, self.reach) / unit
-        return np.rint(raw_points * raw_held[:, None]).sum(axis=0).astype(np.int64)
+        raw_score = np.rint(raw_points * raw_held[:, None]).sum(axis=0).astype(np.int64)
+        return np.concatenate([raw_score, super().__call__(raw_rows)[len(raw_score) :]])
 
 
 @dataclass(frozen=True)

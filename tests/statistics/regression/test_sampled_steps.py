@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.statistics.regression import walk
+from dpstats.statistics.regression import full_steps, walk
 from dpstats.statistics.regression.points import Floats
 from dpstats.testing import seeded
 from tests.privacy_loss.sampled import epsilon_lower_bound
+from tests.twins.reach import ResidualCutScores
 from tests.twins.steps import LeveragePoints
 
 pytestmark = pytest.mark.long
@@ -27,17 +28,21 @@ Event = Callable[[Drawn], bool]
 OUTLIERS = {"far out in both": (1e6, -1e6), "far out in the feature": (-1e9, 0.0), "an infinite outcome": (0.0, np.inf)}
 
 
-def table() -> Floats:
+SIZES = {"huber": 200, "steps": 700}
+"""Rows with which there is an answer."""
+
+
+def table(method: str) -> Floats:
     generator = np.random.default_rng(0)
-    x = generator.normal(size=200)
-    return np.column_stack([x, x + generator.normal(size=200) / 2])
+    x = generator.normal(size=SIZES[method])
+    return np.column_stack([x, x + generator.normal(size=SIZES[method]) / 2])
 
 
 def samples(rows: Floats, seed: int, runs: int, **keywords: Any) -> list[Drawn]:
     """Slope, intercept and rows of many answers; nothing where there was none."""
     rng, drawn = seeded(seed), list[Drawn]()
     for _ in range(runs):
-        outcome = dp.linear_regression(rows[:, 0], rows[:, 1], epsilon=EPSILON, rng=rng, **keywords)
+        outcome = dp.linear_regression(rows[:, 0], rows[:, 1], epsilon=EPSILON, rng=rng, rough=True, **keywords)
         fit = outcome.value if isinstance(outcome, dp.Release) else None
         drawn.append(() if fit is None else (float(fit.coef[0]), fit.intercept, float(fit.rows)))
     return drawn
@@ -66,13 +71,21 @@ def largest_epsilon(rows: Floats, neighbour: Floats, runs: int, **keywords: Any)
     )
 
 
+@pytest.mark.parametrize("method", SIZES)
 @pytest.mark.parametrize(("outlier", "delta"), [*((outlier, 0.0) for outlier in OUTLIERS), ("far out in both", 1e-3)])
-def test_no_event_shows_more_than_epsilon_when_an_outlier_comes_in(outlier: str, delta: float) -> None:
-    rows = table()
-    assert largest_epsilon(rows, np.vstack([rows, OUTLIERS[outlier]]), RUNS, delta=delta) <= EPSILON
+def test_no_event_shows_more_than_epsilon_when_an_outlier_comes_in(outlier: str, delta: float, method: str) -> None:
+    rows, named = table(method), f"gaussian_{method}" if delta else method
+    assert largest_epsilon(rows, np.vstack([rows, OUTLIERS[outlier]]), RUNS, delta=delta, method=named) <= EPSILON
 
 
 def test_and_a_twin_that_forgets_the_ball_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walk, "Points", LeveragePoints)
-    rows = table()
-    assert largest_epsilon(rows, np.vstack([rows, OUTLIERS["far out in both"]]), RUNS // 2) > EPSILON
+    rows = table("huber")
+    assert largest_epsilon(rows, np.vstack([rows, OUTLIERS["far out in both"]]), RUNS // 2, method="huber") > EPSILON
+
+
+def test_and_so_is_one_that_cuts_off_residuals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(full_steps, "CutScores", ResidualCutScores)
+    rows = table("steps")
+    neighbour = np.vstack([rows, OUTLIERS["far out in both"]])
+    assert largest_epsilon(rows, neighbour, RUNS // 2, method="steps", interval=None) > EPSILON
