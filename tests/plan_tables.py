@@ -238,13 +238,17 @@ class Compared(NamedTuple):
     fresh: Figures
 
     def difference(self, name: str) -> float | None:
-        """By which share a stored figure is off; None for one that moves in large steps, or is as large as ten times its scale.
+        """By which share a stored figure is off; None for one that is not known, moves in large steps, or is as large as ten times
+        its scale.
 
         Errors of few tables are left out.
         """
         if name != "half_width" and self.fresh.repeats < FEW_TABLES:
             return None
-        known, new = (float(getattr(each, name)) for each in (self.stored, self.fresh))
+        figures = [getattr(each, name) for each in (self.stored, self.fresh)]
+        if None in figures:  # too few replies
+            return None
+        known, new = map(float, figures)
         pair = pair_of(self.asked, self.shape)
         whole = pair.scale.amount(SHAPES[self.shape], pair.line(self.rows).truth) or math.inf
         if not 0 < new < 10 * whole or (new < STEPS and (2 * new).is_integer()):
@@ -252,7 +256,7 @@ class Compared(NamedTuple):
         return abs(known / new - 1)
 
     def __str__(self) -> str:
-        figures = [f"{name} {getattr(self.stored, name):.4g} ({getattr(self.fresh, name):.4g})" for name in FIGURES]
+        figures = [f"{name} {getattr(self.stored, name)} ({getattr(self.fresh, name)})" for name in FIGURES]
         return f"{question_at(self.asked, 1)}, {self.shape}, n={self.rows}, epsilon={float(self.epsilon):g}: {', '.join(figures)}"
 
 

@@ -84,10 +84,12 @@ def test_the_tables_are_small_and_hold_no_more_than_the_questions() -> None:
 @pytest.mark.parametrize("asked", QUESTIONS, ids=text_of)
 def test_usual_questions_with_defaults_are_read_off_the_tables(asked: tuple[Any, ...]) -> None:
     shapes = [shape for shape in DEFAULT_SHAPES if (asked[0], shape) != ("variance", "delays")]  # which has steep cells
-    plan = dp.plan(*asked, n=[1_000, 5_000, 100_000, MOST_ROWS], epsilon=1, shape=shapes)
+    rare = asked in (("std",), ("variance",), ("quantile", 0.95), ("quantile", 0.05))
+    fewest = 5_000 if rare else 1_000  # below, some tables get no reply, and cells are steep
+    plan = dp.plan(*asked, n=[fewest, 5_000, 100_000, MOST_ROWS], epsilon=1, shape=shapes)
     assert {row.source for row in plan.rows} == {Source.STORED}
     for row in plan.rows:
-        assert row.reply_probability == 1
+        assert row.reply_probability > 0.99
         assert row.half_width_of == "interval"
         assert row.repeats >= 12
         assert 0 <= row.error_median <= row.error_95 < math.inf
@@ -148,8 +150,9 @@ def test_what_is_far_from_all_cells_is_not_in_the_tables(rows: int, epsilon: flo
 
 def test_a_cell_itself_is_known_however_steep_its_surroundings() -> None:
     shape = stored_tables()["median"].shapes["normal"]
-    assert shape.at(1_000, 0.05).half_width == read()["median"]["shapes"]["normal"]["lines"]["1000"]["half_width"][0]
-    assert shape.at(1_001, 0.05) is shape.at(1_000, 0.051) is None
+    line = read()["median"]["shapes"]["normal"]["lines"]["1000"]
+    assert shape.at(1_000, line["epsilons"][0]).half_width == pytest.approx(line["half_width"][0])
+    assert shape.at(1_001, line["epsilons"][0]) is None
 
 
 def test_between_cells_that_differ_steeply_small_tables_are_simulated_and_searches_read_on() -> None:
@@ -197,7 +200,7 @@ def test_a_shape_of_ones_own_is_simulated_whatever_its_name() -> None:
 
 @pytest.mark.usefixtures("no_simulation")
 @pytest.mark.parametrize("asked", [("median",), ("mean",), ("quantile", 0.9), ("sum",)], ids=text_of)
-@pytest.mark.parametrize(("rows", "share"), [(2_000, 0.3), (70_000, 0.1)])
+@pytest.mark.parametrize(("rows", "share"), [(3_000, 0.15), (70_000, 0.1)])
 def test_a_wanted_half_width_takes_the_smallest_epsilon_that_the_tables_allow(
     asked: tuple[Any, ...], rows: int, share: float
 ) -> None:
@@ -206,7 +209,7 @@ def test_a_wanted_half_width_takes_the_smallest_epsilon_that_the_tables_allow(
         assert row.relative_half_width <= share
         less = CANDIDATES[CANDIDATES.index(row.cost.epsilon) - 1]
         before = stored_tables()[text_of(asked)].shapes[row.shape].at(rows, float(less), roughly=True)
-        assert before.half_width > row.half_width * share / row.relative_half_width
+        assert before.half_width > row.half_width * share / row.relative_half_width or before.reply_probability < 0.5
 
 
 @pytest.mark.usefixtures("no_simulation")
