@@ -238,8 +238,8 @@ class Compared(NamedTuple):
     fresh: Figures
 
     def difference(self, name: str) -> float | None:
-        """By which share a stored figure is off; None for one that is not known, moves in large steps, or is as large as ten times
-        its scale.
+        """By which share a stored figure is off; None for one that is not known, moves in large steps, or is ten times as large
+        as its scale.
 
         Errors of few tables are left out.
         """

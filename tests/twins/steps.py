@@ -76,7 +76,7 @@ class FloatScores(Scores):
         raw_weights = points.weights(raw_points)
         with np.errstate(over="ignore"):
             raw_residuals = np.ldexp(self.residuals.of(raw_rows, raw_points), -self.exponent)
-        raw_pulls = (np.clip(raw_residuals, -self.cut, self.cut) + self.offset) * raw_weights
+        raw_pulls = np.clip(raw_residuals, -self.cut, self.cut) * raw_weights
         raw_total = np.zeros(points.coordinates)
         for raw_pull, raw_point in zip(raw_pulls, raw_points * raw_weights[:, None], strict=True):
             raw_total += raw_pull * raw_point * 2.0 ** (BALL_BITS - POINT_BITS)

@@ -56,9 +56,13 @@ class Floor:
             times if times <= MOST_TIMES else None,
         )
 
+    def rows_text(self, question: Question) -> str:
+        """The rows that an answer takes, in words."""
+        return f"about {_rows_text(self.rows_at(question))}"
+
     def note(self, question: Question) -> tuple[str, str]:
         """The card's line on the floor."""
-        return "replies from", f"about {_rows_text(self.rows_at(question))} at this epsilon; with fewer there is no reply"
+        return "replies from", f"{self.rows_text(question)} at this epsilon; with fewer there is no reply"
 
     def _rough_text(self, question: Question, noisy_rows: float) -> str:
         needed = _rows_text(self.rows_at(question))

@@ -87,6 +87,7 @@ FULL = (_CUT_TOO, FULL_NATS, FULL_SQUARE_NATS, FULL_DELTA_NATS)
 LEAST_SQUARES = Aim("least squares of the population, whether or not a line fits; errors are sandwich errors", *FULL)
 LIKELIHOOD = Aim("maximum likelihood of the population, whether or not the model fits; errors are sandwich errors", *FULL)
 ROBUST = "a robust fit: rows far off, or far out, pull no harder than others; not {} where the model does not fit"
+HUBER, LINKED_HUBER = (Aim(ROBUST.format(other)) for other in ("least squares", "maximum likelihood"))
 OUTERMOST = Fraction(5, 100)
 QUANTILE_NATS, OUTER_NATS = 2500, 1000
 """Rows times epsilon that each coefficient of a quantile regression takes; and rows beyond the quantile, times epsilon."""
@@ -135,9 +136,11 @@ def _method(
     claim: str,
     take: Callable[..., Estimate | None],
     answer: Callable[[Estimate, Question], Outcome],
+    floor: Callable[[Question], Floor],
     version: int = 1,
 ) -> None:
-    """A method by the steps that `take` takes, without a delta and with one; `answer` says where they led."""
+    """A method by the steps that `take` takes, without a delta and with one; `answer` says where they led, `floor` what an answer
+    takes."""
 
     @method(statistic, names[1], claim=f"(epsilon, delta)-DP, {claim}", needs_delta=True, version=version)
     @method(statistic, names[0], claim=f"pure epsilon-DP, no delta, {claim}", version=version)
@@ -148,11 +151,11 @@ def _method(
             estimate = take(context, features, interval=question.interval is not None, **question.arguments)
         if estimate is not None:
             return answer(estimate, question)
-        delta = "" if question.delta else "; so does a delta, such as delta=1e-6"
+        delta = "" if question.delta else " or with a delta, such as delta=1e-6"
         return Refusal(
             "There are too few rows for so many features at this epsilon, or the steps led nowhere.",
-            f"More rows, fewer features or a larger epsilon help{delta}. Rows count whose cells are all numbers: where a column "
-            "holds texts, write C(column) in a formula.",
+            f"It takes {floor(question).rows_text(question)}, fewer with fewer features{delta}. Rows count whose cells are all "
+            "numbers: where a column holds texts, write C(column) in a formula.",
         )
 
 
@@ -204,12 +207,16 @@ def _huber_notes(estimate: Estimate, intercept: bool) -> Notes:
     return (*target, ("far rows", f"rows further than {estimate.cut:.3g} off the line pull no harder than rows at that distance"))
 
 
-def _quantile_answer(estimate: Estimate, question: Question) -> Outcome:
+def _quantile_aim(question: Question) -> Aim:
     quantile = question.arguments["quantile"]
     least_nats = float(OUTER_NATS / min(quantile, 1 - quantile))
     what = f"of the line below which the share {float(quantile):g} of the outcomes lies"
-    aim = Aim(what, nats=QUANTILE_NATS, delta_nats=QUANTILE_NATS, least_nats=least_nats)
-    return _answer(estimate, f"{QUANTILE} {float(quantile):g}", question, aim)
+    return Aim(what, nats=QUANTILE_NATS, delta_nats=QUANTILE_NATS, least_nats=least_nats)
+
+
+def _quantile_answer(estimate: Estimate, question: Question) -> Outcome:
+    model = f"{QUANTILE} {float(question.arguments['quantile']):g}"
+    return _answer(estimate, model, question, _quantile_aim(question))
 
 
 def _answers(model: str, aim: Aim, *notes: tuple[str, str]) -> Callable[[Estimate, Question], Outcome]:
@@ -221,23 +228,36 @@ LINEAR_REGRESSION = _register(
     LINEAR, "A linear regression by least squares: how the mean of the outcome depends on features", (INTERCEPT,)
 )
 _method(
-    LINEAR_REGRESSION, (PURE, GAUSSIAN), STEPS_CLAIM, partial(take_steps, full=True), _answers(LINEAR, LEAST_SQUARES), version=2
+    LINEAR_REGRESSION,
+    (PURE, GAUSSIAN),
+    STEPS_CLAIM,
+    partial(take_steps, full=True),
+    _answers(LINEAR, LEAST_SQUARES),
+    LEAST_SQUARES.floor,
+    version=2,
 )
 _method(
     LINEAR_REGRESSION,
     (PURE_HUBER, GAUSSIAN_HUBER),
     BOUNDED_CLAIM,
     take_steps,
-    lambda estimate, asked: _answer(
-        estimate, LINEAR, asked, Aim(ROBUST.format("least squares")), *_huber_notes(estimate, asked.arguments["intercept"])
-    ),
+    lambda estimate, asked: _answer(estimate, LINEAR, asked, HUBER, *_huber_notes(estimate, asked.arguments["intercept"])),
+    HUBER.floor,
 )
 QUANTILE_REGRESSION = _register(
     QUANTILE,
     "A quantile regression: how the median of the outcome, or another quantile, depends on features",
     (WHICH, INTERCEPT),
 )
-_method(QUANTILE_REGRESSION, (PURE, GAUSSIAN), BOUNDED_CLAIM, take_steps, _quantile_answer, version=2)
+_method(
+    QUANTILE_REGRESSION,
+    (PURE, GAUSSIAN),
+    BOUNDED_CLAIM,
+    take_steps,
+    _quantile_answer,
+    lambda asked: _quantile_aim(asked).floor(asked),
+    version=2,
+)
 LINKED: tuple[tuple[str, str, Callable[..., Estimate | None], Outcomes, str], ...] = (
     (
         LOGISTIC,
@@ -257,6 +277,7 @@ LINKED: tuple[tuple[str, str, Callable[..., Estimate | None], Outcomes, str], ..
 for _model, _summary, _take, _outcomes, _outcome in LINKED:
     _linked = _register(_model, _summary, (INTERCEPT,), _outcomes)
     _note = ("outcome", _outcome)
-    _method(_linked, (PURE, GAUSSIAN), STEPS_CLAIM, partial(_take, full=True), _answers(_model, LIKELIHOOD, _note), version=2)
-    _robust = Aim(ROBUST.format("maximum likelihood"))
-    _method(_linked, (PURE_HUBER, GAUSSIAN_HUBER), BOUNDED_CLAIM, _take, _answers(_model, _robust, _note))
+    _full, _answered = partial(_take, full=True), _answers(_model, LIKELIHOOD, _note)
+    _method(_linked, (PURE, GAUSSIAN), STEPS_CLAIM, _full, _answered, LIKELIHOOD.floor, version=2)
+    _robust = _answers(_model, LINKED_HUBER, _note)
+    _method(_linked, (PURE_HUBER, GAUSSIAN_HUBER), BOUNDED_CLAIM, _take, _robust, LINKED_HUBER.floor)

@@ -20,10 +20,8 @@ from dpstats.statistics.regression.quantile_sums import (
 from dpstats.statistics.regression.sums import (
     GRID,
     Distances,
-    InnerProducts,
     Products,
     ResidualLevels,
-    ResidualPlaces,
     Residuals,
     ResidualSizes,
     Scores,
@@ -87,17 +85,8 @@ def added_by_hand(row_sum: RowSum, row: Row) -> list[int]:
     if isinstance(row_sum, ResidualSizes):
         size = abs(residual_by_hand(row_sum.residuals, row))
         return _one_hot(cell_by_hand(size if size > GRID * abs(row_sum.residuals.centre) else 0.0), CELLS)
-    if isinstance(row_sum, ResidualPlaces):
-        place = scaled(residual_by_hand(row_sum.residuals, row), row_sum.exponent)
-        cell = math.floor(max(-row_sum.cells, min(place, row_sum.cells - 1))) + row_sum.cells
-        return _one_hot(cell, 2 * row_sum.cells)
     if isinstance(row_sum, Products):
         return triangle_by_hand(ball_by_hand(row_sum.points, point_by_hand(row_sum.points, row)))
-    if isinstance(row_sum, InnerProducts):
-        points = row_sum.residuals.points
-        ball = ball_by_hand(points, point_by_hand(points, row))
-        inside = abs(scaled(residual_by_hand(row_sum.residuals, row), row_sum.exponent)) <= row_sum.cut
-        return triangle_by_hand(ball if inside else [0] * len(ball))
     if isinstance(row_sum, (ResidualMagnitudes, RatioPlaces, NearRows, SpreadProducts, SignScores)):
         return _by_spread(row_sum, row)
     assert isinstance(row_sum, (Scores, ResidualLevels))
@@ -140,9 +129,9 @@ def _scores_by_hand(scores: Scores, row: Row) -> list[int]:
     point = point_by_hand(points, row)
     weight, ball = weight_by_hand(points, point), ball_by_hand(points, point)
     residual = scaled(residual_by_hand(scores.residuals, row), scores.exponent)
-    pull = math.trunc((max(-scores.cut, min(residual, scores.cut)) + scores.offset) * weight)
+    pull = math.trunc(max(-scores.cut, min(residual, scores.cut)) * weight)
     inside = sum(each**2 for each in ball) if abs(residual) <= scores.cut else 0
-    small = [math.trunc(each * (pull * (1.0 / scores.strongest))) for each in ball]
+    small = [math.trunc(each * (pull * (1.0 / scores.cut))) for each in ball]
     return [*(pull * each for each in ball), inside, *(triangle_by_hand(small) if scores.products else [])]
 
 

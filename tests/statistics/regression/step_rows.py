@@ -44,10 +44,8 @@ from dpstats.statistics.regression.shares import MOST_RADIUS
 from dpstats.statistics.regression.sums import (
     ALONG,
     Distances,
-    InnerProducts,
     Products,
     ResidualLevels,
-    ResidualPlaces,
     Residuals,
     ResidualSizes,
     Scores,
@@ -57,7 +55,7 @@ from dpstats.statistics.regression.sums import (
 MOST_COORDINATES = 41
 LARGEST_RADIUS = math.floor(MOST_RADIUS * math.sqrt(MOST_COORDINATES) * 2**12)
 UGLY = (0.0, 1.0, -1.0, 0.1, 5e-324, -2.2e-308, 1e-300, 1e154, 1e200, -1e308, 1.7976931348623157e308, math.inf, -math.inf, 40.0)
-MagnitudeSum = (Distances, ResidualSizes, ResidualPlaces, CountSizes, Counts, RatioPlaces, NearRows, ScoreLengths, CurveLengths)
+MagnitudeSum = (Distances, ResidualSizes, CountSizes, Counts, RatioPlaces, NearRows, ScoreLengths, CurveLengths)
 
 
 def ugly_rows(generator: np.random.Generator, rows: int, columns: int) -> Floats:
@@ -105,7 +103,6 @@ def some_sums(generator: np.random.Generator, features: int, points: Points | No
     residuals = Residuals(points, float(generator.choice([0.0, 2.5, 1e308])), some_line(generator, points.coordinates))
     cut = int(generator.choice([1, 3, 8192, 16383]))
     exponent = int(generator.choice([-1010, -14, -3, 10, 985]))
-    offset = int(generator.integers(-cut, cut + 1))
     poisson = PoissonOutcomes(float(generator.choice([1.0, 2.0**-400, 37.5, 2.0**399])), float(generator.choice([3.0, 1e100])))
     outcomes = OutcomePoints(points, residuals.line, LogisticOutcomes()), OutcomePoints(points, residuals.line, poisson)
     least, width = float(generator.choice([2.0**-400, 0.25, 2.0**390])), float(generator.choice([0.02, 0.3, 1.0]))
@@ -113,12 +110,9 @@ def some_sums(generator: np.random.Generator, features: int, points: Points | No
     sums: dict[str, RowSum] = {
         "distances": Distances(points.middles),
         "sizes": ResidualSizes(residuals),
-        "places": ResidualPlaces(residuals, exponent, 256),
         "products": Products(points),
-        "inner products": InnerProducts(residuals, cut, exponent),
         "scores": Scores(residuals, cut, exponent),
         "scores and products": Scores(residuals, cut, exponent, products=True),
-        "scores of a quantile": Scores(residuals, cut, exponent, offset=offset, products=True),
         "levels": ResidualLevels(residuals, cut, exponent),
         "scores of marks": LinkScores(outcomes[0], products=True),
         "scores of counts": LinkScores(outcomes[1], products=True),
@@ -170,9 +164,8 @@ def claims_of(row_sum: RowSum, weights: Callable[[int], list[int]] = weights_of_
             return [entries]
         score = Claim(slice(points.coordinates), None, row_sum.l2_units)
         return [score, entries._replace(part=slice(points.coordinates, None))] if row_sum.products else [score]
-    if isinstance(row_sum, (Products, InnerProducts)):
-        points = row_sum.points if isinstance(row_sum, Products) else row_sum.residuals.points
-        return [Claim(slice(None), weights(points.coordinates), along * points.radius**2)]
+    if isinstance(row_sum, Products):
+        return [Claim(slice(None), weights(row_sum.points.coordinates), along * row_sum.points.radius**2)]
     if isinstance(row_sum, ClippedOutcomes):
         return [Claim(slice(None), None, PULL)]
     if isinstance(row_sum, LinkProducts):

@@ -119,7 +119,7 @@ def test_sums_of_neighbouring_tables_are_as_near_as_they_say(seed: int) -> None:
 
 
 def test_what_is_said_is_hardly_more_than_some_row_needs() -> None:
-    scores = Scores(RESIDUALS, 9000, -14, offset=4000, products=True)
+    scores = Scores(RESIDUALS, 9000, -14, products=True)
     sums: list[RowSum] = [Products(PLAIN), scores, ResidualLevels(RESIDUALS, 9000, -14)]
     rows = np.vstack([FAR, [[2.0302, 0.0, 1e9], [2.0302, 0.0, 2.5302], [0.0, 0.0, 1e9]]])
     for row_sum in sums:
@@ -179,14 +179,13 @@ def test_sums_over_as_many_rows_as_there_can_be_at_once_are_exact() -> None:
     far = np.append(np.random.default_rng(7).normal(size=40) * 1e3, 1e30)
     sums: list[RowSum] = [
         Products(points),
-        Scores(residuals, cut, -14, offset=cut, products=True),
+        Scores(residuals, cut, -14, products=True),
         ResidualLevels(residuals, cut, -14),
     ]
     for row_sum in sums:
         one = row_sum(far[None, :]).tolist()
         assert row_sum(np.tile(far, (MOST_ROWS_AT_ONCE, 1))).tolist() == [MOST_ROWS_AT_ONCE * each for each in one]
-    strongest = 2 * cut
-    assert MOST_ROWS_AT_ONCE * max(strongest * LARGEST_RADIUS, LARGEST_RADIUS**2, strongest) < 2**53
+    assert MOST_ROWS_AT_ONCE * max(cut * LARGEST_RADIUS, LARGEST_RADIUS**2) < 2**53
     assert ALONG * LARGEST_RADIUS**2 < 2**53
 
 

@@ -185,7 +185,7 @@ class _ResidualWalk(Walk):
         pull, deviation = self._pull(raw_sums, scores, share)
         covariance = None
         if scores.products:
-            unit = math.ldexp(scores.strongest, scores.exponent) / inside
+            unit = math.ldexp(scores.cut, scores.exponent) / inside
             products = self.noisy_matrix(raw_sums[self.size + 1 :], self.points.radius, self.plan.products)
             covariance = self.spread(products, unit, deviation / inside, matrix.inverse)
         self.move(matrix, pull / inside)

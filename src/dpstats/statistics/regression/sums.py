@@ -1,9 +1,9 @@
 """Sums over the points of rows: counts of magnitudes, products of coordinates, and scores with bounded influence.
 
 Claim      Each is a `RowSum`; its `l2_units` is at least the Euclidean length of what one row adds, whatever it holds
-Why        A bounded point u has a length of at most `radius`, and a residual is cut off at `cut`, moved by a public offset and
-           drawn toward 0 with its point: the score is (cut + |offset|) * u at most. The products u_i u_j have the length |u|**2
-           where those of two coordinates count once and weigh sqrt(2), of which 7/5 is a little less
+Why        A bounded point u has a length of at most `radius`, and a residual is cut off at `cut` and drawn toward 0 with its
+           point: the score is cut * u at most. The products u_i u_j have the length |u|**2 where those of two coordinates count
+           once and weigh sqrt(2), of which 7/5 is a little less
 Numerics   Whole numbers throughout, in floats that hold them exactly (points.py)
 Source     steps.proof.md
 """
@@ -66,23 +66,6 @@ class ResidualSizes:
 
 
 @dataclass(frozen=True)
-class ResidualPlaces:
-    """How many residuals lie in each of the cells of a public width to either side of 0; the outermost hold all beyond."""
-
-    residuals: Residuals
-    exponent: int
-    """The width is two to this power."""
-    cells: int
-    """On either side."""
-
-    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
-        """Count them, from the lowest cell up."""
-        raw_places = np.floor(self.residuals.of(raw_rows, self.residuals.points.of(raw_rows), self.exponent))
-        raw_cells = np.clip(raw_places, -self.cells, self.cells - 1).astype(np.int64) + self.cells
-        return np.bincount(raw_cells, minlength=2 * self.cells).astype(np.int64, copy=False)
-
-
-@dataclass(frozen=True)
 class Products:
     """Products of the coordinates of bounded points: the upper triangle of a matrix, row by row."""
 
@@ -95,22 +78,6 @@ class Products:
 
 
 @dataclass(frozen=True)
-class InnerProducts:
-    """`Products` of those rows alone whose residuals are not cut off."""
-
-    residuals: Residuals
-    cut: int
-    exponent: int
-
-    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
-        """Add them up."""
-        points = self.residuals.points
-        raw_points = points.of(raw_rows)
-        raw_inside = raw_points[np.abs(self.residuals.of(raw_rows, raw_points, self.exponent)) <= self.cut]
-        return upper(points.bounded(raw_inside, points.weights(raw_inside)))
-
-
-@dataclass(frozen=True)
 class Scores:
     """What a step needs, at one line: the score, then the squared lengths of points whose residuals are not cut off, then the
     products of the scores' coordinates."""
@@ -120,8 +87,6 @@ class Scores:
     """Where residuals are cut off, in their unit."""
     exponent: int
     """The unit of residuals is two to this power."""
-    offset: int = 0
-    """What every row's pull has more than its residual: for another quantile than the middle. At most `cut`, up or down."""
     products: bool = False
     """Whether the products are wanted."""
 
@@ -133,22 +98,17 @@ class Scores:
         raw_ball = points.bounded(raw_points, raw_weights)
         raw_residuals = self.residuals.of(raw_rows, raw_points, self.exponent)
         raw_inside = np.abs(raw_residuals) <= self.cut
-        raw_pulls = np.trunc((np.clip(raw_residuals, -self.cut, self.cut) + self.offset) * raw_weights)
+        raw_pulls = np.trunc(np.clip(raw_residuals, -self.cut, self.cut) * raw_weights)
         raw_squares = np.square(raw_ball).sum(axis=1)
         raw_parts = [(raw_ball * raw_pulls[:, None]).sum(axis=0), np.sum(raw_squares, where=raw_inside, keepdims=True)]
         if self.products:
-            raw_parts.append(upper(np.trunc(raw_ball * (raw_pulls * (1.0 / self.strongest))[:, None])))
+            raw_parts.append(upper(np.trunc(raw_ball * (raw_pulls * (1.0 / self.cut))[:, None])))
         return np.concatenate(raw_parts).astype(np.int64)
-
-    @property
-    def strongest(self) -> int:
-        """The most that a row can pull."""
-        return self.cut + abs(self.offset)
 
     @property
     def l2_units(self) -> int:
         """The L2 sensitivity of the score, in units."""
-        return self.strongest * self.residuals.points.radius
+        return self.cut * self.residuals.points.radius
 
 
 @dataclass(frozen=True)
