@@ -28,8 +28,8 @@ QUESTIONS: dict[str, tuple[Ask, Ask]] = {
         lambda s: s.document("correlation", "age", y="income", kind="spearman", epsilon=1),
     ),
     "features": (
-        lambda s: s.linear_regression(["age", "hours"], "income", epsilon=3),
-        lambda s: s.document("linear_regression", X=["age", "hours"], y="income", epsilon=3),
+        lambda s: s.linear_regression(["age", "hours"], "income", epsilon=3, method="huber"),
+        lambda s: s.document("linear_regression", X=["age", "hours"], y="income", epsilon=3, method="huber"),
     ),
     "family": (
         lambda s: s.mle("gamma", "income", epsilon=3),
@@ -60,9 +60,9 @@ QUESTIONS: dict[str, tuple[Ask, Ask]] = {
         lambda s: s.group_by("born", keys=["2000-01-01"]).document("count", epsilon=1),
     ),
     "formula": (
-        lambda s: s.regression("income ~ age + C(region)", levels={"region": ["north", "south"]}, epsilon=3),
+        lambda s: s.regression("income ~ age + C(region)", levels={"region": ["north", "south"]}, epsilon=3, method="huber"),
         lambda s: s.document(
-            "regression", "income ~ age + C(region)", levels={"region": np.array(["north", "south"])}, epsilon=3
+            "regression", "income ~ age + C(region)", levels={"region": np.array(["north", "south"])}, epsilon=3, method="huber"
         ),
     ),
     "quantile formula": (
@@ -72,20 +72,24 @@ QUESTIONS: dict[str, tuple[Ask, Ask]] = {
         ),
     ),
     "formula with levels found privately": (
-        lambda s: s.regression("income ~ age + C(region)", epsilon=5, delta=1e-6),
-        lambda s: s.document("regression", "income ~ age + C(region)", epsilon=5, delta=1e-6),
+        lambda s: s.regression("income ~ age + C(region)", epsilon=5, delta=1e-6, method="gaussian_huber"),
+        lambda s: s.document("regression", "income ~ age + C(region)", epsilon=5, delta=1e-6, method="gaussian_huber"),
     ),
     "formula of dates": (
-        lambda s: s.regression("income ~ C(born)", levels={"born": [datetime.date(2000, 1, 1), "2000-01-02"]}, epsilon=3),
-        lambda s: s.document("regression", "income ~ C(born)", levels={"born": ["2000-01-01", "2000-01-02"]}, epsilon=3),
+        lambda s: s.regression(
+            "income ~ C(born)", levels={"born": [datetime.date(2000, 1, 1), "2000-01-02"]}, epsilon=3, method="huber"
+        ),
+        lambda s: s.document(
+            "regression", "income ~ C(born)", levels={"born": ["2000-01-01", "2000-01-02"]}, epsilon=3, method="huber"
+        ),
     ),
     "formula of all columns that are selected": (
-        lambda s: s.select("hours", "age", "income").regression("income ~ .", epsilon=3),
-        lambda s: s.select("hours", "age", "income").document("regression", "income ~ .", epsilon=3),
+        lambda s: s.select("hours", "age", "income").regression("income ~ .", epsilon=3, method="huber"),
+        lambda s: s.select("hours", "age", "income").document("regression", "income ~ .", epsilon=3, method="huber"),
     ),
     "formula in groups": (
-        lambda s: s.group_by("employed").regression("income ~ age", epsilon=3),
-        lambda s: s.group_by("employed").document("regression", "income ~ age", epsilon=3),
+        lambda s: s.group_by("employed").regression("income ~ age", epsilon=3, method="huber"),
+        lambda s: s.group_by("employed").document("regression", "income ~ age", epsilon=3, method="huber"),
     ),
 }
 SAME_QUESTION = [name for name in QUESTIONS if name != "derived"]  # where two ways to derive a column are two questions
