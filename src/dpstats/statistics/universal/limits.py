@@ -25,11 +25,12 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
-from dpstats.statistics.universal.beside import flat_up_to, shells_around, shells_beside, stretches_of, tied_at
-from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
+from dpstats.statistics.universal.bands import BandEnds, Bands, DigitBands, DistanceBands
+from dpstats.statistics.universal.beside import flat_up_to, shells_around, shells_beside, stretches_of, tied_between
+from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
-from dpstats.statistics.universal.line import CutLine, Stretch
-from dpstats.statistics.universal.measure import MIXED, TOTAL
+from dpstats.statistics.universal.line import CutLine, Integers, Stretch
+from dpstats.statistics.universal.measure import MIXED
 
 SIDE_CLIP, FEW_ROWS = Fraction(28), 400
 """Nats that a draw on one side can lose at least: shells around the middle leave the far line little mass to begin with. It is
@@ -46,6 +47,8 @@ UNSURE_SCALES = 8
 RECOUNT_SHARE = Fraction(13, 100)
 THIN_SCALES = 5
 """A side whose number is small then, too, counts as empty."""
+FEWEST_DIGITS, ROWS_DOUBT, NATS_TO_SPARE, NATS_PER_DIGIT = 6, 2, 8, Fraction(23, 10)
+"""The middle has as many digits as its draw has nats for; without, rows that are all tied at 1/3 would not be found at all."""
 
 
 @dataclass(frozen=True)
@@ -129,17 +132,32 @@ class _Line:
 
 
 class _LinePart:
-    """A stretch of the line between two decimals, with the rows in it: those of rank raw_first + 1 to raw_last."""
+    """A stretch of the line from one decimal to another, with the rows in it: those of rank raw_first + 1 to raw_last.
 
-    def __init__(self, line: _Line, bounds: tuple[int, int], raw_ranks: tuple[int, int]) -> None:
+    Decimals of the same band count as one place.
+    """
+
+    def __init__(self, line: _Line, bounds: tuple[int, int], raw_ranks: tuple[int, int], bands: Bands) -> None:
         self.line = line
-        self.low, self.high = bounds
+        self.first, self.last = bounds
         self.raw_first, self.raw_last = raw_ranks
+        self.bands = bands
+        self.low = self.high = 0
+        if self.first <= self.last:
+            (self.low, _), (start, width) = MIXED.span(self.first), MIXED.span(self.last)
+            self.high = start + width
 
     @property
     def raw_rows(self) -> int:
         """Rows in the part."""
         return self.raw_last - self.raw_first
+
+    def band_ends(self, ordinals: Integers) -> BandEnds:
+        """The bands of ascending decimals of the part, as far as they lie in it."""
+        firsts, lasts = self.bands.around(ordinals)
+        if firsts is lasts:
+            return BandEnds(firsts, lasts)
+        return BandEnds(np.maximum(firsts, self.first), np.minimum(lasts, self.last))
 
     def pieces(self, loss: RankLoss) -> CutLine:
         """The part, cut where its rows lie; `loss` has its target among the ranks of all rows."""
@@ -151,13 +169,14 @@ class _LinePart:
         raw_below = window.raw_below + int(raw_counts[:begin].sum())
         raw_up_to = raw_below + int(raw_counts[begin:end].sum())
         hidden_below, hidden_above = raw_below > self.raw_first, raw_up_to < self.raw_last
-        marks = MIXED.marks(MIXED.offsets(ordinals[begin:end]), raw_counts[begin:end])
+        firsts, lasts, raw_counts = _merged(self.band_ends(ordinals[begin:end]), raw_counts[begin:end])
+        marks = MIXED.band_marks(firsts, lasts, raw_counts)
         return CutLine(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
 
     def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> int:
         """The ordinal of a place in the part."""
         _, position = draw_piece(self.pieces(loss).boosted(stretches), loss, self.line.rng)
-        return MIXED.ordinal_at(position)
+        return self.bands.told(MIXED.ordinal_at(position))
 
     def median(self, epsilon: Fraction, clip: Fraction, stretches: Sequence[Stretch] = ()) -> int:
         """The ordinal of a private median of the part's rows."""
@@ -183,16 +202,22 @@ def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
     rows_epsilon = epsilon * ROWS_SHARE
     noisy_rows = max(1, _noisy_count(raw_rows, rows_epsilon, rng))
     middle_epsilon, side_epsilon = (epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SIDE))
-    middle = _LinePart(line, (0, TOTAL), (0, raw_rows)).median(middle_epsilon, CLIP)
-    start, width = MIXED.span(middle)
-    raw_below, raw_up_to = _ranks_at(column, middle)
-    below = _LinePart(line, (0, start), (0, raw_below))
-    above = _LinePart(line, (start + width, TOTAL), (raw_up_to, raw_rows))
+    bands = DigitBands(_digits_told(noisy_rows * epsilon, middle_epsilon / epsilon))
+    everywhere = (-HIGHEST_ORDINAL, HIGHEST_ORDINAL)
+    middle = _LinePart(line, everywhere, (0, raw_rows), bands).median(middle_epsilon, CLIP)
+    (first,), (last,) = (ends.tolist() for ends in bands.around(np.array([middle])))
+    raw_below, raw_up_to = _ranks_at(column, first, last)
+    inner_epsilon = Fraction(0)
+    if first < last:
+        inner_epsilon = epsilon * REACH.of(noisy_rows * epsilon)
+        middle = _LinePart(line, (first, last), (raw_below, raw_up_to), DigitBands(DIGITS)).median(inner_epsilon, CLIP)
+    below = _LinePart(line, (everywhere[0], first - 1), (0, raw_below), DistanceBands(middle, upward=False))
+    above = _LinePart(line, (last + 1, everywhere[1]), (raw_up_to, raw_rows), DistanceBands(middle, upward=True))
     looks = [_Look(part, upward, epsilon, side_epsilon) for part, upward in ((below, False), (above, True))]
     likely = Fraction(0)
     for look in sorted(looks, key=lambda look: -look.noisy_rows):  # the scale of one side makes that of the other one likely
         likely = look.at(middle, likely).scale
-    spent = rows_epsilon + middle_epsilon + max(look.spent for look in looks)
+    spent = rows_epsilon + middle_epsilon + max(inner_epsilon, *(look.spent for look in looks))
     return Limits(fraction_of(middle), looks[0].side, looks[1].side, noisy_rows, spent)
 
 
@@ -226,7 +251,8 @@ class _Look:
         scale = abs(fraction_of(typical) - fraction_of(middle))
         weights = flat_up_to(_octaves_to_reach(noisy_nats * reach_epsilon / self._epsilon))
         (beside,) = stretches_of([shells_beside(part.low, part.high, 1, middle, scale, self._upward, weights)])
-        beside += tied_at(part.low, part.high, typical)
+        (first,), (last,) = (ends.tolist() for ends in part.band_ends(np.array([typical])))
+        beside += tied_between(part.low, part.high, first, last)
         reach = abs(fraction_of(part.reach(self._upward, reach_epsilon, beside)) - fraction_of(middle))
         self.side = Side(self.noisy_rows, scale, reach, SAFE_NATS / reach_epsilon)
         return self.side
@@ -249,12 +275,27 @@ def _octaves_to_reach(noisy_nats: Fraction) -> int:
     return 1 + min(MOST_OCTAVES, max(1, math.floor(noisy_nats / (2 * SAFE_NATS))).bit_length() // 2)
 
 
-def _ranks_at(column: Column, ordinal: int) -> tuple[int, int]:
-    """How many rows lie below a decimal, and how many below or at it."""
+def _digits_told(noisy_nats: Fraction, share: Fraction) -> int:
+    """To how many digits the middle's draw, with that share of epsilon, can tell a place where all rows are tied."""
+    nats = (noisy_nats - ROWS_DOUBT / ROWS_SHARE) * share / 2
+    return min(DIGITS, max(FEWEST_DIGITS, math.floor((nats - NATS_TO_SPARE) / NATS_PER_DIGIT)))
+
+
+def _merged(ends: BandEnds, raw_counts: Integers) -> tuple[Integers, Integers, Integers]:
+    """Every band once, with the rows in it."""
+    firsts, lasts = ends
+    if firsts is lasts or not len(firsts):
+        return firsts, lasts, raw_counts
+    begins = np.append(0, 1 + np.flatnonzero(firsts[1:] != firsts[:-1]))
+    return firsts[begins], lasts[begins], np.add.reduceat(raw_counts, begins)
+
+
+def _ranks_at(column: Column, first: int, last: int) -> tuple[int, int]:
+    """How many rows lie below the first of some decimals, and how many below or at the last of them."""
     assert column.dtype is not None
-    cuts = [lowest_value_at(ordinal, column.dtype), lowest_value_at(ordinal + 1, column.dtype)]
+    cuts = [lowest_value_at(first, column.dtype), lowest_value_at(last + 1, column.dtype)]
     raw_below, raw_up_to = column.counts_below(cuts)
-    return raw_below, column.count() if ordinal == HIGHEST_ORDINAL else raw_up_to  # infinite rows count as the highest decimal
+    return raw_below, column.count() if last == HIGHEST_ORDINAL else raw_up_to  # infinite rows count as the highest decimal
 
 
 @lru_cache(maxsize=64)
