@@ -20,9 +20,17 @@ PER_OCTAVE = 32
 """Bands of distances to an octave: so narrow that it hardly matters where in its band a distance is."""
 FINEST = 40
 """Octaves below the size of the middle from which on distances are told apart; 15 digits are worth 46."""
-_FIRST_OCTAVE, _LAST_OCTAVE = -1022, 1023
+_FIRST_OCTAVE, _LAST_OCTAVE = -1015, 1023
+"""The smallest decimal beside 0 is 10**-307, five octaves below the first of these."""
 _STEPS = 1 + np.arange(PER_OCTAVE) / PER_OCTAVE
 _FARTHEST = float(np.finfo(np.float64).max)
+
+
+class Band(NamedTuple):
+    """The first and the last decimal of a band, as ordinals."""
+
+    first: int
+    last: int
 
 
 class BandEnds(NamedTuple):
@@ -39,14 +47,10 @@ class Bands(Protocol):
         """The bands of decimals that ascend."""
         ...
 
-    def told(self, ordinal: int) -> int:
-        """The decimal that stands for the band of another."""
-        ...
-
 
 @dataclass(frozen=True)
 class DigitBands:
-    """Decimals that are the same when rounded to a number of digits, within a decade; the rounded one stands for them."""
+    """Decimals that are the same when rounded to a number of digits, within a decade."""
 
     digits: int
 
@@ -64,19 +68,10 @@ class DigitBands:
         firsts[zero] = lasts[zero] = 0
         return BandEnds(firsts, lasts)
 
-    def told(self, ordinal: int) -> int:
-        """The decimal with fewer digits; at the end of a decade its last one."""
-        if ordinal == 0:
-            return 0
-        width = 10 ** (DIGITS - self.digits)
-        decade, offset = divmod(abs(ordinal) - 1, DECADE_POINTS)
-        rounded = 1 + decade * DECADE_POINTS + min((offset + width // 2) // width * width, DECADE_POINTS - 1)
-        return rounded if ordinal > 0 else -rounded
-
 
 @dataclass(frozen=True)
 class DistanceBands:
-    """Decimals above (or below) the decimal `middle` that are about as far from it; the farthest of them stands for a band.
+    """Decimals above (or below) the decimal `middle` that are about as far from it.
 
     Bands end at the decimals of the middle and a distance m * 2**e, PER_OCTAVE of them to an octave. The first one has all
     distances up to the finest octave, the last one all that no float holds.
@@ -94,11 +89,6 @@ class DistanceBands:
         places = np.searchsorted(ends, outward, side="left")
         nearest, farthest = ends[places - 1] + 1, ends[places]
         return BandEnds(nearest, farthest) if self.upward else BandEnds(-farthest[::-1], -nearest[::-1])
-
-    def told(self, ordinal: int) -> int:
-        """The outer end of the band of a decimal."""
-        firsts, lasts = self.around(np.array([ordinal]))
-        return int(lasts[0] if self.upward else firsts[0])
 
     def _ends(self, nearest: int, farthest: int) -> Integers:
         """The ends of bands, from the last one before one decimal to the first one not before another, and a few more.
