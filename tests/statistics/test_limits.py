@@ -146,7 +146,7 @@ def test_a_draw_on_one_side_has_the_law_of_that_sides_rows_alone(name: str, stee
     column = as_column(data)
     ordinals = sorted(ordinal_of(value) for value in data if value == value)
     middle = ordinals[len(ordinals) // 3] if ordinals else 0
-    (first,), (last,) = (ends.tolist() for ends in DigitBands(digits).around(np.array([middle])))
+    first, last = DigitBands(digits).band(middle)
     raw_below, raw_up_to = limits._ranks_at(column, Band(first, last))
     line = limits._Line(column, seeded(1))
     below = limits._LinePart(line, (-HIGHEST_ORDINAL, first - 1), (0, raw_below), DistanceBands(middle, upward=False))
@@ -172,7 +172,7 @@ def test_a_draw_on_one_side_has_the_law_of_that_sides_rows_alone(name: str, stee
 
 def stretch_of(part: limits._LinePart, ordinal: int) -> tuple[int, int]:
     """Where the band of a decimal starts and ends on the line of a part, from the definition."""
-    (first,), (last,) = (ends.tolist() for ends in part.bands.around(np.array([ordinal])))
+    first, last = part.bands.band(ordinal)
     (start, _), (last_start, width) = (MIXED.span(end) for end in (max(first, part.first), min(last, part.last)))
     return start, last_start + width
 

@@ -43,6 +43,10 @@ class BandsOfRows:
         """The bands of decimals that ascend."""
         return BandEnds(np.append(-HIGHEST_ORDINAL, ordinals + 1)[:-1], ordinals)
 
+    def band(self, ordinal: int) -> Band:
+        """The band of one decimal."""
+        return Band(ordinal, ordinal)
+
 
 def bare_limits(places: Sequence[int]) -> tuple[int, int]:
     """Where rows are cut off. Mistake: at the smallest and the largest row, as they are, so that one row can move the clip."""

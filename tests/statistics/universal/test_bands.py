@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpstats.statistics.universal.bands import PER_OCTAVE, Band, Bands, DigitBands, DistanceBands
+from dpstats.statistics.universal.bands import PER_OCTAVE, Band, DigitBands, DistanceBands
 from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, fraction_of, ordinal_of
 from dpstats.statistics.universal.line import MASS_ERROR
 from dpstats.statistics.universal.measure import MIXED
@@ -19,28 +19,23 @@ usual = st.one_of(st.floats(-1e6, 1e6), st.integers(-1000, 1000).map(float), st.
 ordinals = st.one_of(usual, st.integers(-HIGHEST_ORDINAL, HIGHEST_ORDINAL))
 
 
-def band_of(bands: Bands, ordinal: int) -> Band:
-    (first,), (last,) = (ends.tolist() for ends in bands.around(np.array([ordinal])))
-    return Band(first, last)
-
-
 @given(ordinals, st.integers(4, DIGITS))
 @example(ordinal_of(9.99999999), 6)
 @example(-1, 5)
 @example(HIGHEST_ORDINAL, 6)
 def test_a_band_of_digits_has_its_decimal_and_others_have_the_next_ones(ordinal: int, digits: int) -> None:
     bands = DigitBands(digits)
-    band = band_of(bands, ordinal)
+    band = bands.band(ordinal)
     assert band.first <= ordinal <= band.last
-    assert band_of(bands, band.first) == band_of(bands, band.last) == band
+    assert bands.band(band.first) == bands.band(band.last) == band
     if band.last < HIGHEST_ORDINAL:
-        assert band_of(bands, band.last + 1).first == band.last + 1
-    assert band_of(bands, -ordinal) == (-band.last, -band.first)
+        assert bands.band(band.last + 1).first == band.last + 1
+    assert bands.band(-ordinal) == (-band.last, -band.first)
 
 
 @pytest.mark.parametrize("value", [1 / 3, -1 / 7, 12.99, 1e-300, 5e15])
 def test_decimals_of_a_band_are_the_same_to_its_digits(value: float) -> None:
-    band = band_of(DigitBands(6), ordinal_of(value))
+    band = DigitBands(6).band(ordinal_of(value))
     assert len({f"{float(fraction_of(ordinal)):.5e}" for ordinal in (band.first + 1, ordinal_of(value), band.last - 1)}) == 1
 
 
@@ -54,13 +49,13 @@ def test_a_band_of_distances_has_its_decimal_and_others_have_the_next_ones(one: 
         return
     middle, ordinal = (min(one, other), max(one, other)) if upward else (max(one, other), min(one, other))
     bands = DistanceBands(middle, upward)
-    band = band_of(bands, ordinal)
+    band = bands.band(ordinal)
     assert band.first <= ordinal <= band.last
-    assert band_of(bands, band.first) == band_of(bands, band.last) == band
+    assert bands.band(band.first) == bands.band(band.last) == band
     if band.first > -HIGHEST_ORDINAL and band.first - 1 != middle:
-        assert band_of(bands, band.first - 1).last == band.first - 1
+        assert bands.band(band.first - 1).last == band.first - 1
     if band.last < HIGHEST_ORDINAL and band.last + 1 != middle:
-        assert band_of(bands, band.last + 1).first == band.last + 1
+        assert bands.band(band.last + 1).first == band.last + 1
 
 
 @given(ordinals, st.lists(ordinals, min_size=1, max_size=12), st.booleans())
@@ -70,14 +65,14 @@ def test_a_decimals_band_does_not_depend_on_the_others(middle: int, others: list
     bands = DistanceBands(middle, upward)
     together = bands.around(np.array(beyond, dtype=np.int64))
     assert [Band(*ends) for ends in zip(*(ends.tolist() for ends in together), strict=True)] == [
-        band_of(bands, ordinal) for ordinal in beyond
+        bands.band(ordinal) for ordinal in beyond
     ]
 
 
 @given(st.floats(0.01, 1e6), st.floats(1e-6, 1e9))
 def test_distances_in_a_band_are_nearly_the_same(here: float, distance: float) -> None:
     middle = ordinal_of(here)
-    band = band_of(DistanceBands(middle, upward=True), ordinal_of(here + distance))
+    band = DistanceBands(middle, upward=True).band(ordinal_of(here + distance))
     near, far = (fraction_of(end) - fraction_of(middle) for end in (band.first - 1, band.last))
     assert far - near <= far / PER_OCTAVE + Fraction(here + distance) / 10**13
 
@@ -87,13 +82,13 @@ def test_small_whole_numbers_are_the_outer_ends_of_their_bands(distance: float) 
     for here in (0, 1, -2, 12.99):
         for sign in (1, -1):
             place = ordinal_of(here + sign * distance)
-            band = band_of(DistanceBands(ordinal_of(here), upward=sign > 0), place)
+            band = DistanceBands(ordinal_of(here), upward=sign > 0).band(place)
             assert (band.last if sign > 0 else band.first) == place
 
 
 @given(st.lists(ordinals, min_size=1, max_size=12, unique=True), st.integers(4, 9))
 def test_bands_own_the_stretches_of_their_decimals(some: list[int], digits: int) -> None:
-    ends = sorted({band_of(DigitBands(digits), ordinal) for ordinal in some})
+    ends = sorted({DigitBands(digits).band(ordinal) for ordinal in some})
     firsts, lasts = (np.array(column) for column in zip(*ends, strict=True))
     marks = MIXED.band_marks(firsts, lasts, np.ones(len(ends), dtype=np.int64))
     spans = [(MIXED.span(first)[0], sum(MIXED.span(last))) for first, last in ends]
@@ -105,7 +100,7 @@ def test_bands_own_the_stretches_of_their_decimals(some: list[int], digits: int)
 
 @given(ordinals, st.lists(ordinals, min_size=1, max_size=12))
 def test_bands_that_reach_over_decades_own_their_stretches(middle: int, others: list[int]) -> None:
-    ends = sorted({band_of(DistanceBands(middle, upward=True), other) for other in others if other > middle})
+    ends = sorted({DistanceBands(middle, upward=True).band(other) for other in others if other > middle})
     if not ends:
         return
     firsts, lasts = (np.array(column) for column in zip(*ends, strict=True))

@@ -186,8 +186,8 @@ class _LinePart:
     def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> Band:
         """The band of a place in the part."""
         _, position = draw_piece(self.pieces(loss).boosted(stretches), loss, self.line.rng)
-        (first,), (last,) = self._bands_of(np.array([MIXED.ordinal_at(position)]))
-        return Band(int(first), int(last))
+        band = self.bands.band(MIXED.ordinal_at(position))
+        return Band(max(band.first, self.first), min(band.last, self.last))
 
     def median(self, epsilon: Fraction, clip: Fraction, stretches: Sequence[Stretch] = ()) -> Band:
         """The band of a private median of the part's rows."""
