@@ -99,6 +99,20 @@ def test_numbers_whose_products_no_float_holds_are_cut_off_and_not_refused() -> 
     assert math.isfinite(release.interval.high)
 
 
+def test_columns_of_two_numbers_of_many_digits_have_a_covariance() -> None:
+    held = 0
+    for seed in range(12):
+        chance = np.random.default_rng(seed)
+        first = chance.random(3000) < 0.8
+        second = chance.random(3000) < np.where(first, 0.3, 0.7)
+        x, y = np.where(first, 1 / 3, 1 / 7), np.where(second, math.log(2), math.log(3))
+        size, truth = (1 / 3 - 1 / 7) * math.log(1.5), 0.16 * 0.4 * (1 / 3 - 1 / 7) * math.log(1.5)
+        release = dp.covariance(x, y, epsilon=1, rng=seeded(seed))
+        assert release.interval.high - release.interval.low < size
+        held += release.interval.low <= truth <= release.interval.high
+    assert held >= 10
+
+
 def test_a_constant_column_has_no_covariance_and_any_correlation() -> None:
     x, _ = normal_pairs(0, 2000, 1)
     constant = np.full(2000, 12.5)

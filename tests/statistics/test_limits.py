@@ -18,7 +18,8 @@ from dpstats.foundations.registry import PURE_LOSS, find_statistic
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.means import CLIPPED_LOSS, clipped_for
 from dpstats.statistics.universal import limits
-from dpstats.statistics.universal.decimals import ordinal_of
+from dpstats.statistics.universal.bands import Band, Bands, DigitBands, DistanceBands
+from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, ordinal_of
 from dpstats.statistics.universal.draw import RankLoss
 from dpstats.statistics.universal.limits import (
     MIDDLE,
@@ -32,12 +33,12 @@ from dpstats.statistics.universal.limits import (
     draw_limits,
     largest_loss,
 )
-from dpstats.statistics.universal.measure import MIXED, TOTAL
+from dpstats.statistics.universal.measure import MIXED
 from tests.laws.mechanisms import exponential_of_minus
 from tests.replays import limits as replay_of_limits
 from tests.replays.limits import nats_lost, privacy_loss
 from tests.statistics.tables import ugly_columns
-from tests.twins.cells import overlapping_ranks
+from tests.twins.cells import BandsOfRows, overlapping_ranks
 
 SLACK = 1e-9
 EPSILON = Fraction(2)
@@ -53,6 +54,8 @@ PAIRS: dict[str, tuple[np.ndarray, np.ndarray]] = {
     "a row at the middle": (np.array(WAVE), np.array([*WAVE, float(np.median(WAVE))])),
     "32-bit floats": (np.array(WAVE, dtype=np.float32), np.array([*WAVE, 12.99], dtype=np.float32)),
     "large whole numbers": (np.arange(2**60, 2**60 + 40), np.arange(2**60, 2**60 + 41)),
+    "ties at many digits": (np.array([1 / 3] * 30 + [1 / 7] * 20), np.array([1 / 3] * 30 + [1 / 7] * 21)),
+    "one of them close by": (np.full(30, 1 / 3), np.array([1 / 3] * 30 + [1 / 3 + 1e-12])),
     "a thin side": (np.array([0.0] * 60 + [1.0] * 20), np.array([0.0] * 60 + [1.0] * 21)),
 }
 PUSHES: dict[str, tuple[float, ...]] = {
@@ -137,31 +140,71 @@ def test_sides_that_share_the_rows_at_the_middle_are_refuted(monkeypatch: pytest
 
 @pytest.mark.parametrize("name", ugly_columns())
 @pytest.mark.parametrize("steep", [Fraction(1, 5), Fraction(30)])  # the steep one leaves most rows outside the window
-def test_a_draw_on_one_side_has_the_law_of_that_sides_rows_alone(name: str, steep: Fraction) -> None:
+@pytest.mark.parametrize("digits", [4, DIGITS])
+def test_a_draw_on_one_side_has_the_law_of_that_sides_rows_alone(name: str, steep: Fraction, digits: int) -> None:
     data = ugly_columns()[name]
     column = as_column(data)
-    rows = sorted(MIXED.span(ordinal_of(value))[0] for value in data if value == value)
-    present = [value for value in data if value == value]
-    middle = ordinal_of(present[len(present) // 3]) if present else 0
-    start, width = MIXED.span(middle)
-    raw_below, raw_up_to = limits._ranks_at(column, middle)
+    ordinals = sorted(ordinal_of(value) for value in data if value == value)
+    middle = ordinals[len(ordinals) // 3] if ordinals else 0
+    first, last = DigitBands(digits).band(middle)
+    raw_below, raw_up_to = limits._ranks_at(column, Band(first, last))
     line = limits._Line(column, seeded(1))
-    for low, high, ranks in ((0, start, (0, raw_below)), (start + width, TOTAL, (raw_up_to, len(rows)))):
-        own = [place for place in rows if low <= place < high]
-        assert ranks[1] - ranks[0] == len(own)
+    below = limits._LinePart(line, (-HIGHEST_ORDINAL, first - 1), (0, raw_below), DistanceBands(middle, upward=False))
+    inside = limits._LinePart(line, (first, last), (raw_below, raw_up_to), DigitBands(DIGITS))
+    above = limits._LinePart(line, (last + 1, HIGHEST_ORDINAL), (raw_up_to, len(ordinals)), DistanceBands(middle, upward=True))
+    for part in (below, inside, above):
+        own = [stretch_of(part, ordinal) for ordinal in ordinals if part.first <= ordinal <= part.last]
+        assert part.raw_rows == len(own)
         for share in (Fraction(1, 2), Fraction(9, 10), Fraction(0)):
-            loss = RankLoss(Fraction(ranks[0] + math.floor(share * len(own))), steep, steep / 2, Fraction(20))
-            pieces = limits._LinePart(line, (low, high), ranks).pieces(loss)
-            assert sum(piece.length for piece in pieces) == high - low
+            loss = RankLoss(Fraction(part.raw_first + math.floor(share * len(own))), steep, steep / 2, Fraction(20))
+            pieces = part.pieces(loss)
+            assert sum(piece.length for piece in pieces) == part.high - part.low
             for piece in pieces:
-                below = sum(place < piece.start for place in own)
-                up_to = sum(place < piece.start + piece.length for place in own)
-                if up_to > below and not piece.hidden:
-                    assert piece.start in own  # rows lie in pieces of their own
-                over = max(Fraction(0), below - (loss.target - ranks[0])) * loss.slope_over
-                under = max(Fraction(0), loss.target - ranks[0] - up_to) * loss.slope_under
+                below_it = sum(end <= piece.start for _, end in own)
+                up_to = sum(start < piece.start + piece.length for start, _ in own)
+                if piece.length and up_to > below_it and not piece.hidden:
+                    assert (piece.start, piece.start + piece.length) in own  # rows lie in pieces of their own
+                over = max(Fraction(0), below_it - (loss.target - part.raw_first)) * loss.slope_over
+                under = max(Fraction(0), loss.target - part.raw_first - up_to) * loss.slope_under
                 lost = min(loss.clip, over + under) if not piece.hidden else loss.clip
-                assert nats_lost(piece, loss) == lost
+                assert not piece.length or nats_lost(piece, loss) == lost
+
+
+def stretch_of(part: limits._LinePart, ordinal: int) -> tuple[int, int]:
+    """Where the band of a decimal starts and ends on the line of a part, from the definition."""
+    first, last = part.bands.band(ordinal)
+    (start, _), (last_start, width) = (MIXED.span(end) for end in (max(first, part.first), min(last, part.last)))
+    return start, last_start + width
+
+
+@pytest.mark.parametrize("value", [5.0, 1 / 3, 1e-300, 1e300])
+def test_no_place_of_a_draw_in_bands_tells_a_row_by_more_than_epsilon(value: float) -> None:
+    assert largest_ratio_in_bands(DistanceBands, value) <= 1 + SLACK
+
+
+def test_bands_that_end_at_rows_are_refuted() -> None:
+    assert largest_ratio_in_bands(BandsOfRows, 5.0) > 5
+
+
+def largest_ratio_in_bands(kind: Callable[[int, bool], Bands], value: float) -> float:
+    """Of the probabilities of places above 0 to be drawn as the median, at an epsilon of 1, with and without a row."""
+    tied = [10.0] * 30 + [1 / 7] * 10
+    laws = []
+    for rows in (tied, [*tied, value]):
+        part = limits._LinePart(
+            limits._Line(as_column(np.array(rows)), seeded(1)), (1, HIGHEST_ORDINAL), (0, len(rows)), kind(0, True)
+        )
+        loss = RankLoss(Fraction(len(rows), 2), Fraction(1), Fraction(1))
+        weights = [(piece, exponential_of_minus(nats_lost(piece, loss))) for piece in part.pieces(loss)]
+        total = sum((weight * piece.length for piece, weight in weights), Fraction(0))
+        laws.append([(piece.start, weight / total) for piece, weight in weights if piece.length])
+    places = {start for law in laws for start, _ in law}
+    ratios = [Fraction(*(_density(law, place) for law in laws)) for place in places]
+    return max(abs(math.log(ratio)) for ratio in ratios)
+
+
+def _density(law: list[tuple[int, Fraction]], place: int) -> Fraction:
+    return next(density for start, density in reversed(law) if start <= place)
 
 
 # Spending
@@ -184,15 +227,15 @@ def test_all_shares_together_leave_something_for_the_cells() -> None:
 def test_what_is_spent_is_what_the_steps_were_given_and_less_than_epsilon(noisy: list[int], epsilon: Fraction) -> None:
     column = as_column(np.array(WAVE))
     counts: list[Fraction] = []
-    draws: list[tuple[int, Fraction]] = []
+    draws: list[tuple[limits._LinePart, Fraction]] = []
     replies = iter(noisy)
 
     def watch_count(raw_count: int, given_epsilon: Fraction, rng: RandomSource) -> int:
         counts.append(given_epsilon)
         return next(replies)
 
-    def watch_draw(part: limits._LinePart, loss: RankLoss, stretches: object = ()) -> int:
-        draws.append((part.low, loss.slope_over + loss.slope_under))
+    def watch_draw(part: limits._LinePart, loss: RankLoss, stretches: object = ()) -> Band:
+        draws.append((part, loss.slope_over + loss.slope_under))
         return real_draw(part, loss, stretches)  # type: ignore[arg-type]
 
     real_draw = limits._LinePart.draw
@@ -202,13 +245,15 @@ def test_what_is_spent_is_what_the_steps_were_given_and_less_than_epsilon(noisy:
         found = draw_limits(column, epsilon, seeded(2))
     assert 0 < found.spent < epsilon
     whole = draws[0][1] / 2  # a median's slopes add up to twice its epsilon
-    upward = [slopes for low, slopes in draws[1:] if low]
-    downward = [slopes for low, slopes in draws[1:] if not low]
+    upward, downward = (
+        [slopes for part, slopes in draws[1:] if getattr(part.bands, "upward", None) is side] for side in (True, False)
+    )
     by_draws = max((slopes[0] / 2 + slopes[1] for slopes in (upward, downward) if slopes), default=Fraction(0))
+    inner = sum((slopes / 2 for part, slopes in draws[1:] if isinstance(part.bands, DigitBands)), Fraction(0))
     rows_epsilon, side_epsilon, *others = counts
     recounted = epsilon * RECOUNT_SHARE if epsilon * RECOUNT_SHARE in others else Fraction(0)
-    assert rows_epsilon + whole + side_epsilon + by_draws <= found.spent
-    assert found.spent <= rows_epsilon + whole + side_epsilon + by_draws + recounted
+    assert rows_epsilon + whole + max(inner, side_epsilon + by_draws) <= found.spent
+    assert found.spent <= rows_epsilon + whole + max(inner, side_epsilon + by_draws + recounted)
 
 
 def test_the_loss_is_the_largest_over_all_shares() -> None:
@@ -250,6 +295,34 @@ def test_a_constant_column_has_its_value_as_the_middle_and_empty_sides() -> None
         assert found.below == found.above == limits.EMPTY
 
 
+@pytest.mark.parametrize("value", [1 / 3, 1e9 * math.log(2), -1 / 7, 12.99])
+def test_so_has_one_of_few_rows_whatever_the_number_of_digits(value: float) -> None:
+    for seed in range(10):
+        found = draw_limits(as_column(np.full(700, value)), Fraction(1), seeded(seed))
+        assert ordinal_of(float(found.middle)) == ordinal_of(value)
+        assert found.below == found.above == limits.EMPTY
+
+
+@pytest.mark.parametrize("pair", [(1 / 3, 1 / 7), (math.log(2), math.log(3)), (0.0, 1.0), (-1e-9 / 3, 1e9 / 3)])
+def test_reaches_of_two_values_end_at_them(pair: tuple[float, float]) -> None:
+    low, high = sorted(pair)
+    for seed in range(10):
+        data = np.where(np.random.default_rng(seed).random(4000) < 0.7, *pair)
+        found = draw_limits(as_column(data), Fraction(1), seeded(seed))
+        lowest, highest = float(found.middle - found.below.reach), float(found.middle + found.above.reach)
+        apart = high - low
+        assert low - 10 * apart < lowest <= low + 1e-9 * apart
+        assert high - 1e-9 * apart <= highest < high + 10 * apart
+
+
+def test_numbers_below_the_resolution_of_the_middle_count_as_one() -> None:
+    data = 1e6 + 1e-9 * np.random.default_rng(1).integers(0, 5, 1000)
+    for seed in range(10):
+        found = draw_limits(as_column(data), Fraction(1), seeded(seed))
+        assert float(found.middle) == 1e6
+        assert found.below == found.above == limits.EMPTY
+
+
 def test_a_reach_leaves_about_as_many_rows_beyond_as_it_says() -> None:
     rows = np.random.default_rng(8).normal(3, 1, 20_000)
     beyond = []
@@ -263,7 +336,7 @@ def test_weights_of_a_toy_draw_follow_the_definition() -> None:
     column = as_column(np.array([1.0, 2.0, 2.0, 5.0]))
     line = limits._Line(column, seeded(1))
     loss = RankLoss(Fraction(2), Fraction(1), Fraction(1, 2), Fraction(20))
-    pieces = limits._LinePart(line, (0, TOTAL), (0, 4)).pieces(loss)
+    pieces = limits._LinePart(line, (-HIGHEST_ORDINAL, HIGHEST_ORDINAL), (0, 4), DigitBands(DIGITS)).pieces(loss)
     lost = [nats_lost(piece, loss) for piece in pieces]
     assert lost == [1, Fraction(1, 2), Fraction(1, 2), 0, 1, 1, 2]
     assert [exponential_of_minus(nats) <= 1 for nats in lost] == [True] * 7

@@ -52,6 +52,31 @@ def bounds(release: dp.Release) -> Interval:
 # Oracles
 
 
+def two_values(one: float, other: float, part: float) -> Callable[[np.random.Generator, int], np.ndarray]:
+    return lambda chance, size: np.where(chance.random(size) < part, one, other)
+
+
+TIED: dict[str, tuple[Callable[[np.random.Generator, int], np.ndarray], float]] = {
+    "1/3 and 1/7": (two_values(1 / 3, 1 / 7, 0.8), 1 / 3 - 1 / 7),
+    "logarithms": (two_values(math.log(2), math.log(3), 0.5), math.log(1.5)),
+    "0 and 1": (two_values(0, 1, 0.7), 1.0),
+    "one number": (lambda _, size: np.full(size, 1 / 3), 1 / 3),
+    "counts less their mean": (lambda chance, size: (chance.poisson(1.3, size) - 1.3) / math.sqrt(1.3), 1.0),
+    "mostly zeros less their mean": (lambda chance, size: (chance.poisson(0.4, size) - 0.4) / math.sqrt(0.4), 1.0),
+}
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(1000, 1), (5000, 1), (5000, 2)])
+@pytest.mark.parametrize("name", TIED)
+def test_rows_tied_at_numbers_of_many_digits_have_a_mean(name: str, size: int, epsilon: float) -> None:
+    draw, spread = TIED[name]
+    for seed in range(8):
+        data = draw(np.random.default_rng(seed), size)
+        release = replied(dp.mean(data, epsilon=epsilon, rng=dp.testing.seeded(seed)))
+        assert abs(release.value - data.mean()) < 0.2 * spread
+        assert bounds(release).high - bounds(release).low < 3 * spread
+
+
 @pytest.mark.parametrize("neighbors", ["add_remove", "change_one"])
 @pytest.mark.parametrize("name", SHAPES)
 def test_with_a_huge_epsilon_mean_and_sum_are_numpys(name: str, neighbors: str) -> None:

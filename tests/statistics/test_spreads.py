@@ -114,6 +114,16 @@ def test_a_constant_column_does_not_vary() -> None:
     assert "all rows seem alike" in str(found)
 
 
+def test_two_numbers_of_many_digits_vary_as_much_as_others() -> None:
+    apart, held = 1 / 3 - 1 / 7, 0
+    for seed in range(12):
+        data = np.where(np.random.default_rng(seed).random(5000) < 0.8, 1 / 3, 1 / 7)
+        found = dp.std(data, epsilon=1, rng=seeded(seed))
+        assert found.interval.high < 10 * apart
+        held += found.interval.low <= 0.4 * apart <= found.interval.high
+    assert held >= 10
+
+
 @pytest.mark.parametrize("name", [*ugly_columns(), *EXTREME])
 @pytest.mark.parametrize("epsilon", [1e-9, 1e9])
 def test_every_column_gets_a_finite_value_inside_its_interval(name: str, epsilon: float) -> None:

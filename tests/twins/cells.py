@@ -9,8 +9,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import comb
 
+import numpy as np
+
 from dpstats.foundations.summaries import Column
-from dpstats.statistics.universal.decimals import lowest_value_at
+from dpstats.statistics.universal.bands import Band, BandEnds
+from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, lowest_value_at
+from dpstats.statistics.universal.line import Integers
 
 
 def unclipped_cells_of_row(place: int, steps: int, degree: int) -> list[int]:
@@ -18,15 +22,30 @@ def unclipped_cells_of_row(place: int, steps: int, degree: int) -> list[int]:
     return [comb(degree, j) * place**j * (steps - place) ** (degree - j) for j in range(degree + 1)]
 
 
-def overlapping_ranks(column: Column, ordinal: int) -> tuple[int, int]:
-    """The last rank of the lower side and the rank before the first of the upper one. Mistake: rows at the decimal are on both.
+def overlapping_ranks(column: Column, band: Band) -> tuple[int, int]:
+    """The last rank of the lower side and the rank before the first of the upper one. Mistake: rows in the band are on both.
 
     Sides that share rows cost the sum of what is spent on them, and not the larger part.
     """
     assert column.dtype is not None
-    cuts = [lowest_value_at(ordinal, column.dtype), lowest_value_at(ordinal + 1, column.dtype)]
+    cuts = [lowest_value_at(band.first, column.dtype), lowest_value_at(band.last + 1, column.dtype)]
     raw_below, raw_up_to = column.counts_below(cuts)
     return raw_up_to, raw_below
+
+
+class BandsOfRows:
+    """Bands of distances. Mistake: a row owns all decimals since the row before it, so that one row takes them from another."""
+
+    def __init__(self, middle: int, upward: bool) -> None:
+        """Of the decimals above (or below) a middle, to whichever side."""
+
+    def around(self, ordinals: Integers) -> BandEnds:
+        """The bands of decimals that ascend."""
+        return BandEnds(np.append(-HIGHEST_ORDINAL, ordinals + 1)[:-1], ordinals)
+
+    def band(self, ordinal: int) -> Band:
+        """The band of one decimal."""
+        return Band(ordinal, ordinal)
 
 
 def bare_limits(places: Sequence[int]) -> tuple[int, int]:

@@ -122,7 +122,7 @@ def read_paired(table: Table, epsilon: Fraction, rng: RandomSource) -> Paired | 
     return Paired(cuts, (Frame.of(clips[0]), Frame.of(clips[1])), moments_of(cells))
 
 
-@method(COVARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=COVARIANCE_LOSS)
+@method(COVARIANCE, "clipped", claim=CLIPPED_CLAIM, loss=COVARIANCE_LOSS, version=2)
 def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> Answer:
     """The covariance of the rows, cut off at private limits."""
     paired = read_paired(table, row_epsilon(question.epsilon, question.neighbors), rng)
@@ -141,6 +141,7 @@ def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> A
     SCORES,
     claim="pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a "
     "privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
+    version=2,
 )
 def correlation_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """A correlation of the kind that the question names; with too few rows, where a rough Pearson's is wanted, from cells."""
@@ -171,6 +172,7 @@ def correlation_scores(table: Table, question: Question, rng: RandomSource) -> O
     CELLS,
     claim="pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, "
     "kendall and spearman from noisy votes of pairs and triples of rows",
+    version=2,
 )
 def correlation_cells(table: Table, question: Question, rng: RandomSource) -> Answer:
     """A correlation of the kind that the question names."""

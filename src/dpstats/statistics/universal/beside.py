@@ -39,9 +39,9 @@ _USUAL_OCTAVES = 4
 """Octaves below the size of a place, and above it or above 1, in which its surroundings may have their scale."""
 _MOST_UNLIKELY = 1000
 """A scale on one side makes others unlikely on the other one, but not more than so: half of the rows may be zeros."""
-
-
 _FEW_DIGITS = 10 ** (DIGITS - 3)
+_TIED_PART, _LONG_TIED_PART = 2, 16
+"""A band where rows may well be tied has one part in so many of a near shell's mass: more if it ends at a place of few digits."""
 
 
 def flat_up_to(octaves: int) -> dict[int, Fraction]:
@@ -99,11 +99,13 @@ def stretches_of(shells: Sequence[Shells]) -> list[list[Stretch]]:
     return [each.stretches(starts[begin:end], stops[begin:end]) for each, (begin, end) in pairs]
 
 
-def tied_at(low: int, high: int, place: int) -> list[Stretch]:
-    """Further mass within [low, high) on a lattice point where rows may well be tied: one of few digits."""
-    if not place or decade_and_mantissa(abs(place))[1] % _FEW_DIGITS:
-        return []
-    return stretches_of([Shells(low, high, place, True, (), [(_EMPHASIS, 2)], overlapping=True)])[0]
+def tied_in(low: int, high: int, band: tuple[int, int], place: int) -> list[Stretch]:
+    """Further mass within [low, high) on the lattice points of a band, where rows may well be tied; `place` is one of them."""
+    (start, _), (last, width) = (MIXED.span(end) for end in band)
+    end = last + width
+    has_few_digits = place != 0 and decade_and_mantissa(abs(place))[1] % _FEW_DIGITS == 0
+    boost = (high - low) * _EMPHASIS // ((end - start) * (_TIED_PART if has_few_digits else _LONG_TIED_PART))
+    return [Stretch(start, end, boost)] if boost else []
 
 
 def shells_beside(

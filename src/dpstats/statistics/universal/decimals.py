@@ -188,14 +188,29 @@ def lowest_value_at(ordinal: int, dtype: np.dtype[Any]) -> int | float:
 
 
 def _first_at_least(ordinal: int, low: int, high: int, value_of: Callable[[int], Number]) -> int:
-    """The first place in (low, high] whose value is at `ordinal` or above; `high` is, by choice of the caller."""
+    """The first place in (low, high] whose value is at `ordinal` or above; `high` is, by choice of the caller.
+
+    It is near the middle as a rule: from there the steps grow until it is passed.
+    """
+
+    def reached(place: int) -> bool:
+        return ordinal_of(value_of(place)) >= ordinal
+
+    step, place = 1, (low + high) // 2
+    if reached(place):
+        high = place
+        while high - step > low and reached(high - step):
+            high, step = high - step, 2 * step
+        low = max(low, high - step)
+    else:
+        low = place
+        while low + step < high and not reached(low + step):
+            low, step = low + step, 2 * step
+        high = min(high, low + step)
     while high - low > 1:
-        middle = (low + high) // 2
-        if ordinal_of(value_of(middle)) >= ordinal:
-            high = middle
-        else:
-            low = middle
-    return high if ordinal_of(value_of(low)) < ordinal else low
+        place = (low + high) // 2
+        low, high = (low, place) if reached(place) else (place, high)
+    return low if reached(low) else high
 
 
 def _float64_place(value: float) -> int:

@@ -2,10 +2,11 @@
 
 Claim      epsilon-DP for all of it together, where epsilon is what `Limits.spent` says
 Neighbors  ADD_REMOVE
-Why        A noisy number of rows; the median; then on either side of the median's decimal three steps that add up: a noisy
-           number of rows there, their median, whose distance from the middle is a public scale, and a draw that leaves about
-           SAFE_NATS / epsilon of them beyond. A row lies on one side only, so both sides cost what one does. A side with hardly
-           a row, by its noisy number, is not looked at any further.
+Why        A noisy number of rows; the median, to as many digits as can be told, and then among the rows that share these; on
+           either side of them three steps that add up: a noisy number of rows there, their median, whose distance from the
+           middle is a public scale, and a draw that leaves about SAFE_NATS / epsilon of them beyond. A row lies on one side
+           only, or in between, so that all of these cost what one does. A side with hardly a row, by its noisy number, is not
+           looked at any further. Draws are made in public bands of decimals (bands.py)
 Numerics   Exact, as draw.py
 Source     limits.proof.md
 """
@@ -25,12 +26,15 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
-from dpstats.statistics.universal.beside import flat_up_to, shells_around, shells_beside, stretches_of, tied_at
-from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
+from dpstats.statistics.universal.bands import Band, BandEnds, Bands, DigitBands, DistanceBands
+from dpstats.statistics.universal.beside import flat_up_to, shells_around, shells_beside, stretches_of, tied_in
+from dpstats.statistics.universal.decimals import DIGITS, HIGHEST_ORDINAL, fraction_of, lattice_groups, lowest_value_at
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece, symmetric_slope
-from dpstats.statistics.universal.line import CutLine, Stretch
-from dpstats.statistics.universal.measure import MIXED, TOTAL
+from dpstats.statistics.universal.line import CutLine, Integers, Stretch
+from dpstats.statistics.universal.measure import MIXED
 
+INNER_CLIP = Fraction(32)
+"""Nats that the draw of the middle within its band can lose: more than the digits take that are left to tell."""
 SIDE_CLIP, FEW_ROWS = Fraction(28), 400
 """Nats that a draw on one side can lose at least: shells around the middle leave the far line little mass to begin with. It is
 more where that takes few rows: with a large epsilon the only good place may be a single decimal, which has next to no mass."""
@@ -46,6 +50,9 @@ UNSURE_SCALES = 8
 RECOUNT_SHARE = Fraction(13, 100)
 THIN_SCALES = 5
 """A side whose number is small then, too, counts as empty."""
+FEWEST_DIGITS, ROWS_DOUBT, NATS_TO_SPARE, NATS_PER_DIGIT = 6, 2, 8, Fraction(23, 10)
+"""The first draw of the middle tells as many digits as it has nats for, if there are fewer rows than it seems, by two scales of
+their noise. Few rows that are all tied at 1/3 would not be found by a draw that told 15 digits."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,9 @@ MIDDLE = Share(55, Fraction(4, 100), Fraction(25, 100))
 SIDE = Share(25, Fraction(3, 100), Fraction(10, 100))
 SCALE = Share(30, Fraction(3, 100), Fraction(25, 100))
 REACH = Share(50, Fraction(15, 100), Fraction(18, 100))
+
+
+Shares = tuple[Fraction, ...]
 
 
 def thin_rows(epsilon: Fraction) -> float:
@@ -110,10 +120,12 @@ def largest_loss() -> Fraction:
     each of them is at an end of its range.
     """
     none = Fraction(0)
-    on_a_side = list(product((none, RECOUNT_SHARE), [(none, none), *product(SCALE.ends(), REACH.ends())]))
+    side_draws = [(none, none), *product(SCALE.ends(), REACH.ends())]
+    courses: list[tuple[Shares, Shares]] = list(product(product(SIDE.ends(), (none, RECOUNT_SHARE)), side_draws))
+    courses += [((), (inner,)) for inner in REACH.ends()]  # of a row in the middle's band
     losses = []
-    for middle, side, (recount, (scale, reach)) in product(MIDDLE.ends(), SIDE.ends(), on_a_side):
-        noises, draws = [ROWS_SHARE, side, recount], [middle, scale, reach]
+    for middle, (counts, after) in product(MIDDLE.ends(), courses):
+        noises, draws = [ROWS_SHARE, *counts], [middle, *after]
         noises.append(1 - sum(noises, none) - sum(draws, none))
         losses.append(sum((share**2 for share in noises), none) / 2 + sum((share**2 for share in draws), none) / 8)
     return max(losses)
@@ -129,21 +141,37 @@ class _Line:
 
 
 class _LinePart:
-    """A stretch of the line between two decimals, with the rows in it: those of rank raw_first + 1 to raw_last."""
+    """A stretch of the line from one decimal to another, with the rows in it: those of rank raw_first + 1 to raw_last.
 
-    def __init__(self, line: _Line, bounds: tuple[int, int], raw_ranks: tuple[int, int]) -> None:
+    Decimals of the same band count as one place.
+    """
+
+    def __init__(self, line: _Line, bounds: tuple[int, int], raw_ranks: tuple[int, int], bands: Bands) -> None:
         self.line = line
-        self.low, self.high = bounds
+        self.first, self.last = bounds
         self.raw_first, self.raw_last = raw_ranks
+        self.bands = bands
+        self.low = self.high = 0
+        if self.first <= self.last:
+            (self.low, _), (start, width) = MIXED.span(self.first), MIXED.span(self.last)
+            self.high = start + width
 
     @property
     def raw_rows(self) -> int:
         """Rows in the part."""
         return self.raw_last - self.raw_first
 
+    def _bands_of(self, ordinals: Integers) -> BandEnds:
+        """The bands of ascending decimals of the part, as far as they lie in it."""
+        firsts, lasts = self.bands.around(ordinals)
+        if firsts is lasts:
+            return BandEnds(firsts, lasts)
+        return BandEnds(np.maximum(firsts, self.first), np.minimum(lasts, self.last))
+
     def pieces(self, loss: RankLoss) -> CutLine:
         """The part, cut where its rows lie; `loss` has its target among the ranks of all rows."""
-        (window,) = self.line.column.order_windows([WindowRequest(loss.target / max(self.line.raw_rows, 1), loss.margin())])
+        margin = min(loss.margin(), max(1, math.ceil(max(loss.target - self.raw_first, self.raw_last - loss.target))))
+        (window,) = self.line.column.order_windows([WindowRequest(loss.target / max(self.line.raw_rows, 1), margin)])
         ((ordinals, raw_counts),) = lattice_groups([window])
         raw_ends = window.raw_below + np.cumsum(raw_counts)
         begin = int(np.searchsorted(raw_ends, self.raw_first, side="right"))
@@ -151,23 +179,25 @@ class _LinePart:
         raw_below = window.raw_below + int(raw_counts[:begin].sum())
         raw_up_to = raw_below + int(raw_counts[begin:end].sum())
         hidden_below, hidden_above = raw_below > self.raw_first, raw_up_to < self.raw_last
-        marks = MIXED.marks(MIXED.offsets(ordinals[begin:end]), raw_counts[begin:end])
+        firsts, lasts, raw_counts = _merged(self._bands_of(ordinals[begin:end]), raw_counts[begin:end])
+        marks = MIXED.band_marks(firsts, lasts, raw_counts)
         return CutLine(self.low, self.high, marks, raw_below, hidden_below=hidden_below, hidden_above=hidden_above)
 
-    def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> int:
-        """The ordinal of a place in the part."""
+    def draw(self, loss: RankLoss, stretches: Sequence[Stretch] = ()) -> Band:
+        """The band of a place in the part."""
         _, position = draw_piece(self.pieces(loss).boosted(stretches), loss, self.line.rng)
-        return MIXED.ordinal_at(position)
+        band = self.bands.band(MIXED.ordinal_at(position))
+        return Band(max(band.first, self.first), min(band.last, self.last))
 
-    def median(self, epsilon: Fraction, clip: Fraction, stretches: Sequence[Stretch] = ()) -> int:
-        """The ordinal of a private median of the part's rows."""
+    def median(self, epsilon: Fraction, clip: Fraction, stretches: Sequence[Stretch] = ()) -> Band:
+        """The band of a private median of the part's rows."""
         slope = symmetric_slope(Fraction(1, 2), epsilon, Neighbors.ADD_REMOVE)
         return self.draw(
             RankLoss(self.raw_first + Fraction(self.raw_rows, 2), slope, slope, max(clip, _clip_for(slope))), stretches
         )
 
-    def reach(self, upward: bool, epsilon: Fraction, stretches: Sequence[Stretch]) -> int:
-        """The ordinal of a private place with few of the part's rows beyond it."""
+    def reach(self, upward: bool, epsilon: Fraction, stretches: Sequence[Stretch]) -> Band:
+        """The band of a private place with few of the part's rows beyond it."""
         outward, inward = epsilon * OUTWARD_SHARE, epsilon * (1 - OUTWARD_SHARE)
         left_out = min(math.floor(SAFE_NATS / epsilon), self.raw_rows)
         if upward:
@@ -183,17 +213,23 @@ def draw_limits(column: Column, epsilon: Fraction, rng: RandomSource) -> Limits:
     rows_epsilon = epsilon * ROWS_SHARE
     noisy_rows = max(1, _noisy_count(raw_rows, rows_epsilon, rng))
     middle_epsilon, side_epsilon = (epsilon * share.of(noisy_rows * epsilon) for share in (MIDDLE, SIDE))
-    middle = _LinePart(line, (0, TOTAL), (0, raw_rows)).median(middle_epsilon, CLIP)
-    start, width = MIXED.span(middle)
+    bands = DigitBands(_digits_told(noisy_rows * epsilon, middle_epsilon / epsilon))
+    everywhere = (-HIGHEST_ORDINAL, HIGHEST_ORDINAL)
+    first, last = middle = _LinePart(line, everywhere, (0, raw_rows), bands).median(middle_epsilon, CLIP)
     raw_below, raw_up_to = _ranks_at(column, middle)
-    below = _LinePart(line, (0, start), (0, raw_below))
-    above = _LinePart(line, (start + width, TOTAL), (raw_up_to, raw_rows))
+    inner_epsilon = Fraction(0)
+    if first < last:
+        inner_epsilon = epsilon * REACH.of(noisy_rows * epsilon)
+        middle = _LinePart(line, middle, (raw_below, raw_up_to), DigitBands(DIGITS)).median(inner_epsilon, INNER_CLIP)
+    place = middle.last
+    below = _LinePart(line, (everywhere[0], first - 1), (0, raw_below), DistanceBands(place, upward=False))
+    above = _LinePart(line, (last + 1, everywhere[1]), (raw_up_to, raw_rows), DistanceBands(place, upward=True))
     looks = [_Look(part, upward, epsilon, side_epsilon) for part, upward in ((below, False), (above, True))]
     likely = Fraction(0)
     for look in sorted(looks, key=lambda look: -look.noisy_rows):  # the scale of one side makes that of the other one likely
-        likely = look.at(middle, likely).scale
-    spent = rows_epsilon + middle_epsilon + max(look.spent for look in looks)
-    return Limits(fraction_of(middle), looks[0].side, looks[1].side, noisy_rows, spent)
+        likely = look.at(place, likely).scale
+    spent = rows_epsilon + middle_epsilon + max(inner_epsilon, *(look.spent for look in looks))
+    return Limits(fraction_of(place), looks[0].side, looks[1].side, noisy_rows, spent)
 
 
 class _Look:
@@ -223,13 +259,20 @@ class _Look:
         self.spent += scale_epsilon + reach_epsilon
         (around,) = stretches_of([shells_around(part.low, part.high, middle, self._upward, likely)])
         typical = part.median(scale_epsilon, SIDE_CLIP, around)
-        scale = abs(fraction_of(typical) - fraction_of(middle))
+        scale = self._distance(typical, middle)
         weights = flat_up_to(_octaves_to_reach(noisy_nats * reach_epsilon / self._epsilon))
         (beside,) = stretches_of([shells_beside(part.low, part.high, 1, middle, scale, self._upward, weights)])
-        beside += tied_at(part.low, part.high, typical)
-        reach = abs(fraction_of(part.reach(self._upward, reach_epsilon, beside)) - fraction_of(middle))
+        beside += tied_in(part.low, part.high, typical, self._outer_end(typical))
+        reach = self._distance(part.reach(self._upward, reach_epsilon, beside), middle)
         self.side = Side(self.noisy_rows, scale, reach, SAFE_NATS / reach_epsilon)
         return self.side
+
+    def _outer_end(self, band: Band) -> int:
+        return band.last if self._upward else band.first
+
+    def _distance(self, band: Band, middle: int) -> Fraction:
+        """The distance from the middle to the outer end of a band."""
+        return abs(fraction_of(self._outer_end(band)) - fraction_of(middle))
 
     def _count(self, epsilon: Fraction) -> int:
         return _noisy_count(self._part.raw_rows, epsilon, self._part.line.rng)
@@ -249,12 +292,27 @@ def _octaves_to_reach(noisy_nats: Fraction) -> int:
     return 1 + min(MOST_OCTAVES, max(1, math.floor(noisy_nats / (2 * SAFE_NATS))).bit_length() // 2)
 
 
-def _ranks_at(column: Column, ordinal: int) -> tuple[int, int]:
-    """How many rows lie below a decimal, and how many below or at it."""
+def _digits_told(noisy_nats: Fraction, share: Fraction) -> int:
+    """To how many digits the middle's draw, with that share of epsilon, can tell a place where all rows are tied."""
+    nats = (noisy_nats - ROWS_DOUBT / ROWS_SHARE) * share / 2
+    return min(DIGITS, max(FEWEST_DIGITS, math.floor((nats - NATS_TO_SPARE) / NATS_PER_DIGIT)))
+
+
+def _merged(ends: BandEnds, raw_counts: Integers) -> tuple[Integers, Integers, Integers]:
+    """Every band once, with the rows in it."""
+    firsts, lasts = ends
+    if firsts is lasts or not len(firsts):
+        return firsts, lasts, raw_counts
+    begins = np.append(0, 1 + np.flatnonzero(firsts[1:] != firsts[:-1]))
+    return firsts[begins], lasts[begins], np.add.reduceat(raw_counts, begins)
+
+
+def _ranks_at(column: Column, band: Band) -> tuple[int, int]:
+    """How many rows lie below a band, and how many below or in it."""
     assert column.dtype is not None
-    cuts = [lowest_value_at(ordinal, column.dtype), lowest_value_at(ordinal + 1, column.dtype)]
+    cuts = [lowest_value_at(band.first, column.dtype), lowest_value_at(band.last + 1, column.dtype)]
     raw_below, raw_up_to = column.counts_below(cuts)
-    return raw_below, column.count() if ordinal == HIGHEST_ORDINAL else raw_up_to  # infinite rows count as the highest decimal
+    return raw_below, column.count() if band.last == HIGHEST_ORDINAL else raw_up_to  # infinite rows count as the highest decimal
 
 
 @lru_cache(maxsize=64)

@@ -148,6 +148,27 @@ class Measure:
         ascending = np.maximum.accumulate  # which errors in the last digits might prevent
         return Marks(raw_counts, span, lengths, gaps, ascending(about), ascending(about + lengths), TOTAL * factor * PLACE_ERROR)
 
+    def band_marks(self, firsts: Integers, lasts: Integers, raw_counts: Integers) -> Marks:
+        """The stretches from one lattice point to another, ascending and without overlap, with the rows in each of them."""
+        if firsts is lasts:
+            return self.marks(self.offsets(firsts), raw_counts)
+        (runs, starts, _), (last_runs, _, ends) = self.offsets(firsts), self.offsets(lasts)
+        units, last_units = _FLOAT_UNITS[runs], _FLOAT_UNITS[last_runs]
+        lengths, gaps = (ends - starts) * units, (starts[1:] - ends[:-1]) * units[1:]
+
+        def span(index: int) -> tuple[int, int]:
+            start = _position(int(runs[index]), int(starts[index]))
+            return start, _position(int(last_runs[index]), int(ends[index]))
+
+        for index in np.flatnonzero(runs != last_runs).tolist():
+            start, end = span(index)
+            lengths[index] = float(end - start)
+        for index in np.flatnonzero(runs[1:] != last_runs[:-1]).tolist():
+            gaps[index] = float(span(index + 1)[0] - span(index)[1])
+        from_start, to_end = _FLOAT_ANCHORS[runs] + starts * units, _FLOAT_ANCHORS[last_runs] + ends * last_units
+        ascending = np.maximum.accumulate  # which errors in the last digits might prevent
+        return Marks(raw_counts, span, lengths, gaps, ascending(from_start), ascending(to_end), TOTAL * PLACE_ERROR)
+
     def offsets(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
         """The runs of lattice points, and where the spans of these start and end in them."""
         if len(ordinals) > _BLOCK:
