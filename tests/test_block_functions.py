@@ -384,3 +384,16 @@ def test_neighbouring_tables_differ_in_one_reply(
     for neighbour, thrown in ((without, coins[1:]), (changed, coins)):
         raw_others = replies_by_coins(everything, of_frame(neighbour), thrown, **how)
         assert [one == other for one, other in zip(raw_replies, raw_others, strict=True)].count(False) == 1
+
+
+def test_rough_is_taken_as_everywhere_and_changes_nothing() -> None:
+    rows = np.arange(3000.0)
+    asked = {"blocks": 300, "epsilon": 1, "workers": 0}
+    rough, plain = (
+        dp.sample_and_aggregate(np.median, rows, rng=dp.testing.seeded(1), rough=each, **asked) for each in (True, False)
+    )
+    assert isinstance(rough, dp.Release)
+    assert rough.value == plain.value
+    assert not rough.rough
+    with pytest.raises(dp.InvalidParameterError, match="rough"):
+        dp.sample_and_aggregate(np.median, rows, rng=dp.testing.seeded(1), rough="yes", **asked)

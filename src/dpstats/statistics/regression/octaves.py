@@ -87,9 +87,9 @@ def draw_magnitude(
 ) -> float:
     """A private quantile of counted magnitudes: the lower end of its cell.
 
-    `likely` is about what to expect, where something released tells, and `known` says that it is hardly ever far from that; 1 is all
-    but `certain` where that is said. A draw is kept from falling short of the quantile by the part `under` of its nats, and from
-    going beyond by the rest.
+    `likely` is about what to expect, where something released tells, and `known` says that it is hardly ever far from that; 1 is
+    all but `certain` where that is said. The part `under` of a draw's nats keeps it from falling short of the quantile, the rest
+    from going beyond.
     """
     (top,) = cells_of(np.array([1.0 if likely is None else likely])).tolist()
     ends = steep_hill(top) if known else hill(top, BROAD if likely is None else NARROW, certain)
@@ -102,7 +102,7 @@ def draw_cell(raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, 
 
 
 def rank_slopes(quantile: Fraction, epsilon: Fraction, under: Fraction) -> tuple[Fraction, Fraction]:
-    """Nats for each rank over the target and under it, in the ratio of 1 - `under` to `under`: the steepest that epsilon affords."""
+    """Nats for each rank over the target and under it, in the ratio 1 - `under` to `under`: the steepest that epsilon affords."""
     over = 1 - under
     price = max(under * quantile, over * (1 - quantile)) + max(over * quantile, under * (1 - quantile))
     return epsilon * over / price, epsilon * under / price

@@ -77,7 +77,8 @@ def _scale(
 ) -> float:
     """A scale of a feature whose distances from its middle were counted."""
     if not farther:
-        return draw_magnitude(raw_counts, budget.draw_epsilon(share), rng, quantile=MOST, certain=marks) * (1.0 if marks else NORMAL)
+        near = draw_magnitude(raw_counts, budget.draw_epsilon(share), rng, quantile=MOST, certain=marks)
+        return near if marks else near * NORMAL
     epsilon = budget.draw_epsilon(share * FIRST_LOOK)
     near = draw_magnitude(raw_counts, epsilon, rng, quantile=MOST, certain=marks, under=1 - MOST)
     if marks and near == 1.0:
