@@ -387,13 +387,13 @@ def test_neighbouring_tables_differ_in_one_reply(
 
 
 def test_rough_is_taken_as_everywhere_and_changes_nothing() -> None:
-    rows = np.arange(3000.0)
-    asked = {"blocks": 300, "epsilon": 1, "workers": 0}
-    rough, plain = (
-        dp.sample_and_aggregate(np.median, rows, rng=dp.testing.seeded(1), rough=each, **asked) for each in (True, False)
-    )
-    assert isinstance(rough, dp.Release)
-    assert rough.value == plain.value
-    assert not rough.rough
+    def asked(rough: Any) -> Any:
+        return dp.sample_and_aggregate(
+            np.median, np.arange(3000.0), blocks=300, workers=0, epsilon=1, rough=rough, rng=dp.testing.seeded(1)
+        )
+
+    assert isinstance(asked(True), dp.Release)
+    assert asked(True).value == asked(False).value
+    assert not asked(True).rough
     with pytest.raises(dp.InvalidParameterError, match="rough"):
-        dp.sample_and_aggregate(np.median, rows, rng=dp.testing.seeded(1), rough="yes", **asked)
+        asked("yes")
