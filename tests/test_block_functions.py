@@ -384,3 +384,16 @@ def test_neighbouring_tables_differ_in_one_reply(
     for neighbour, thrown in ((without, coins[1:]), (changed, coins)):
         raw_others = replies_by_coins(everything, of_frame(neighbour), thrown, **how)
         assert [one == other for one, other in zip(raw_replies, raw_others, strict=True)].count(False) == 1
+
+
+def test_rough_is_taken_as_everywhere_and_changes_nothing() -> None:
+    def asked(rough: Any) -> Any:
+        return dp.sample_and_aggregate(
+            np.median, np.arange(3000.0), blocks=300, workers=0, epsilon=1, rough=rough, rng=dp.testing.seeded(1)
+        )
+
+    assert isinstance(asked(True), dp.Release)
+    assert asked(True).value == asked(False).value
+    assert not asked(True).rough
+    with pytest.raises(dp.InvalidParameterError, match="rough"):
+        asked("yes")

@@ -18,7 +18,7 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.registry import INTERVAL, Outcome, checked_level, outcome_of, reply_to
+from dpstats.foundations.registry import INTERVAL, Outcome, checked_level, checked_rough, outcome_of, reply_to
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.words import with_known_words
 from dpstats.statistics.aggregation.evaluation import SECONDS, MadePieces, evaluate, ship
@@ -68,6 +68,7 @@ def sample_and_aggregate(
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
     interval: Number | None = INTERVAL,
+    rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
 ) -> Release | NoReply:
@@ -98,6 +99,7 @@ def sample_and_aggregate(
                   made-up rows. A script that starts them needs no `if __name__ == "__main__"`
       epsilon     the privacy that the answer spends; required, for example 0.5
       delta       for aggregate="median" and "stable", for example 1e-6
+      rough       as everywhere; it changes nothing here: what blocks an answer takes is checked before it is asked for
       neighbors, interval, unit, rng  as everywhere
 
     Every row is in one block, by its own coin, so one row changes one reply. The function runs once for each block, in a process
@@ -105,6 +107,7 @@ def sample_and_aggregate(
     never told.
     """
     source = source_or_system(rng)
+    checked_rough(rough)
     if isinstance(data, Session):
         raise DataTypeError(
             "a protected table keeps count, and runs functions by name only: table.sample_and_aggregate('median', 'income', ...)."

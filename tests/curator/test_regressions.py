@@ -77,8 +77,8 @@ def test_under_change_one_a_row_is_protected_at_the_stated_price_and_a_filter_do
 def test_the_second_identical_question_is_free_and_predicts(by_formula: bool, tmp_path: Path) -> None:
     def ask(survey: Session) -> Any:
         if by_formula:
-            return survey.regression("income ~ log(age) + hours", epsilon=1)
-        return survey.linear_regression(["age", "hours"], "income", epsilon=1)
+            return survey.regression("income ~ log(age) + hours", method="huber", epsilon=1)
+        return survey.linear_regression(["age", "hours"], "income", method="huber", epsilon=1)
 
     settings: dict[str, Any] = {"ledger": tmp_path / "ledger", "name": "survey", "edition": "1"}
     first = ask(session(**settings))
@@ -135,8 +135,8 @@ def test_a_regression_in_every_group_has_a_line_for_each_coefficient(by_formula:
 
 def test_a_formula_in_groups_derives_columns_is_recalled_and_predicts() -> None:
     survey = session(keys=KEYS, name="survey", edition="1")
-    first = survey.group_by("region").regression("income ~ C(age > 40) + I(hours / 10)", epsilon=3)
-    again = survey.group_by("region").regression("income ~ C(age>40) + I(hours / 10)", epsilon=3)
+    first = survey.group_by("region").regression("income ~ C(age > 40) + I(hours / 10)", method="huber", epsilon=3)
+    again = survey.group_by("region").regression("income ~ C(age>40) + I(hours / 10)", method="huber", epsilon=3)
     assert survey.ledger.spent.epsilon == 3
     assert first["north"].value.names == ("C(age > 40)[T.True]", "I(hours / 10)")
     for label in KEYS["region"]:

@@ -23,6 +23,8 @@ from dpstats.statistics.regression.octaves import (
     draw_magnitude,
     hill,
     magnitude_of,
+    rank_slopes,
+    steep_hill,
 )
 from dpstats.statistics.universal.draw import CLIP
 from dpstats.testing import seeded
@@ -32,11 +34,12 @@ ONE = int(cells_of(np.array([1.0]))[0])
 Weights = NDArray[np.float64]
 
 
-def law(counts: list[int], masses: Weights, target: Fraction, slope: float) -> Weights:
+def law(counts: list[int], masses: Weights, target: Fraction, slope: float, slope_under: float | None = None) -> Weights:
     """The probabilities of cells, from the definition of a draw by rank."""
     below = np.concatenate([[0], np.cumsum(counts)])
-    missed = np.maximum(0.0, np.maximum(below[:-1] - float(target), float(target) - below[1:]))
-    weights = masses * np.exp(-np.minimum(float(CLIP), slope * missed))
+    over, under = np.maximum(0.0, below[:-1] - float(target)), np.maximum(0.0, float(target) - below[1:])
+    loss = slope * over + (slope if slope_under is None else slope_under) * under
+    weights = masses * np.exp(-np.minimum(float(CLIP), loss))
     probabilities: Weights = weights / weights.sum()
     return probabilities
 
@@ -98,6 +101,57 @@ def test_a_row_more_moves_no_probability_of_a_place_by_more_than_epsilon(quantil
         one, other = (law(each, np.ones(8), quantile * sum(each), slope) for each in (counts, more))
         largest = max(largest, float(np.max(np.abs(np.log(one / other)))))
     assert 0.5 * epsilon < largest <= epsilon * (1 + 1e-9)
+
+
+UNEVEN = [(Fraction(9, 10), Fraction(1, 10)), (Fraction(3, 4), Fraction(1, 4)), (Fraction(99, 100), Fraction(3, 10))]
+
+
+def largest_move(quantile: Fraction, slopes: tuple[Fraction, Fraction]) -> float:
+    """By how much one row more moves a log probability at most, over many tables and lines of very unlike masses."""
+    generator, largest = np.random.default_rng(3), 0.0
+    for _ in range(400):
+        counts = generator.integers(0, 40, 8).tolist()
+        more, masses = counts.copy(), np.exp(generator.uniform(-60, 60, 8))
+        more[int(generator.integers(8))] += 1
+        one, other = (law(each, masses, quantile * sum(each), *map(float, slopes)) for each in (counts, more))
+        largest = max(largest, float(np.max(np.abs(np.log(one / other)))))
+    return largest
+
+
+@pytest.mark.parametrize(("quantile", "under"), UNEVEN)
+def test_uneven_slopes_hide_a_row_within_epsilon_and_no_steeper_ones_do(quantile: Fraction, under: Fraction) -> None:
+    over, short = rank_slopes(quantile, Fraction(1), under)
+    assert short / (over + short) == under
+    assert 0.5 < largest_move(quantile, (over, short)) <= 1 + 1e-9
+    twin = (Fraction(1), Fraction(1))  # mistake: epsilon for each rank on either side
+    assert largest_move(quantile, twin) > 1.05
+
+
+def test_slopes_are_alike_unless_something_else_is_said() -> None:
+    for quantile in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)):
+        slope = Fraction(1) / (2 * max(quantile, 1 - quantile))
+        assert rank_slopes(quantile, Fraction(1), Fraction(1, 2)) == (slope, slope)
+
+
+def test_draws_with_uneven_slopes_have_the_law_that_they_say() -> None:
+    counts, quantile, under, rng, runs = counted([0.5] * 40 + [8.0] * 5), Fraction(3, 4), Fraction(1, 4), seeded(14), 900
+    masses = np.diff(np.array(steep_hill(ONE), dtype=object)).astype(np.float64)
+    probabilities = law(counts, masses, quantile * 45, *map(float, rank_slopes(quantile, Fraction(1, 10), under)))
+    drawn = [
+        draw_magnitude(counts, Fraction(1, 10), rng, quantile=quantile, likely=1.0, known=True, under=under) for _ in range(runs)
+    ]
+    cells = cells_of(np.array(drawn))
+    for start, stop in ((0, ONE - 4), (ONE - 4, ONE - 3), (ONE - 3, ONE + 12), (ONE + 12, CELLS)):
+        expected = float(probabilities[start:stop].sum())
+        found = float(np.mean((cells >= start) & (cells < stop)))
+        assert abs(found - expected) < 4.5 * math.sqrt(expected * (1 - expected) / runs) + 1e-9
+
+
+def test_a_steep_hill_halves_with_every_half_of_an_octave_beyond_the_first() -> None:
+    masses = np.diff(np.array(steep_hill(ONE), dtype=object))
+    assert masses[ONE - 5] == masses[ONE + 5] == masses[ONE]
+    assert masses[ONE + 6] * 2 == masses[ONE + 4 + 1]
+    assert masses[0] == masses[-1] == 1
 
 
 def test_draws_have_the_law_that_they_say() -> None:

@@ -33,14 +33,16 @@ from dpstats.statistics.regression.reach_sums import (
     unit_of,
 )
 from dpstats.statistics.regression.sums import ALONG
-from dpstats.statistics.regression.walk import FARTHEST_STEP, Estimate, Matrix, Walk, largest_eigenvalue
+from dpstats.statistics.regression.walk import FARTHEST_STEP, INTERVAL_ERRORS, Estimate, Matrix, Walk, largest_eigenvalue
 from dpstats.statistics.universal.limits import Side
 
-CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW, BEYOND_COUNT = (Fraction(part, 100) for part in (20, 18, 27, 10, 25))
+CURVE_DRAW, FIRST_DRAW, LAST_DRAW, TYPICAL_DRAW, BEYOND_COUNT = (Fraction(part, 100) for part in (15, 15, 25, 10, 35))
 """How the share for reaches is divided."""
 REACH_NATS, FEWEST_BEYOND, MOST_BEYOND = 14.0, 2.0, 0.2
 """Rows beyond a reach, times the epsilon of its draw, so that it is seldom drawn where no row is; the fewest of them; and the
 most, as a part of all rows."""
+REACH_UNDER = Fraction(3, 10)
+"""The part of a draw's nats that keeps a reach from falling short: few rows keep it from going too far, so these get more."""
 REACH_BITS = 10
 CELL = 2**0.25
 """From the lower end of a cell to its upper end."""
@@ -50,15 +52,19 @@ FAR = 3.0
 """There is one more of these while a step is longer than that many errors of sampling: a matrix is off by a part of a step."""
 FIRST_CURVES, MIDDLE_CURVES = Fraction(30, 100), Fraction(10, 100)
 """Of the share for curvatures, what the first step and each of those between take, where curvatures depend on the line."""
-QUIET, BEARABLE = 0.3, 0.7
-"""A reach goes as far out as noise of QUIET errors of sampling allows; up to BEARABLE, where rows may lie that far out."""
+QUIET, BEARABLE, MOST_NOISE = 0.3, 0.7, 0.85
+"""A reach goes as far out as noise of QUIET errors of sampling allows; up to BEARABLE, where rows may lie that far out; and up to
+MOST_NOISE, where more would be lost otherwise."""
 ROOM = 2.5
 """How much heavier than it looks a tail may be there."""
-OCTAVE = 2.0
-"""Rows are counted so many times as far out as a reach that few exceed: how they thin out there tells of a heavy tail."""
-POWER_PART, LEAST_SEEN_ROWS, LEAST_POWER = 0.5, 0.3, 1.5
-"""What counts of what a power of the length would lose; a count is taken for that part of its noise at least; and a power is at
-least so large, because a smaller one loses without end."""
+FARTHER, TRIED = 3.0, 8
+"""Rows are counted so many times as far out as a reach that few exceed: how they thin out there tells of a heavy tail. And so
+many reaches further out are weighed."""
+POWER_PART, LEAST_SEEN_ROWS, LEAST_POWER = 0.75, 0.3, 1.5
+"""What counts of what a power of the length would lose; a count is taken for that part of its noise at least; and rows beyond the
+reach are taken to thin out at least by such a power, because a smaller one loses without end."""
+LOST_PART = 0.6
+"""What is lost counts for so much of itself where a reach is chosen: it is reckoned rather high."""
 HEDGE = 0.7
 """What is cut off is reckoned with an exponent that is larger by so much."""
 LONG_SCORE = 4.0
@@ -74,8 +80,8 @@ MOST_EVENED = 8.0
 LEAST_SEEN, MOST_SEEN, DOUBT = 0.8, 3.0, 0.3
 """How much more scores may give way over a step than a matrix said, and what is believed of it: half, if noise is that part."""
 MISMEASURED, BENT = 0.1, 0.5
-"""A step may be off by that part of itself, because curvatures are cut off; by a part that grows with how far it moves
-predictors, if curvatures depend on them."""
+"""A step may be off by that part of itself, because curvatures are cut off, or by more where more of them is; and by a part that
+grows with how far it moves predictors, if curvatures depend on them."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,8 @@ class FullClose:
     """A factor of the covariance of the last step's noise."""
     lost: Floats
     """What rows beyond the reach may have cost: row by row a vector as long as the loss in that coordinate."""
+    clearly_lost: Floats
+    """The same for what they clearly cost."""
     matrix: Matrix
 
 
@@ -116,19 +124,43 @@ class Pull:
 
 @dataclass(frozen=True)
 class ScoreReach:
-    """Where the lengths of scores are cut off, and about what is lost beyond, all rows together: of lengths, and of squares."""
+    """Where the lengths of scores are cut off, and about what is lost beyond, all rows together: of lengths, of lengths as far as
+    a count shows it clearly, and of squares."""
 
     length: float
     lost: float
+    clearly_lost: float
     lost_squares: float
 
 
 @dataclass(frozen=True)
 class CurveReach:
-    """Where the lengths of curved points are cut off, and by how much more their squares may be on average, as a part."""
+    """Where the lengths of curved points are cut off; by how much more the squares of those beyond may be on average, as a part;
+    and what that is of the whole matrix in one direction."""
 
     length: float
     excess: float
+    part: float
+
+
+@dataclass(frozen=True)
+class Thinning:
+    """How scores thin out: their tail, and about how many are longer than `length`, and than FARTHER times that."""
+
+    tail: Tail
+    near: float
+    far: float
+    length: float
+
+    def lost(self, reach: float) -> float:
+        """About what lengths lose that are cut off at a reach, all together: as the tail tells, or as a power of the length."""
+        return max(_lost(self.tail, reach)[0], self.lost_by_power(reach))
+
+    def lost_by_power(self, reach: float) -> float:
+        """The latter."""
+        power = math.log(max(self.near / self.far, 1.0)) / math.log(FARTHER)
+        beyond = self.near * math.pow(reach / self.length, -power)
+        return POWER_PART * beyond * reach / (max(power, LEAST_POWER) - 1)
 
 
 class FullSteps:
@@ -171,7 +203,7 @@ class FullSteps:
             taken=len(moved_by),
             scale=None,
             matrix=closed.matrix,
-            lost=closed.lost,
+            lost=(closed.lost, closed.clearly_lost),
         )
 
     def _take(self) -> FullClose:
@@ -200,7 +232,7 @@ class FullSteps:
             seen = walk.noisy_matrix(raw_sums[walk.size :], LENGTH, plan.products)
             deviation = math.hypot(last.deviation, math.sqrt(reach.lost_squares / walk.size))
             covariance = walk.spread(seen, unit * BALL, deviation, back) + self._missed(matrix, step)
-        return FullClose(covariance, back * last.deviation, back * reach.lost, matrix)
+        return FullClose(covariance, back * last.deviation, back * reach.lost, back * reach.clearly_lost, matrix)
 
     def _between(self, matrix: Matrix, step: Floats, pull: Pull, length: float) -> tuple[Matrix, Floats, Pull]:
         """A step between the first and the last: the matrix, the step, and what pulled."""
@@ -240,7 +272,8 @@ class FullSteps:
         beyond = min(MOST_BEYOND * self.walk.rows, max(FEWEST_BEYOND, REACH_NATS / float(epsilon)))
         raw_counts = self.walk.context.table.row_sums(lengths)
         quantile = 1 - Fraction(beyond / self.walk.rows)
-        return CELL * draw_magnitude(raw_counts, epsilon, self.walk.context.rng, quantile=quantile, likely=likely), beyond
+        drawn = draw_magnitude(raw_counts, epsilon, self.walk.context.rng, quantile=quantile, likely=likely, under=REACH_UNDER)
+        return CELL * drawn, beyond
 
     def _tail(self, length: float, beyond: float, typical: float) -> Tail:
         side = Side(self.walk.rows, Fraction(min(typical, length)), Fraction(length), Fraction(beyond))
@@ -255,7 +288,8 @@ class FullSteps:
         bearable, most = (math.sqrt(part * rows * self.curved / unit) for part in (CURVE_NOISE, MOST_CURVE_NOISE))
         tail = self._tail(length, beyond, typical)
         reach = _of_few_bits(min(max(length, min(bearable, tail.end(0.0))), most))
-        return CurveReach(reach, _excess(tail, reach))
+        excess = _excess(tail, reach)
+        return CurveReach(reach, excess, _rows_beyond(tail, reach) * excess * reach**2 / (rows * self.curved))
 
     def _score_reach(self, spread: float, likely: float, share: Fraction) -> ScoreReach:
         """Where the lengths of scores are cut off in the last steps, if their sum varies by `spread` in a direction."""
@@ -263,13 +297,21 @@ class FullSteps:
         raw_counts = self.walk.context.table.row_sums(ScoreLengths(self._scores))
         epsilon = self.budget.draw_epsilon(self.walk.plan.reaches * TYPICAL_DRAW)
         tail = self._tail(length, beyond, draw_magnitude(raw_counts, epsilon, self.walk.context.rng, likely=length / 4))
-        quiet, bearable = (part * spread / self.budget.deviation(share, self.walk.size) for part in (QUIET, BEARABLE))
-        reach = _of_few_bits(max(length, min(bearable, max(quiet, tail.end(ROOM)))))
-        (first,) = cells_of(np.array([OCTAVE * length])).tolist()
+        (first,) = cells_of(np.array([FARTHER * length])).tolist()
         noisy, deviation = self.budget.noisy([sum(raw_counts[first:])], 1, self.walk.plan.reaches * BEYOND_COUNT)
-        lost, lost_squares = _lost(tail, reach)
-        by_power = _lost_by_power(beyond, max(noisy[0], LEAST_SEEN_ROWS * deviation), reach / length)
-        return ScoreReach(reach, max(lost, POWER_PART * by_power * reach), lost_squares)
+        least = LEAST_SEEN_ROWS * deviation
+        thinning, clear = (Thinning(tail, beyond, max(far, least), length) for far in (noisy[0], noisy[0] - deviation))
+        noise = self.budget.deviation(share, self.walk.size)
+        quiet, bearable, most = (part * spread / noise for part in (QUIET, BEARABLE, MOST_NOISE))
+        nearest = max(length, min(bearable, max(quiet, tail.end(ROOM))))
+        farther = [nearest + (most - nearest) * step / TRIED for step in range(1, TRIED + 1)] if most > nearest else []
+
+        def width(reach: float) -> float:
+            return INTERVAL_ERRORS * math.hypot(spread, noise * reach) + LOST_PART * thinning.lost(reach)
+
+        reach = _of_few_bits(min([nearest, *farther], key=width))
+        clearly_lost = clear.lost_by_power(reach) if clear.far > least else 0.0
+        return ScoreReach(reach, thinning.lost(reach), clearly_lost, _lost(tail, reach)[1])
 
     def _curvature(self, part: Fraction) -> Matrix:
         """The noisy matrix of curvatures, for a part of their share, and what was expected of it."""
@@ -298,7 +340,8 @@ class FullSteps:
         """The covariance of what a step may have missed, because its matrix is not quite right."""
         bent = BENT * matrix.length(step) / math.sqrt(self.walk.rows * self.curved) if self.bends else 0.0
         noise = matrix.noise / (2 * math.sqrt(self.walk.size))
-        along = (MISMEASURED**2 + min(1.0, bent) ** 2) * np.outer(step, step)
+        mismeasured = min(1.0, max(MISMEASURED, self.curve_reach.part))
+        along = (mismeasured**2 + min(1.0, bent) ** 2) * np.outer(step, step)
         return np.asarray(along + noise**2 * float(step @ step) * matrix.inverse @ matrix.inverse)
 
 
@@ -327,24 +370,26 @@ def _as_seen(matrix: Matrix, step: Floats, before: Pull, after: Pull) -> Matrix:
     return Matrix.of(matrix.whole + more / along * np.outer(expected, expected), matrix.noise)
 
 
+def _nats(tail: Tail, reach: float, exponent: float) -> float:
+    """ln(rows of a tail / rows beyond a reach), for an exponent."""
+    return max(tail.nats * math.pow(reach / tail.reach, 1 / exponent), math.log(2))
+
+
+def _rows_beyond(tail: Tail, reach: float) -> float:
+    """About how many rows lie beyond a reach."""
+    return tail.noisy_rows * math.exp(-_nats(tail, reach, tail.exponent))
+
+
 def _excess(tail: Tail, reach: float) -> float:
     """How much more than its square at the reach a row beyond it has on average, as a part."""
-    nats = max(tail.nats * math.pow(reach / tail.reach, 1 / tail.exponent), math.log(2))
     steps = (np.arange(64) + 0.5) / 64
-    return float(np.mean((1 - np.log(steps) / nats) ** (2 * tail.exponent))) - 1
+    return float(np.mean((1 - np.log(steps) / _nats(tail, reach, tail.exponent)) ** (2 * tail.exponent))) - 1
 
 
 def _lost(tail: Tail, reach: float, hedge: float = HEDGE) -> tuple[float, float]:
     """About what rows beyond the reach lose there, all together, of their lengths and of the squares of these, where the
     tail is heavier than seen by `hedge`."""
     exponent = tail.exponent + hedge
-    nats = max(tail.nats * math.pow(reach / tail.reach, 1 / exponent), math.log(2))
+    nats = _nats(tail, reach, exponent)
     rows, more = tail.noisy_rows * math.exp(-nats), exponent / nats
     return rows * reach * more, rows * reach**2 * ((1 + more) ** 2 - 1)
-
-
-def _lost_by_power(near: float, far: float, times: float) -> float:
-    """What rows lose beyond a reach, in units of it, if they thin out as a power of the length: from `near` to `far` rows within
-    OCTAVE, and on to a reach that is so many times as far out."""
-    power = max(LEAST_POWER, math.log(max(near / far, 1.0)) / math.log(OCTAVE))
-    return near * math.pow(times, -power) / (power - 1)

@@ -19,10 +19,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import cumulative
-from dpstats.statistics.universal.draw import RankLoss, draw_piece, symmetric_slope
+from dpstats.statistics.universal.draw import RankLoss, draw_piece
 from dpstats.statistics.universal.line import CutLine, Marks
 
 FINEST_OCTAVE, OCTAVES = -400, 800
@@ -32,8 +31,11 @@ QUARTERS = np.array([0.5 * 2 ** (quarter / 4) for quarter in range(1, 4)])
 """Where the mantissas of a float (from one half to one) pass into the next cell."""
 BROAD, NARROW = 33, 7
 """Half widths of the hills, in cells."""
+FLAT, HALVED = 4, 2
+"""The half width of the top of a steep hill, and how far beyond it masses halve, in cells."""
 HEIGHT = 1 << 40
 MEDIAN = Fraction(1, 2)
+EVENLY = Fraction(1, 2)
 CERTAIN = 19
 """How much more mass than all others a cell gets that is nearly certain."""
 
@@ -65,6 +67,13 @@ def hill(top: int, half_width: int, certain: bool) -> tuple[int, ...]:
     return (0, *cumulative(masses))
 
 
+@functools.lru_cache(maxsize=64)
+def steep_hill(top: int) -> tuple[int, ...]:
+    """The same where masses halve with every half of an octave beyond the first one."""
+    halvings = [max(0, abs(cell - top) - FLAT) // HALVED for cell in range(CELLS)]
+    return (0, *cumulative([max(1, HEIGHT >> each) for each in halvings]))
+
+
 def draw_magnitude(
     raw_counts: Sequence[int],
     epsilon: Fraction,
@@ -73,14 +82,18 @@ def draw_magnitude(
     quantile: Fraction = MEDIAN,
     likely: float | None = None,
     certain: bool = False,
+    known: bool = False,
+    under: Fraction = EVENLY,
 ) -> float:
     """A private quantile of counted magnitudes: the lower end of its cell.
 
-    `likely` is about what to expect, where something released tells; 1 is all but `certain` where that is said.
+    `likely` is about what to expect, where something released tells, and `known` says that it is hardly ever far from that; 1 is
+    all but `certain` where that is said. The part `under` of a draw's nats keeps it from falling short of the quantile, the rest
+    from going beyond.
     """
     (top,) = cells_of(np.array([1.0 if likely is None else likely])).tolist()
-    ends = hill(top, BROAD if likely is None else NARROW, certain)
-    return magnitude_of(bisect_right(ends, _draw_place(raw_counts, ends, quantile, epsilon, rng)) - 1)
+    ends = steep_hill(top) if known else hill(top, BROAD if likely is None else NARROW, certain)
+    return magnitude_of(bisect_right(ends, _draw_place(raw_counts, ends, quantile, epsilon, rng, under)) - 1)
 
 
 def draw_cell(raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource) -> int:
@@ -88,10 +101,23 @@ def draw_cell(raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, 
     return _draw_place(raw_counts, range(len(raw_counts) + 1), quantile, epsilon, rng)
 
 
-def _draw_place(raw_counts: Sequence[int], ends: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource) -> int:
+def rank_slopes(quantile: Fraction, epsilon: Fraction, under: Fraction) -> tuple[Fraction, Fraction]:
+    """Nats for each rank over the target and under it, in the ratio 1 - `under` to `under`: the steepest that epsilon affords."""
+    over = 1 - under
+    price = max(under * quantile, over * (1 - quantile)) + max(over * quantile, under * (1 - quantile))
+    return epsilon * over / price, epsilon * under / price
+
+
+def _draw_place(
+    raw_counts: Sequence[int],
+    ends: Sequence[int],
+    quantile: Fraction,
+    epsilon: Fraction,
+    rng: RandomSource,
+    under: Fraction = EVENLY,
+) -> int:
     """A place on the line of cells that begin and end at `ends`."""
     filled = [cell for cell, count in enumerate(raw_counts) if count]
     marks = Marks.listed([(ends[cell], ends[cell + 1]) for cell in filled], [raw_counts[cell] for cell in filled])
-    slope = symmetric_slope(quantile, epsilon, Neighbors.ADD_REMOVE)
-    loss = RankLoss(quantile * sum(raw_counts), slope, slope)
+    loss = RankLoss(quantile * sum(raw_counts), *rank_slopes(quantile, epsilon, under))
     return draw_piece(CutLine(0, ends[-1], marks, 0), loss, rng)[1]

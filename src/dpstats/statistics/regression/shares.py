@@ -32,7 +32,7 @@ QUANTILE = {"turn": 8, "matrix": 12, "close": 54, "products": 6, "inside": 2, "l
 """How it is divided for a quantile, whose score no matrix has to be exact for: several steps follow it."""
 LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "level": 27}
 """How it is divided where curved points must be measured too, for which `level` is."""
-FULL = {"turn": 7, "matrix": 7, "close": 60, "products": 5, "reaches": 15, "curves": 10, "even": 5}
+FULL = {"turn": 7, "matrix": 7, "close": 57, "products": 5, "reaches": 22, "curves": 10, "even": 5}
 """How it is divided where the last steps follow full scores within a reach."""
 NONE = Fraction(0)
 STILL = 0.25

@@ -31,6 +31,8 @@ NORMAL, NEARLY_NORMAL = 1 / 1.1503, 1 / 1.6449
 """The standard deviation of a normal column over these distances."""
 FIRST_LOOK = Fraction(1, 2)
 """What finding MOST takes of the share where NEARLY_ALL are wanted."""
+UNDER = Fraction(1, 5)
+"""Few rows lie beyond a scale, so what a draw can tell apart goes mostly to these: beyond them all, a feature would vanish."""
 MARKS = (0.0, 1.0)
 """A column with its middle here is likely one of marks, whose scale is 1."""
 
@@ -74,14 +76,15 @@ def _scale(
     raw_counts: Sequence[int], share: Fraction, budget: BudgetSplit, rng: RandomSource, *, marks: bool, farther: bool
 ) -> float:
     """A scale of a feature whose distances from its middle were counted."""
-    first = FIRST_LOOK if farther else 1
-    near = draw_magnitude(raw_counts, budget.draw_epsilon(share * first), rng, quantile=MOST, certain=marks)
-    if marks and (near == 1.0 or not farther):
-        return near
     if not farther:
-        return near * NORMAL
-    likely, epsilon = near * NORMAL / NEARLY_NORMAL, budget.draw_epsilon(share * (1 - first))
-    return draw_magnitude(raw_counts, epsilon, rng, quantile=NEARLY_ALL, likely=likely) * NEARLY_NORMAL
+        near = draw_magnitude(raw_counts, budget.draw_epsilon(share), rng, quantile=MOST, certain=marks)
+        return near if marks else near * NORMAL
+    epsilon = budget.draw_epsilon(share * FIRST_LOOK)
+    near = draw_magnitude(raw_counts, epsilon, rng, quantile=MOST, certain=marks, under=1 - MOST)
+    if marks and near == 1.0:
+        return near
+    likely, epsilon = near * NORMAL / NEARLY_NORMAL, budget.draw_epsilon(share * (1 - FIRST_LOOK))
+    return draw_magnitude(raw_counts, epsilon, rng, quantile=NEARLY_ALL, likely=likely, known=True, under=UNDER) * NEARLY_NORMAL
 
 
 def _median(table: Table, place: int, epsilon: Fraction, rng: RandomSource) -> float:

@@ -35,8 +35,9 @@ SIGNAL = 1.5
 
 FARTHEST_STEP = 1.0
 """Where there is a link, a step moves predictors by at most so much, in quadratic mean."""
-INTERVAL_ERRORS, MOST_LOST = 1.96, 2.0
-"""What rows beyond a reach may have cost lengthens an interval of 95%, but makes it at most so much longer."""
+INTERVAL_ERRORS, MOST_LOST = 1.96, 3.0
+"""What rows beyond a reach may have cost lengthens an interval of 95%, but makes it at most so much longer, unless they clearly
+cost more."""
 
 
 @dataclass(frozen=True)
@@ -267,10 +268,11 @@ class Walk:
         scale: float | None,
         matrix: Matrix,
         raised: InterceptShift | None = None,
-        lost: Floats | None = None,
+        lost: tuple[Floats, Floats] | None = None,
     ) -> Estimate:
         """Where the walk is, in the units of the columns; `step_noise` is a factor of the covariance of the last noise, and
-        what may be `left_over` counts as noise too. What rows beyond a reach may have `lost` lengthens errors."""
+        what may be `left_over` counts as noise too. What rows beyond a reach may have `lost`, and what they clearly did,
+        lengthens errors."""
         intercept = self.points.intercept
         scales, middles = np.array(self.standard.scales), np.array(self.standard.middles)
         back = np.zeros((self.size, self.size))
@@ -283,9 +285,9 @@ class Walk:
             spread = None if covariance is None else back @ (covariance + left_over) @ back.T
             noise = np.sqrt(np.diag(back @ (step_noise @ step_noise.T + left_over) @ back.T))
             if lost is not None and spread is not None:
-                errors = np.sqrt(np.maximum(np.diag(spread), 0.0))
-                more = np.sqrt(np.square(back @ lost).sum(axis=1)) / INTERVAL_ERRORS
-                longer = 1 + np.fmin(more / np.maximum(errors, 1e-300), MOST_LOST)
+                errors = np.maximum(np.sqrt(np.maximum(np.diag(spread), 0.0)), 1e-300) * INTERVAL_ERRORS
+                maybe, clearly = (np.sqrt(np.square(back @ each).sum(axis=1)) / errors for each in lost)
+                longer = 1 + np.fmax(np.fmin(maybe, MOST_LOST), clearly)
                 spread = spread * np.outer(longer, longer)
         if raised is not None:
             found[0] += raised.by

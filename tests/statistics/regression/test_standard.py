@@ -1,0 +1,28 @@
+"""Standardisation: scales of features are found, also where few rows lie away from the middle."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from dpstats.statistics.regression.budget_split import PureBudgetSplit
+from dpstats.statistics.regression.standard import standardise
+from dpstats.testing import seeded
+from tests.statistics.regression.transcripts import table_of
+
+SHARE = Fraction(2, 100)
+
+
+def test_a_scale_is_hardly_ever_drawn_beyond_all_rows() -> None:
+    """Screens of 14, 15 and 17 inches: drawn by even slopes, one scale in five was more than three times the largest distance."""
+    generator = np.random.default_rng(2)
+    screens = generator.choice([14.0, 15.0, 17.0], 6000, p=[0.58, 0.32, 0.1])
+    table = table_of(np.column_stack([screens, generator.normal(0, 1, 6000)]))
+    scales = []
+    for seed in range(80):
+        rng = seeded(seed)
+        shares, budget = (SHARE, SHARE), PureBudgetSplit(Fraction(2), rng)
+        scales.append(standardise(table, 1, True, shares, budget, rng, farther=True).scales[0])
+    assert sum(scale > 3 * 3.0 / 1.645 for scale in scales) <= 2
+    assert sum(scale < 0.3 for scale in scales) <= 2
