@@ -13,7 +13,6 @@ from scipy.optimize import linprog
 
 import dpstats as dp
 from dpstats.statistics.regression.points import Floats
-from dpstats.statistics.regression.quantile_sums import Crossings, RatioPlaces, SignScores
 from dpstats.statistics.regression.quantile_steps import (
     FIRST_SHARE,
     MOST_BETWEEN,
@@ -25,6 +24,7 @@ from dpstats.statistics.regression.quantile_steps import (
     STEP_SHARE,
     STEPS_SHARE,
 )
+from dpstats.statistics.regression.quantile_sums import Crossings, RatioPlaces, SignScores
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Setting, moves_are_small, replayed, run

@@ -16,8 +16,8 @@ from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
 from dpstats.statistics.regression.families import PoissonOutcomes
 from dpstats.statistics.regression.link_sums import ClippedOutcomes, Counts, CountSizes, LinkProducts, LinkScores
 from dpstats.statistics.regression.points import BALL, Floats, Points, line_of
-from dpstats.statistics.regression.quantile_sums import PULL, Crossings, SignScores, Spreads
 from dpstats.statistics.regression.quantile_steps import FARTHEST_REACH
+from dpstats.statistics.regression.quantile_sums import PULL, Crossings, SignScores, Spreads
 from dpstats.statistics.regression.steps import CUT_BITS
 from dpstats.statistics.regression.sums import (
     ACROSS,

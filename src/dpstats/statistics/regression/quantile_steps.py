@@ -68,8 +68,8 @@ STEEPEST, FLATTEST, CLEARLY_MOVED = 2.5, 0.5, 4.0
 """By how much two steps may change what is taken for the curvature along the first. Less curvature makes longer steps, so it is
 believed only where the second step is that much longer than noise makes it."""
 TYPICAL, REACH_NATS, FEWEST_BEYOND, MOST_BEYOND = Fraction(1, 8), 20.0, 2.0, 0.2
-"""Of the share for reaches, what a median of lengths takes. The rest draws a length that few rows exceed: so few that their number
-times the epsilon of the draw is REACH_NATS, held between the fewest, and the most as a part of all rows."""
+"""Of the share for reaches, what a median of lengths takes. The rest draws a length that few rows exceed: their number times the
+epsilon of the draw is REACH_NATS, but it is held between the fewest, and the most as a part of all rows."""
 CELL, HALF_CELL, LEAST_POWER = 2**0.25, 2**0.125, 1.5
 """Magnitudes are drawn in cells of this width; and rows thin out at least as this power of the length, because a smaller one
 loses without end."""
@@ -246,8 +246,8 @@ class _QuantileWalk(ResidualWalk):
         return noisy[0] + cautious * deviation
 
     def _curvature(self, expected: Matrix, density: float, share: Fraction) -> Matrix:
-        """How scores give way to the line, from the rows that it passes over when it is moved a little along each coordinate; drawn
-        toward what was expected as far as noise is more than the two may differ."""
+        """How scores give way to the line, from the rows that it passes over when it is moved a little along each coordinate;
+        drawn toward what was expected as far as noise is more than the two may differ."""
         budget = self.context.budget
         planned = math.sqrt(self.size) * self.reach * budget.deviation(share, self.size**2)
         wanted = max(planned / CLOSE_ENOUGH, FEWEST_CROSSED) / (2 * self.rows * density)
@@ -295,7 +295,9 @@ class _QuantileWalk(ResidualWalk):
         lost = ONE_SIDED * check.strongest
         most = max(self.reach, min(FARTHEST_REACH, MOST_NOISE * check.deviation(self.rows) / noise))
         lengths = [self.reach * REACH_STEP**step for step in range(REACH_STEPS)]
-        best = min((each for each in lengths if each <= most), key=lambda each: math.hypot(noise * each, lost * tail.excess(each)))
+        best = min(
+            (each for each in lengths if each <= most), key=lambda each: math.hypot(noise * each, lost * tail.excess(each))
+        )
         squares = sum(tail.rows(each) * each**2 for each in lengths if each < best) * (REACH_STEP**2 - 1)
         return _Reach(best, lost * tail.excess(best), min(squares, float(self.size * self.rows)))
 

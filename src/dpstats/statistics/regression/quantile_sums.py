@@ -97,8 +97,8 @@ class NearRows:
 
 @dataclass(frozen=True)
 class Crossings:
-    """For each coordinate the bounded points of rows that a line passes over when its coefficient there goes from `by` less to `by`
-    more: with the sign of the coordinate, so that they add up to how much the sum of scores gives way."""
+    """For each coordinate the bounded points of rows that a line passes over when its coefficient there goes from `by` less to
+    `by` more: with the sign of the coordinate, so that they add up to how much the sum of scores gives way."""
 
     residuals: Residuals
     by: float

@@ -46,9 +46,7 @@ CLEAR deviations of its noise away. Else it stays, and UNSEEN of them are its er
 LEAST_INSIDE = 0.4
 
 
-def take_steps(
-    context: FitContext, features: int, *, intercept: bool, interval: bool, full: bool = False
-) -> Estimate | None:
+def take_steps(context: FitContext, features: int, *, intercept: bool, interval: bool, full: bool = False) -> Estimate | None:
     """Spend the budget on a linear regression of the table's last column; None with too few rows."""
     walk = _LinearWalk.begin(context, features, intercept=intercept, interval=interval, mean=True, full=full)
     return None if walk is None else walk.arrive_full() if full else walk.arrive()
