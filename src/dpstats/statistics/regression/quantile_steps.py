@@ -162,7 +162,7 @@ class _LengthTail:
 
 
 @dataclass(frozen=True)
-class _Reach:
+class _PointReach:
     """How far out points count in full."""
 
     length: float
@@ -287,7 +287,7 @@ class _QuantileWalk(ResidualWalk):
                 shares = [least * 2**step for step in range(steps)]
         return shares
 
-    def _reach(self, share: Fraction) -> _Reach:
+    def _reach(self, share: Fraction) -> _PointReach:
         """How far out points count in full, if `share` is for the last step: noise grows with the reach, and what rows beyond it
         may have pulled falls."""
         tail, check = self._length_tail(), self._check
@@ -299,7 +299,7 @@ class _QuantileWalk(ResidualWalk):
             (each for each in lengths if each <= most), key=lambda each: math.hypot(noise * each, lost * tail.excess(each))
         )
         squares = sum(tail.rows(each) * each**2 for each in lengths if each < best) * (REACH_STEP**2 - 1)
-        return _Reach(best, lost * tail.excess(best), min(squares, float(self.size * self.rows)))
+        return _PointReach(best, lost * tail.excess(best), min(squares, float(self.size * self.rows)))
 
     def _length_tail(self) -> _LengthTail:
         """How rows thin out where points are long, from two private quantiles of the lengths."""
@@ -329,7 +329,7 @@ class _QuantileWalk(ResidualWalk):
         moved = self.move(matrix, pull)
         return _Course(matrix, moved, matrix.length(moved) < UNMOVED * _length_of_noise(matrix, deviation))
 
-    def _last_step(self, course: _Course, share: Fraction, inner: Points, reach: _Reach) -> tuple[Close, _Course]:
+    def _last_step(self, course: _Course, share: Fraction, inner: Points, reach: _PointReach) -> tuple[Close, _Course]:
         """The last step. Products of scores, for its covariance, are measured within the ball of `inner`, where noise is less."""
         pull, deviation = self._noisy_score(LAST_WIDTH, share)
         matrix, covariance = course.bent(pull, deviation), None
