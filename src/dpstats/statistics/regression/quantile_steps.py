@@ -132,7 +132,7 @@ class _Course:
         if the score pulls on, and too long if it pulls back."""
         matrix, noise = self.matrix, _length_of_noise(self.matrix, deviation)
         length = matrix.length(matrix.inverse @ pull)
-        if self.moved is None or length < UNMOVED * noise:
+        if self.moved is None or length < UNMOVED * noise or not self.moved.any():
             return matrix
         along = matrix.of_safe @ self.moved
         square = float(self.moved @ along)
@@ -288,16 +288,15 @@ class _QuantileWalk(ResidualWalk):
         return shares
 
     def _reach(self, share: Fraction) -> _PointReach:
-        """How far out points count in full, if `share` is for the last step: noise grows with the reach, and what rows beyond it
-        may have pulled falls."""
+        """How far out points count in full, if `share` is for the last step: noise grows with the reach, in all coordinates, and
+        what rows beyond it may have pulled falls."""
         tail, check = self._length_tail(), self._check
         noise = check.strongest * self.context.budget.deviation(share, self.size)
-        lost = ONE_SIDED * check.strongest
+        lost, root = ONE_SIDED * check.strongest, math.sqrt(self.size)
         most = max(self.reach, min(FARTHEST_REACH, MOST_NOISE * check.deviation(self.rows) / noise))
         lengths = [self.reach * REACH_STEP**step for step in range(REACH_STEPS)]
-        best = min(
-            (each for each in lengths if each <= most), key=lambda each: math.hypot(noise * each, lost * tail.excess(each))
-        )
+        errors = {each: math.hypot(noise * root * each, lost * tail.excess(each)) for each in lengths if each <= most}
+        best = min(errors, key=errors.__getitem__)
         squares = sum(tail.rows(each) * each**2 for each in lengths if each < best) * (REACH_STEP**2 - 1)
         return _PointReach(best, lost * tail.excess(best), min(squares, float(self.size * self.rows)))
 
@@ -310,7 +309,8 @@ class _QuantileWalk(ResidualWalk):
         epsilon = budget.draw_epsilon(self.plan.reaches * (1 - TYPICAL))
         beyond = min(MOST_BEYOND * self.rows, max(FEWEST_BEYOND, REACH_NATS / float(epsilon)))
         quantile = 1 - Fraction(beyond / self.rows)
-        length = HALF_CELL * draw_magnitude(raw_counts, epsilon, rng, quantile=quantile, likely=2 * likely)
+        drawn = draw_magnitude(raw_counts, epsilon, rng, quantile=quantile, likely=2 * likely)
+        length = min(FARTHEST_REACH, HALF_CELL * drawn)
         power = math.log(self.rows / (2 * beyond)) / math.log(max(length / typical, CELL))
         return _LengthTail(beyond, length, max(LEAST_POWER, power))
 
