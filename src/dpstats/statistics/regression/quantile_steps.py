@@ -288,14 +288,14 @@ class _QuantileWalk(ResidualWalk):
         return shares
 
     def _reach(self, share: Fraction) -> _PointReach:
-        """How far out points count in full, if `share` is for the last step: noise grows with the reach, in all coordinates, and
-        what rows beyond it may have pulled falls."""
+        """How far out points count in full, if `share` is for the last step: noise grows with the reach, and what rows beyond it
+        may have pulled falls."""
         tail, check = self._length_tail(), self._check
         noise = check.strongest * self.context.budget.deviation(share, self.size)
-        lost, root = ONE_SIDED * check.strongest, math.sqrt(self.size)
+        lost = ONE_SIDED * check.strongest
         most = max(self.reach, min(FARTHEST_REACH, MOST_NOISE * check.deviation(self.rows) / noise))
         lengths = [self.reach * REACH_STEP**step for step in range(REACH_STEPS)]
-        errors = {each: math.hypot(noise * root * each, lost * tail.excess(each)) for each in lengths if each <= most}
+        errors = {each: math.hypot(noise * each, lost * tail.excess(each)) for each in lengths if each <= most}
         best = min(errors, key=errors.__getitem__)
         squares = sum(tail.rows(each) * each**2 for each in lengths if each < best) * (REACH_STEP**2 - 1)
         return _PointReach(best, lost * tail.excess(best), min(squares, float(self.size * self.rows)))
