@@ -35,10 +35,7 @@ P_PART, P_VALUE = 0.3, 0.01
 
 FIT, POPULATION, ROWS = "fit", "population", "rows"
 
-SMOOTHED = "signs are smoothed near the line, so it is met within a fifth of its interval only, which is more than its noise"
 FALLS_SHORT = {
-    "quantile_regression 0.5": SMOOTHED,
-    "quantile_regression 0.9": SMOOTHED,
     "covariance of skewed columns": "the limits cut rows off where none need be",
     "mle logistic": "blocks are too few for a reply",
 }

@@ -10,22 +10,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.statistics.regression.points import Floats
-from dpstats.statistics.regression.quantile_sums import PULL, SignScores, SpreadProducts
-from dpstats.statistics.regression.sums import upper
+from dpstats.statistics.regression.points import POINT, Floats
+from dpstats.statistics.regression.quantile_sums import PULL, Crossings, SignScores
 
 
 @dataclass(frozen=True)
-class UnheldProducts(SpreadProducts):
-    """Products by spread. Mistake: a spread is not held from below, and a row whose own is small counts for more than one."""
+class OnceCrossed(Crossings):
+    """Rows that a line passes over. Mistake: a row is taken to be passed over along one coordinate only."""
+
+    @property
+    def l2_units(self) -> int:
+        """The radius of the ball."""
+        return self.residuals.points.radius
+
+
+@dataclass(frozen=True)
+class WideCrossings(Crossings):
+    """Rows that a line passes over. Mistake: points count as they are, and not as they are within the ball."""
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Add them up."""
-        points = self.spreads.residuals.points
-        raw_points = points.of(raw_rows)
-        raw_ball = points.bounded(raw_points, points.weights(raw_points))
-        raw_parts = np.sqrt(self.spreads.least / np.maximum(np.abs(self.spreads.line.at(raw_points)), self.spreads.least / 64))
-        return upper(np.trunc(raw_ball * raw_parts[:, None]))
+        raw_points = self.residuals.points.of(raw_rows)
+        raw_near = np.abs(self.residuals.of(raw_rows, raw_points))[:, None] < np.abs(raw_points) * (self.by / POINT)
+        return ((np.sign(raw_points) * raw_near).T @ raw_points).ravel().astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row rem
            quarter of rho
 Why        All steps are bought from one budget (regression/budget_split.py, regression/steps.py, regression/links.py). The last
            steps follow full scores within a private reach (regression/full_steps.py); those of a quantile regression the score of
-           a smoothed check function, which no row moves by much
+           a hardly smoothed check function, of points within one (regression/quantile_steps.py)
 Numerics   Exact from the rows to the noisy sums; floats after that
 No reply   Where the noisy number of rows is too small for the number of features; costs the same as an answer
-Source     steps.proof.md, links.proof.md, reach.proof.md; quantiles: Koenker & Bassett 1978
+Source     steps.proof.md, links.proof.md, reach.proof.md, quantile_sums.proof.md; quantiles: Koenker & Bassett 1978
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ from dpstats.statistics.floors import Floor
 from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.fit import LINEAR, LOGISTIC, POISSON, QUANTILE, RegressionFit, fit_of, revive_fit
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
+from dpstats.statistics.regression.quantile_steps import take_quantile_steps
 from dpstats.statistics.regression.shares import MOST_STEPS
 from dpstats.statistics.regression.steps import take_steps
 from dpstats.statistics.regression.walk import Estimate, FitContext
@@ -211,7 +212,7 @@ def _quantile_aim(question: Question) -> Aim:
     quantile = question.arguments["quantile"]
     least_nats = float(OUTER_NATS / min(quantile, 1 - quantile))
     what = f"of the line below which the share {float(quantile):g} of the outcomes lies"
-    return Aim(what, nats=QUANTILE_NATS, delta_nats=QUANTILE_NATS, least_nats=least_nats)
+    return Aim(what, _CUT_TOO, nats=QUANTILE_NATS, delta_nats=QUANTILE_NATS, least_nats=least_nats)
 
 
 def _quantile_answer(estimate: Estimate, question: Question) -> Outcome:
@@ -252,8 +253,8 @@ QUANTILE_REGRESSION = _register(
 _method(
     QUANTILE_REGRESSION,
     (PURE, GAUSSIAN),
-    BOUNDED_CLAIM,
-    take_steps,
+    STEPS_CLAIM,
+    take_quantile_steps,
     _quantile_answer,
     lambda asked: _quantile_aim(asked).floor(asked),
     version=2,

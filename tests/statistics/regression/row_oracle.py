@@ -10,11 +10,11 @@ from dpstats.statistics.regression.octaves import CELLS, magnitude_of
 from dpstats.statistics.regression.points import BALL_BITS, FARTHEST, POINT_BITS, TURN_BITS, Points, WholeLine
 from dpstats.statistics.regression.quantile_sums import (
     PULL,
+    Crossings,
     NearRows,
     RatioPlaces,
     ResidualMagnitudes,
     SignScores,
-    SpreadProducts,
     Spreads,
 )
 from dpstats.statistics.regression.sums import (
@@ -87,41 +87,47 @@ def added_by_hand(row_sum: RowSum, row: Row) -> list[int]:
         return _one_hot(cell_by_hand(size if size > GRID * abs(row_sum.residuals.centre) else 0.0), CELLS)
     if isinstance(row_sum, Products):
         return triangle_by_hand(ball_by_hand(row_sum.points, point_by_hand(row_sum.points, row)))
-    if isinstance(row_sum, (ResidualMagnitudes, RatioPlaces, NearRows, SpreadProducts, SignScores)):
+    if isinstance(row_sum, (ResidualMagnitudes, RatioPlaces, NearRows, Crossings, SignScores)):
         return _by_spread(row_sum, row)
     assert isinstance(row_sum, (Scores, ResidualLevels))
     return _scores_by_hand(row_sum, row) if isinstance(row_sum, Scores) else _levels_by_hand(row_sum, row)
 
 
-def _by_spread(row_sum: ResidualMagnitudes | RatioPlaces | NearRows | SpreadProducts | SignScores, row: Row) -> list[int]:
+def _by_spread(row_sum: ResidualMagnitudes | RatioPlaces | NearRows | Crossings | SignScores, row: Row) -> list[int]:
     """What one row adds to a sum for quantile regressions."""
     if isinstance(row_sum, ResidualMagnitudes):
         points = row_sum.residuals.points
         point = point_by_hand(points, row)
         size = min(abs(scaled(residual_by_hand(row_sum.residuals, row), row_sum.exponent)), row_sum.cut)
         return [math.trunc(size * weight_by_hand(points, point)) * each for each in ball_by_hand(points, point)]
+    if isinstance(row_sum, Crossings):
+        return _crossings_by_hand(row_sum, row)
     spreads = row_sum.spreads
     point = point_by_hand(spreads.residuals.points, row)
-    spread, ratio = _spread_and_ratio(spreads, row, point)
+    ratio = _ratio(spreads, row, point)
     if isinstance(row_sum, RatioPlaces):
         place = math.floor(max(-row_sum.cells, min(ratio, row_sum.cells)) * row_sum.per_one)
         return _one_hot(max(-row_sum.cells, min(place, row_sum.cells - 1)) + row_sum.cells, 2 * row_sum.cells)
     if isinstance(row_sum, NearRows):
         return [int(abs(ratio) <= row_sum.width)]
     ball = ball_by_hand(spreads.residuals.points, point)
-    if isinstance(row_sum, SpreadProducts):
-        near = row_sum.width is None or abs(ratio) <= row_sum.width
-        part = min(math.sqrt(spreads.least / spread), 1.0) if near else 0.0
-        return triangle_by_hand([math.trunc(each * part) for each in ball])
     held = max(-row_sum.width, min(ratio, row_sum.width))
     pull = max(-PULL, min(math.trunc(held * (PULL / row_sum.width)), PULL)) + row_sum.offset
     small = [math.trunc(each * (pull * (1.0 / row_sum.strongest))) for each in ball]
     return [*(pull * each for each in ball), *(triangle_by_hand(small) if row_sum.products else [])]
 
 
-def _spread_and_ratio(spreads: Spreads, row: Row, point: list[int]) -> tuple[float, float]:
-    spread = max(spreads.least, min(line_by_hand(spreads.line, point), spreads.most))
-    return spread, residual_by_hand(spreads.residuals, row) / spread
+def _ratio(spreads: Spreads, row: Row, point: list[int]) -> float:
+    return residual_by_hand(spreads.residuals, row) / max(spreads.least, min(line_by_hand(spreads.line, point), spreads.most))
+
+
+def _crossings_by_hand(crossings: Crossings, row: Row) -> list[int]:
+    """The row's bounded point for each coordinate along which the line passes over it, with the coordinate's sign."""
+    points = crossings.residuals.points
+    point, away = point_by_hand(points, row), abs(residual_by_hand(crossings.residuals, row))
+    ball = ball_by_hand(points, point)
+    signs = [(each > 0) - (each < 0) if away < abs(each) * (crossings.by / 2**POINT_BITS) else 0 for each in point]
+    return [sign * each for sign in signs for each in ball]
 
 
 def _scores_by_hand(scores: Scores, row: Row) -> list[int]:

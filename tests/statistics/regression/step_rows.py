@@ -25,11 +25,11 @@ from dpstats.statistics.regression.quantile_sums import (
     PULL as SIGN_PULL,
 )
 from dpstats.statistics.regression.quantile_sums import (
+    Crossings,
     NearRows,
     RatioPlaces,
     ResidualMagnitudes,
     SignScores,
-    SpreadProducts,
     Spreads,
 )
 from dpstats.statistics.regression.reach_sums import (
@@ -124,8 +124,7 @@ def some_sums(generator: np.random.Generator, features: int, points: Points | No
         "magnitudes": ResidualMagnitudes(residuals, cut, exponent),
         "ratios": RatioPlaces(spreads, 8, 128),
         "near rows": NearRows(spreads, width),
-        "products by spread": SpreadProducts(spreads),
-        "products of near rows": SpreadProducts(spreads, width),
+        "crossings": Crossings(residuals, least),
         "signs": SignScores(spreads, width, int(generator.integers(-SIGN_PULL, SIGN_PULL + 1)), products=True),
     }
     return SomeSums(points, sums)
@@ -155,15 +154,13 @@ def claims_of(row_sum: RowSum, weights: Callable[[int], list[int]] = weights_of_
         return [Claim(slice(place * CELLS, (place + 1) * CELLS), None, 1) for place in range(len(row_sum.middles))]
     if isinstance(row_sum, MagnitudeSum):
         return [Claim(slice(None), None, 1)]
-    if isinstance(row_sum, (ResidualLevels, ResidualMagnitudes)):
+    if isinstance(row_sum, (ResidualLevels, ResidualMagnitudes, Crossings)):
         return [Claim(slice(None), None, row_sum.l2_units)]
-    if isinstance(row_sum, (SpreadProducts, SignScores)):
+    if isinstance(row_sum, SignScores):
         points = row_sum.spreads.residuals.points
-        entries = Claim(slice(None), weights(points.coordinates), along * points.radius**2)
-        if isinstance(row_sum, SpreadProducts):
-            return [entries]
         score = Claim(slice(points.coordinates), None, row_sum.l2_units)
-        return [score, entries._replace(part=slice(points.coordinates, None))] if row_sum.products else [score]
+        products = Claim(slice(points.coordinates, None), weights(points.coordinates), along * points.radius**2)
+        return [score, products] if row_sum.products else [score]
     if isinstance(row_sum, Products):
         return [Claim(slice(None), weights(row_sum.points.coordinates), along * row_sum.points.radius**2)]
     if isinstance(row_sum, ClippedOutcomes):

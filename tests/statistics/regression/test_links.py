@@ -42,9 +42,7 @@ SETTINGS = {
 def regress(family: str, raw_rows: Floats, setting: Setting, first: Run | None = None, around: Around | None = None) -> Run:
     """A run with a scripted budget; if there was a first one, what it released is forced upon this one."""
 
-    def take(
-        context: FitContext, features: int, *, intercept: bool, interval: bool, quantile: Fraction | None, full: bool
-    ) -> Estimate | None:
+    def take(context: FitContext, features: int, *, intercept: bool, interval: bool, full: bool) -> Estimate | None:
         return TAKERS[family](context, features, intercept=intercept, interval=interval, full=full)
 
     with patch.object(transcripts, "take_steps", take):

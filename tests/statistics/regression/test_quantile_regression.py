@@ -13,16 +13,18 @@ from scipy.optimize import linprog
 
 import dpstats as dp
 from dpstats.statistics.regression.points import Floats
-from dpstats.statistics.regression.quantile_sums import RatioPlaces, SignScores, SpreadProducts
-from dpstats.statistics.regression.steps import (
-    MOST_QUANTILE_STEPS,
+from dpstats.statistics.regression.quantile_steps import (
+    FIRST_SHARE,
+    MOST_BETWEEN,
     MOST_SHIFT,
     NEAR_SHARE,
     PLACE_BITS,
     PLACES,
     SPREAD_SHARE,
     STEP_SHARE,
+    STEPS_SHARE,
 )
+from dpstats.statistics.regression.quantile_sums import Crossings, RatioPlaces, SignScores
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Setting, moves_are_small, replayed, run
@@ -90,6 +92,22 @@ def test_where_rows_spread_with_a_feature_every_coefficient_is_near_and_its_inte
     assert sum(held) >= 22
 
 
+@pytest.mark.parametrize("quantile", [0.5, 0.9])
+def test_where_far_rows_do_not_follow_the_line_it_is_that_of_all_rows_and_not_of_the_near_ones(quantile: float) -> None:
+    """As shares of food fall with the logarithm of expenses: a few rows far out turn the line."""
+    generator = np.random.default_rng(2)
+    x = np.exp(0.8 * generator.normal(size=4_000))
+    rows = np.column_stack([x, 10 - 3 * np.log(x) + generator.normal(size=4_000)])
+    near = rows[x < 4]
+    exact, within = (
+        exact_quantiles(np.column_stack([np.ones(len(some)), some[:, 0]]), some[:, 1], quantile) for some in (rows, near)
+    )
+    for seed in range(4):
+        release = fit(rows, quantile, epsilon=12, rng=seeded(seed))
+        assert np.all(np.abs(release.value.params - exact) < 0.2 * np.abs(within - exact))
+        assert all(low <= true <= high for (low, high), true in zip(release.intervals, exact, strict=True))
+
+
 def test_quantiles_do_not_cross_where_there_are_rows() -> None:
     rows = people(3000)
     heights = [fit(rows, quantile).value.intercept for quantile in ("0.1", "0.5", "0.9")]
@@ -132,7 +150,7 @@ def test_the_same_released_numbers_lead_to_the_same_questions_and_the_same_place
         assert second.tells() == first.tells()
         assert moves_are_small(first, second)
     kinds = [type(question) for question in first.transcript.questions]
-    assert (SpreadProducts in kinds, RatioPlaces in kinds) == (True, quantile != HALF)
+    assert (kinds.count(Crossings), RatioPlaces in kinds) == (2, quantile != HALF)
     offsets = {question.offset for question in first.transcript.questions if isinstance(question, SignScores)}
     assert len(offsets) == 1
     assert (offsets != {0}) == (quantile != HALF)
@@ -157,7 +175,8 @@ def test_no_course_spends_more_than_there_is(features: int, rho: Fraction | None
 
 def test_the_last_steps_share_what_is_left_for_them() -> None:
     assert 0 < SPREAD_SHARE + MOST_SHIFT + NEAR_SHARE < 1
-    assert MOST_QUANTILE_STEPS * STEP_SHARE < HALF
+    assert 2 * FIRST_SHARE + max(STEP_SHARE, STEPS_SHARE) < 1
+    assert MOST_BETWEEN > 1
 
 
 def test_the_outermost_quantile_of_a_heavy_tail_is_among_the_places() -> None:

@@ -24,7 +24,7 @@ SETTINGS = {
     "concentrated": CONCENTRATED,
     "no intercept": Setting(intercept=False),
     "no interval": Setting(rho=Fraction(1), interval=False),
-    "median": Setting(quantile=Fraction(1, 2)),
+    "median": Setting(Fraction(20), quantile=Fraction(1, 2)),
     "quantile": Setting(rho=Fraction(1), quantile=Fraction(4, 5)),
     "full": Setting(Fraction(30), full=True),
     "full, concentrated": Setting(rho=Fraction(20), full=True),

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
 from dpstats.statistics.regression.families import PoissonOutcomes
 from dpstats.statistics.regression.link_sums import ClippedOutcomes, Counts, CountSizes, LinkProducts, LinkScores
-from dpstats.statistics.regression.points import Floats, Points, line_of
-from dpstats.statistics.regression.quantile_sums import SignScores, SpreadProducts, Spreads
+from dpstats.statistics.regression.points import BALL, Floats, Points, line_of
+from dpstats.statistics.regression.quantile_steps import FARTHEST_REACH
+from dpstats.statistics.regression.quantile_sums import PULL, Crossings, SignScores, Spreads
 from dpstats.statistics.regression.steps import CUT_BITS
 from dpstats.statistics.regression.sums import (
     ACROSS,
@@ -40,7 +41,7 @@ from tests.statistics.regression.step_rows import (
     some_sums,
     ugly_rows,
 )
-from tests.twins.quantile_sums import UncutSigns, UnheldProducts
+from tests.twins.quantile_sums import OnceCrossed, UncutSigns, WideCrossings
 from tests.twins.steps import (
     STEEP_ACROSS,
     STEEP_ALONG,
@@ -219,12 +220,33 @@ def test_sums_can_be_sent_to_where_rows_are() -> None:
 # Quantiles
 
 
-def test_spreads_that_are_not_held_and_signs_that_are_not_cut_off_are_refuted() -> None:
+def test_signs_that_are_not_cut_off_are_refuted() -> None:
     points = Points((0.0,), (1.0,), intercept=True, radius=8192)
-    residuals = Residuals(points, 0.0, line_of(np.zeros(2)))
-    spreads = Spreads(residuals, line_of(np.array([0.1, 0.0])), 1.0, 8.0)
+    spreads = Spreads(Residuals(points, 0.0, line_of(np.zeros(2))), line_of(np.array([0.1, 0.0])), 1.0, 8.0)
     rows = np.array([[0.5, 3.0]])
-    assert not keeps_claims(UnheldProducts(spreads), rows)
-    assert keeps_claims(SpreadProducts(spreads), rows)
     assert not keeps_claims(UncutSigns(spreads, 0.02, 0), rows)
     assert keeps_claims(SignScores(spreads, 0.02, 0), rows)
+
+
+def test_crossings_count_a_row_for_every_coordinate_that_brings_the_line_over_it_and_their_twins_are_refuted() -> None:
+    rows = np.array([[40.0, 3.0, 34.5], [0.5, 0.0, -3.0]])  # one on the line, and one that no move of 0.3 reaches
+    crossings = Crossings(RESIDUALS, 0.3)
+    first, second = (np.array(raw_added).reshape(3, 3) for raw_added in added_by(crossings, rows))
+    assert first.any(axis=1).all()
+    assert not second.any()
+    assert added_by(Crossings(RESIDUALS, 1.0), np.array([[0.5, 0.0, 1.9]]))[0] == [4096, 2048, 0] + [0] * 6
+    assert keeps_claims(crossings, rows)
+    assert not keeps_claims(OnceCrossed(RESIDUALS, 0.3), rows)
+    assert not keeps_claims(WideCrossings(RESIDUALS, 0.3), rows)
+
+
+def test_scores_and_crossings_of_as_many_rows_as_there_can_be_at_once_are_exact_within_the_farthest_reach() -> None:
+    points = Points((0.0,) * 40, (1.0,) * 40, True, None, int(FARTHEST_REACH * BALL))
+    residuals = Residuals(points, 0.0, line_of(np.zeros(41)))
+    far = np.append(np.random.default_rng(7).normal(size=40) * 1e3, 1.0)
+    spreads = Spreads(residuals, line_of(np.eye(41)[0]), 1.0, 8.0)
+    for row_sum in (SignScores(spreads, 0.02, PULL), Crossings(residuals, 1.0)):
+        one = row_sum(far[None, :]).tolist()
+        assert any(one)
+        assert row_sum(np.tile(far, (MOST_ROWS_AT_ONCE, 1))).tolist() == [MOST_ROWS_AT_ONCE * each for each in one]
+    assert MOST_ROWS_AT_ONCE * 2 * PULL * points.radius < 2**53

@@ -22,6 +22,7 @@ from dpstats.foundations.summaries import Column, RowSum, Table
 from dpstats.statistics.regression import octaves, standard
 from dpstats.statistics.regression.budget_split import BudgetSplit, ConcentratedBudgetSplit, PureBudgetSplit
 from dpstats.statistics.regression.points import Floats
+from dpstats.statistics.regression.quantile_steps import take_quantile_steps
 from dpstats.statistics.regression.steps import take_steps
 from dpstats.statistics.regression.walk import Estimate, FitContext
 from dpstats.testing import seeded
@@ -166,8 +167,11 @@ def run(raw_rows: Floats, setting: Setting, released: Sequence[Any] | None = Non
     with _scripted_draws(transcript):
         context = FitContext(table, budget, seeded(6), Progress(None))
         features = raw_rows.shape[1] - 1
-        public = {"intercept": setting.intercept, "interval": setting.interval, "quantile": setting.quantile}
-        estimate = take_steps(context, features, **public, full=setting.full)
+        public = {"intercept": setting.intercept, "interval": setting.interval}
+        if setting.quantile is None:
+            estimate = take_steps(context, features, **public, full=setting.full)
+        else:
+            estimate = take_quantile_steps(context, features, **public, quantile=setting.quantile)
     return Run(estimate, budget.left, transcript)
 
 

@@ -2,19 +2,20 @@
 
 Claim      Each is a `RowSum`; its `l2_units` is at least the Euclidean length of what one row adds, whatever it holds
 Why        A spread is held between two public numbers, and a bounded point has a length of at most `radius`; magnitudes and pulls
-           are cut off as whole numbers, and a point is made shorter by the root of a part of at most 1
+           are cut off as whole numbers. A line that is moved along one coordinate passes over a row or does not
 Numerics   What a row adds is whole: computed from that row by IEEE arithmetic, rounded toward 0, and added up exactly (points.py)
 Source     quantile_sums.proof.md
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.statistics.regression.points import Floats, WholeLine
+from dpstats.statistics.regression.points import POINT, Floats, WholeLine, few_at_a_time
 from dpstats.statistics.regression.sums import Residuals, upper
 
 PULL = 1 << 14
@@ -95,22 +96,30 @@ class NearRows:
 
 
 @dataclass(frozen=True)
-class SpreadProducts:
-    """Products of the coordinates of bounded points, each times the least spread over its own."""
+class Crossings:
+    """For each coordinate the bounded points of rows that a line passes over when its coefficient there goes from `by` less to
+    `by` more: with the sign of the coordinate, so that they add up to how much the sum of scores gives way."""
 
-    spreads: Spreads
-    width: float | None = None
-    """Of the rows alone whose ratios are within a width of 0; None for all rows."""
+    residuals: Residuals
+    by: float
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
-        """Add them up: the upper triangle of a matrix."""
-        points = self.spreads.residuals.points
+        """Add them up, coordinate after coordinate."""
+        points = self.residuals.points
         raw_points = points.of(raw_rows)
         raw_ball = points.bounded(raw_points, points.weights(raw_points))
-        raw_parts = np.minimum(np.sqrt(self.spreads.least / self.spreads.at(raw_points)), 1.0)
-        if self.width is not None:
-            raw_parts[np.abs(self.spreads.ratios(raw_rows, raw_points)) > self.width] = 0.0
-        return upper(np.trunc(raw_ball * raw_parts[:, None]))
+        raw_near = np.abs(self.residuals.of(raw_rows, raw_points))[:, None] < np.abs(raw_points) * (self.by / POINT)
+        raw_signs = np.sign(raw_points) * raw_near
+        size = points.coordinates
+        raw_sums = np.zeros((size, size))
+        for rows in few_at_a_time(len(raw_points), size):
+            raw_sums += raw_signs[rows].T @ raw_ball[rows]
+        return raw_sums.ravel().astype(np.int64)
+
+    @property
+    def l2_units(self) -> int:
+        """The L2 sensitivity, in units: a row is passed over once for each coordinate at most."""
+        return math.isqrt(self.residuals.points.coordinates * self.residuals.points.radius**2 - 1) + 1
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ MOST_STANDARD = 0.46
 MOST_STEPS, FEWEST_STEPS = 6, 2
 REST = {"turn": 12, "matrix": 26, "close": 44, "products": 7, "inside": 2, "level": 10}
 """How the rest is divided."""
-QUANTILE = {"turn": 8, "matrix": 12, "close": 54, "products": 6, "inside": 2, "level": 20}
-"""How it is divided for a quantile, whose score no matrix has to be exact for: several steps follow it."""
+QUANTILE = {"turn": 4, "matrix": 5, "close": 66, "products": 4, "inside": 2, "level": 5, "curves": 10, "reaches": 4}
+"""How it is divided for a quantile: `level` for how residuals spread, `curves` for how the score gives way."""
 LINKED = {"turn": 12, "matrix": 12, "close": 42, "products": 7, "level": 27}
 """How it is divided where curved points must be measured too, for which `level` is."""
 FULL = {"turn": 7, "matrix": 7, "close": 57, "products": 5, "reaches": 22, "curves": 10, "even": 5}
@@ -113,7 +113,7 @@ def plan_shares(
     standard = middle * middles + scale * features + first_look
     if standard > MOST_STANDARD or look * FEWEST_STEPS * 2 > search:
         return None
-    rest = FULL if full else LINKED if linked else REST if mean else QUANTILE
+    rest = QUANTILE if not (mean or linked) else FULL if full else LINKED if linked else REST
     wanted = {**rest, "products": rest["products"] * interval}
     if mean and not intercept:
         wanted["level"] = 0
