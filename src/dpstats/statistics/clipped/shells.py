@@ -124,7 +124,7 @@ def widen_cut(
     scale = 1 / float(epsilon)
     astray = below.is_far(noisy_below, scale) or above.is_far(noisy_above, scale)
     sides = [
-        _Side(shells, counts, distance, tail, scale)
+        _CountedSide(shells, counts, distance, tail, scale)
         for shells, counts, distance, tail in ((below, noisy_below, down, cut.below), (above, noisy_above, up, cut.above))
     ]
     ends = _best_ends(sides, cells_scale, power, inward)
@@ -146,7 +146,7 @@ def _edge(place: Fraction, further: int) -> float:
     return float_of(max(-HIGHEST_ORDINAL, min(HIGHEST_ORDINAL, ordinal)))
 
 
-class _Side:
+class _CountedSide:
     """One side's guess of a cut, and what its shells show."""
 
     def __init__(self, shells: _SideShells, noisy: Sequence[int], distance: Fraction, tail: Tail | None, scale: float) -> None:
@@ -205,7 +205,7 @@ class _Side:
         return distance, Tail(rows, reach, nats, min(exponent, HEAVIEST), left, rows_in_shells=tuple(next_shells))
 
 
-def _best_ends(sides: Sequence[_Side], cells_scale: float, power: int, inward: bool) -> tuple[int, int]:
+def _best_ends(sides: Sequence[_CountedSide], cells_scale: float, power: int, inward: bool) -> tuple[int, int]:
     """The ends of both sides that should make the shortest interval, for sampling error, noise and what is likely lost."""
     whole = max(side.distance for side in sides) or Fraction(1)
     down, up = (float(side.distance / whole) for side in sides)
