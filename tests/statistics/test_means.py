@@ -176,9 +176,9 @@ def test_limits_and_cells_together_spend_exactly_the_epsilon_of_a_row(
         spent.append(found.spent)
         return found
 
-    def watch_shells(column: Any, cut: Any, epsilon: Fraction, rng: Any) -> Any:
+    def watch_shells(column: Any, cut: Any, epsilon: Fraction, *others: Any) -> Any:
         spent.append(epsilon)
-        return real_shells(column, cut, epsilon, rng)
+        return real_shells(column, cut, epsilon, *others)
 
     def watch_cells(column: Any, clip: Any, degree: int, epsilon: Fraction, rng: Any) -> Any:
         spent.append(epsilon)
@@ -197,7 +197,7 @@ def test_limits_and_cells_together_spend_exactly_the_epsilon_of_a_row(
 def test_the_card_depends_on_the_released_limits_and_the_question_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = limits.draw_limits(as_column(rows("normal")), Fraction(1), seeded(1))
     monkeypatch.setattr(means, "draw_limits", lambda column, epsilon, rng: fixed)
-    monkeypatch.setattr(means, "widen_cut", lambda column, cut, epsilon, rng: (cut, 1000))
+    monkeypatch.setattr(means, "widen_cut", lambda column, cut, *others: (cut, 1000))
     cards = [replied(dp.mean(data, epsilon=1, rng=seeded(2))).notes for data in (rows("normal"), rows("lognormal"), rows("tiny"))]
     assert cards[0] == cards[1] == cards[2]
 

@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -264,3 +265,14 @@ def test_intervals_of_a_thousand_rows_hold_the_populations_mean_often_enough(nam
     generator = np.random.default_rng(10)
     found = [MEANS[name](generator.normal(0, 1, 1000), epsilon=1, rng=seeded(seed)).interval for seed in range(60)]
     assert sum(interval.low <= 0 <= interval.high for interval in found) >= 52
+
+
+def test_a_heavy_tail_lengthens_the_interval_of_a_winsorized_mean_and_a_light_one_does_not() -> None:
+    chance = np.random.default_rng(4)
+    times = []
+    for data in (chance.lognormal(0, 2, 4000), chance.normal(0, 1, 4000)):
+        found = winsorize(as_column(data), ask("winsorized_mean", epsilon=2), seeded(2))
+        blind = replace(found, scales=(0.0, 0.0))
+        times.append(found.reach(0.95, trimmed=False) / blind.reach(0.95, trimmed=False))
+    assert times[0] > 1.2
+    assert 1 <= times[1] < 1.1

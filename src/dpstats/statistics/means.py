@@ -39,8 +39,9 @@ CLIPPED_LOSS = largest_loss()
 """Of every statistic that is read off the limits and the cells alone."""
 SUM_ERROR = "the sum of the rows in the table: noise, and what the cut at the limits may leave out"
 DEGREE = 3
-MEAN_DEGREE, SUM_DEGREE = 2, 1
-"""A mean needs the rows' squares for its interval. Without one, and for a sum, the rows will do, with less noise."""
+MEAN_DEGREE, SUM_DEGREE, SQUARES_DEGREE = 2, 1, 4
+"""A mean needs the rows' squares for its interval, a variance their fourth powers. Without an interval, and for a sum, the rows
+will do, with less noise."""
 LARGEST = sys.float_info.max
 MOST_LOST = 6.0
 """An interval is lengthened for rows beyond the clip by at most this many times its half."""
@@ -95,15 +96,17 @@ def read_clipped(column: Column, question: Question, rng: RandomSource, degree: 
     return clipped_for(column, row_epsilon(question.epsilon, question.neighbors), rng, degree, room)
 
 
-def clipped_for(column: Column, epsilon: Fraction, rng: RandomSource, degree: int, room: float) -> Clipped:
-    """Cells of a column at limits of its own, for one row added or removed."""
+def clipped_for(
+    column: Column, epsilon: Fraction, rng: RandomSource, degree: int, room: float, *, inward: bool = True
+) -> Clipped:
+    """Cells of a column at limits of its own, for one row added or removed; `inward` is for `widen_cut`."""
     expect_power_sums(column, LikelyClip(epsilon, room, degree))
     limits = draw_limits(column, epsilon, rng)
     left = epsilon - limits.spent
     guess = cut_at(limits, room)
-    share = ALIKE_SHARE if guess.clip is None else SHELLS.of(limits.noisy_rows * epsilon)
-    shells_epsilon = min(epsilon * share, left / 3)
-    cut, noisy_inside = widen_cut(column, guess, shells_epsilon, rng)
+    shells_epsilon = min(epsilon * (ALIKE_SHARE if guess.clip is None else SHELLS), left / 3)
+    power = 2 if degree >= SQUARES_DEGREE else 1
+    cut, noisy_inside = widen_cut(column, guess, shells_epsilon, rng, 1 / float(left - shells_epsilon), power, inward)
     clip = cut.clip
     if clip is None:
         return Clipped(cut, None, Frame(float(cut.middle), 0.0), noisy_inside, epsilon)

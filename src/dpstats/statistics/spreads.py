@@ -22,14 +22,21 @@ from dpstats.foundations.registry import Answer, Outcome, Question, method
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.cards import interval_for, register_number
 from dpstats.statistics.clipped.cells import weights_of
-from dpstats.statistics.clipped.clips import Tail
 from dpstats.statistics.clipped.margins import FEWEST_ROWS, critical_value, laplace_kurtosis
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.means import CLIPPED_CLAIM, CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes, judged_clip, read_clipped
+from dpstats.statistics.means import (
+    CLIPPED_CLAIM,
+    CLIPPED_LOSS,
+    SQUARES_DEGREE,
+    WHOLE_ERROR,
+    Clipped,
+    clipped_notes,
+    judged_clip,
+    read_clipped,
+)
 
-DEGREE = 4
 ROOM = 0.1
-MOST_LOST = 6.0
+MOST_LOST = 12.0
 """An interval is lengthened for rows beyond the clip by at most this many times the variance."""
 SPREAD_FLOOR = Floor(800, 50)
 """Below it, variances are off by more than their intervals too often (docs/intervals.md)."""
@@ -60,7 +67,7 @@ def std_clipped(column: Column, question: Question, rng: RandomSource) -> Outcom
 
 
 def _answer(column: Column, question: Question, rng: RandomSource, scaled: Callable[[float, float], float]) -> Outcome:
-    clipped = read_clipped(column, question, rng, DEGREE, ROOM)
+    clipped = read_clipped(column, question, rng, SQUARES_DEGREE, ROOM)
     variance = variance_of(clipped, question.interval)
     value, low, high = (min(scaled(each, clipped.frame.radius), sys.float_info.max) for each in astuple(variance))
     answer = Answer(value, interval_for(question, low, high, WHOLE_ERROR), clipped_notes(question, clipped))
@@ -73,7 +80,7 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     """The variance that noisy cells tell, with an interval for the population's."""
     if clipped.cells is None:
         return Variance(0.0, 0.0, 0.0)
-    cells, radius = clipped.cells, clipped.frame.radius
+    cells = clipped.cells
     rows = max(cells.total(0), FEWEST_ROWS)
     mean, second, third, fourth = (cells.total(power) / rows for power in range(1, 5))
     least = math.sqrt(cells.noise_variance(weights_of(cells.degree, 2))) / rows / 4  # a noisy variance near 0 says no more
@@ -86,14 +93,6 @@ def variance_of(clipped: Clipped, level: Fraction | None) -> Variance:
     total = spread / rows + noise
     kurtosis = laplace_kurtosis(weights) * (noise / total) ** 2
     reach = critical_value(float(level), kurtosis, rows) * math.sqrt(total) / value
-    cut = clipped.cut
-    lost = (_lost(cut.below, cut.middle - cut.low, radius) + _lost(cut.above, cut.high - cut.middle, radius)) / rows
+    lost = clipped.cut.lost_squares(clipped.frame.radius) / rows
     stretch = min(math.exp(min(reach, 700.0)), 1 + 3 * reach)  # a variance is about lognormal while its error is small
     return Variance(value, value * math.exp(-reach), value * stretch + min(lost, MOST_LOST * value))
-
-
-def _lost(tail: Tail | None, distance: Fraction, radius: float) -> float:
-    """What rows beyond a cut may lose of their squared distances, all together, in squares of the radius."""
-    if tail is None:
-        return 0.0
-    return replace(tail, reach=tail.reach / radius).lost_squares(float(distance / Fraction(radius)))

@@ -60,7 +60,7 @@ TWO_SAMPLE_T_TEST = register_test(
 def t_test_clipped(column: Column, question: Question, rng: RandomSource) -> Outcome:
     """The mean of clipped rows against a number."""
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    clipped = clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM)
+    clipped = clipped_for(column, epsilon, rng, DEGREE, WIDE_ROOM, inward=False)
     contrast = mean_of(clipped, float(epsilon))
     null, rows = float(question.arguments["mean"]), (contrast.spread.rows,)
     answer = t_answer(contrast, null, question, epsilon, "the mean", rows, clipped_notes(question, clipped))

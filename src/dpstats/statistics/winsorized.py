@@ -25,7 +25,7 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, method
 from dpstats.foundations.results import Interval
-from dpstats.foundations.rounding import exact_rational
+from dpstats.foundations.rounding import exact_rational, nearest_float
 from dpstats.foundations.summaries import MISSING_POLICY, Column
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line, register_number
@@ -57,6 +57,8 @@ CAUTION = 1.5
 """The variance that noisy ranks add counts as this many times as much: their law has heavy tails, and so may the rows."""
 STEEPER = 1.6
 """Quantile functions of skewed rows are steeper on the longer side than a logistic law's."""
+STRETCHED, MOST_STRETCHED = 1.5, 4.0
+"""So are those of heavy tails: distances from the middle grow like a power of a logistic law's, which scale and quantile tell."""
 SMALLEST_TRIM = Fraction(5, 100)
 """A smaller trim takes no more rows than this one, and becomes a larger one where so few rows cannot be hidden."""
 LEAST_KEPT = 1e-9
@@ -99,6 +101,8 @@ class Winsorized:
     """As the cells count them; without cells, as the first and smallest part of epsilon does."""
     rank_variance: float
     """What the noise of its draw gives to the number of rows beyond a quantile."""
+    scales: tuple[float, float] = (0.0, 0.0)
+    """The distances from the middle to the medians of the rows below it and above it."""
 
     @property
     def mean(self) -> float:
@@ -134,7 +138,12 @@ class Winsorized:
         """What a move by one part of the rows does at either quantile, in the frame: a logistic law's slopes, and some more."""
         part = min(float(self.trim), (1 - LEAST_KEPT) / 2)
         odds = math.log((1 - part) / part)
-        return [STEEPER * (_apart(end, self.middle) / self.frame.radius) / odds / (1 - part) for end in (self.low, self.high)]
+        steeper = [
+            max(STEEPER, STRETCHED * _power(_apart(end, self.middle), scale, odds / math.log(3)))
+            for end, scale in zip((self.low, self.high), self.scales, strict=True)
+        ]
+        apart = [_apart(end, self.middle) / self.frame.radius for end in (self.low, self.high)]
+        return [times * distance / odds / (1 - part) for times, distance in zip(steeper, apart, strict=True)]
 
     @property
     def _kept(self) -> float:
@@ -147,6 +156,13 @@ class Winsorized:
         below, above = self._slopes()
         crossed = 2 * part * (below * (_apart(self.mean, self.low) / radius) + above * (_apart(self.high, self.mean) / radius))
         return abs(crossed) + part * (1 - part) * (below**2 + above**2) + 2 * part**2 * below * above
+
+
+def _power(distance: float, scale: float, odds: float) -> float:
+    """The power of the odds by which distances grow from a scale on, to odds that many times as large; 0 where it is unknown."""
+    if not 0 < scale < distance or odds <= 1.2:
+        return 0.0
+    return min(MOST_STRETCHED, math.log(distance / scale) / math.log(odds))
 
 
 def _apart(one: float, other: float) -> float:
@@ -174,7 +190,8 @@ def winsorize(column: Column, question: Question, rng: RandomSource) -> Winsoriz
     spent = epsilon * ROWS_SHARE + middle_epsilon + scale_epsilon + quantile_epsilon
     degree = LEAST_DEGREE if question.interval is None else DEGREE
     cells = release_cells(column, clip, degree, epsilon - spent, rng)
-    return Winsorized(trim, *values, cells, Frame.of(clip), cells.total(0), rank_variance)
+    below, above = (nearest_float(scale) for scale in scales)
+    return Winsorized(trim, *values, cells, Frame.of(clip), cells.total(0), rank_variance, (below, above))
 
 
 def _draw_beyond(order: Order, middle: Place, scales: Sequence[Fraction], trim: Fraction, epsilon: Fraction) -> list[Place]:

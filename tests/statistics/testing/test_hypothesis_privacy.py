@@ -141,9 +141,9 @@ def spending(monkeypatch: pytest.MonkeyPatch) -> Spending:
         record.deltas.append(delta)
         return real_keys(counts, epsilon, delta, rng)
 
-    def clipped(column: Any, epsilon: Fraction, *others: Any) -> Any:
+    def clipped(column: Any, epsilon: Fraction, *others: Any, **named: Any) -> Any:
         before = [*record.steps, epsilon]
-        found = real_clipped(column, epsilon, *others)
+        found = real_clipped(column, epsilon, *others, **named)
         record.steps[:] = before  # what it spends inside is part of that
         return found
 

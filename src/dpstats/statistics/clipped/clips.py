@@ -84,14 +84,6 @@ class Tail:
         nats = max(math.log(self.noisy_rows / self.rows_left), self.nats)
         return self.reach * math.pow(nats / self.nats, self.exponent + room)
 
-    def with_rows_beyond(self, end: float, rows: float, most: float) -> Tail:
-        """The tail as rows beyond `end` show it, which are at least `rows` and at most `most`."""
-        if self.reach <= 0 or end <= 0:
-            return self
-        nats = self.nats * math.pow(end / self.reach, 1 / self._hedged)
-        beyond = min(max(self.noisy_rows * math.exp(-nats), rows), most)
-        return replace(self, reach=end, nats=math.log(max(self.noisy_rows / beyond, 2.0)))
-
     @property
     def _hedged(self) -> float:
         """An exponent for a heavier tail than seen."""
@@ -117,6 +109,14 @@ class Tail:
 
 
 @dataclass(frozen=True)
+class Lost:
+    """What rows beyond a cut may lose there, in rows that are as far out as the cut."""
+
+    distances: float
+    squares: float
+
+
+@dataclass(frozen=True)
 class Cut:
     """Where the rows are cut off, and what that may cost the sum of their distances on either side."""
 
@@ -129,6 +129,8 @@ class Cut:
     """Whether about as much is cut off on one side as on the other."""
     astray: bool = False
     """Whether rows were seen so far beyond the cut that it must have been far from most of them."""
+    counted: tuple[Lost | None, Lost | None] = (None, None)
+    """What may be lost below and above, as noisy numbers of rows tell it; where it is None, the rule for tails does."""
 
     @property
     def clip(self) -> Clip | None:
@@ -139,9 +141,27 @@ class Cut:
     def lost(self) -> tuple[float, float]:
         """What the rows below the cut may lose, all of them together, and those above it."""
         part = EVEN_LOST if self.even else 1.0
-        below = self.below.lost(nearest_float(self.middle - self.low)) if self.below else 0.0
-        above = self.above.lost(nearest_float(self.high - self.middle)) if self.above else 0.0
-        return below * part, above * part
+        below, above = (
+            counted.distances * end if counted else tail.lost(end) * part if tail else 0.0
+            for tail, end, counted in self._sides(1.0)
+        )
+        return below, above
+
+    def lost_squares(self, radius: float) -> float:
+        """What the rows beyond the cut may lose of their squared distances, all together, in squares of a radius."""
+        return sum(
+            counted.squares * end * end
+            if counted
+            else replace(tail, reach=tail.reach / radius).lost_squares(end)
+            if tail
+            else 0.0
+            for tail, end, counted in self._sides(radius)
+        )
+
+    def _sides(self, unit: float) -> list[tuple[Tail | None, float, Lost | None]]:
+        """The tail of either side, how far out it is cut, and what was counted there."""
+        ends = [nearest_float(distance / Fraction(unit)) for distance in (self.middle - self.low, self.high - self.middle)]
+        return list(zip((self.below, self.above), ends, self.counted, strict=True))
 
 
 def cut_at(limits: Limits, room: float = ROOM) -> Cut:
