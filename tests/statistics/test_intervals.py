@@ -26,7 +26,7 @@ from dpstats.statistics.universal import ends as ends_module
 from dpstats.statistics.universal import intervals
 from dpstats.statistics.universal.ends import draw_ends
 from dpstats.statistics.universal.grain import GRAIN_SHARE
-from dpstats.statistics.universal.intervals import ENDS, GROUP_SHARE, ROWS_SHARE, SCALE, draw_bounded, draw_several_bounded
+from dpstats.statistics.universal.intervals import ENDS, ROWS_SHARE, SCALE, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import Node
@@ -165,17 +165,14 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, Fraction]:
         monkeypatch.setattr(intervals, name, watched)
 
     watch("sample_discrete_laplace", lambda scale, *others: 1 / scale)
-    watch("draw_quantile", lambda column, quantile, epsilon, *others: epsilon)
-    watch("draw_tail_quantile", lambda column, quantile, epsilon, *others: epsilon)
+    watch("draw_with_measure", lambda column, quantile, epsilon, *others: epsilon)
+    watch("draw_tail_with_measure", lambda column, quantile, epsilon, *others: epsilon)
     watch("draw_places", lambda order, quantiles, epsilon, *others: epsilon)
     watch("draw_ends", lambda order, places, wanted, epsilon: epsilon if wanted else Fraction(0))
-    watch("draw_scales", lambda order, place, sides, epsilon: epsilon)
-    watch("draw_in_group", lambda order, ordinal, target, slope: slope * 2 * max(QUANTILES_PAID[0], 1 - QUANTILES_PAID[0]))
+    watch("draw_ends_beyond", lambda order, ordinal, wanted, epsilon: epsilon)
+    watch("draw_ends_by_rank", lambda column, quantile, drawn, wanted, epsilon, rng: epsilon)
+    watch("scales_within", lambda order, ordinal, parts, epsilon: epsilon)
     return given
-
-
-QUANTILES_PAID = [HALF]
-"""The quantile whose slopes are turned into an epsilon again."""
 
 
 @pytest.mark.parametrize("neighbors", Neighbors)
@@ -184,14 +181,13 @@ QUANTILES_PAID = [HALF]
 def test_the_steps_of_one_quantile_pay_no_more_than_epsilon(
     paid: dict[str, Fraction], rows: int, quantile: Fraction, neighbors: Neighbors
 ) -> None:
-    QUANTILES_PAID[:] = [quantile]
     halves = 2 if neighbors is Neighbors.CHANGE_ONE else 1
     draw_bounded(as_column(np.arange(float(rows))), quantile, EPSILON, neighbors, 0.95, seeded(3))
-    own_relation = {"draw_quantile", "draw_tail_quantile"}
+    own_relation = {"draw_with_measure", "draw_tail_with_measure"}
     total = sum(epsilon * (1 if step in own_relation else halves) for step, epsilon in paid.items())
     assert total == EPSILON
-    assert ("draw_ends" in paid) == ("draw_in_group" in paid) == ("draw_scales" in paid)
-    assert ("draw_ends" in paid) >= (rows == 4000)
+    ends_drawn = {"draw_ends_beyond", "draw_ends_by_rank"} & set(paid)
+    assert len(ends_drawn) == ("scales_within" in paid) >= (rows == 4000)
 
 
 @pytest.mark.parametrize("neighbors", Neighbors)
@@ -237,8 +233,9 @@ def test_the_loss_of_one_quantile_is_the_largest_over_all_shares() -> None:
     ]
     losses = [*points, *(noise(ROWS_SHARE) + (1 - ROWS_SHARE) ** 2 * point for point in points)]
     for scale, ends, point in itertools.product(within(SCALE), within(ENDS), points):
-        left = 1 - ROWS_SHARE - GROUP_SHARE - scale - ends
-        losses.append(noise(ROWS_SHARE) + drawn(GROUP_SHARE, scale, ends) + left**2 * point)
+        left = 1 - ROWS_SHARE - scale - ends
+        for each_end in ([ends], [ends / 2, ends / 2]):  # beyond the quantile, or by rank
+            losses.append(noise(ROWS_SHARE) + drawn(scale, *each_end) + left**2 * point)
     assert max(losses) == loss_of_one() < Fraction(1, 8)
     for name in ("median", "quantile", "cdf"):
         assert find_statistic(name).methods["universal"].loss == QUANTILE_LOSS == loss_of_one() < PURE_LOSS
@@ -259,7 +256,7 @@ def test_the_loss_of_several_quantiles_is_the_largest_over_all_shares(root_share
 
 
 def test_shares_leave_something_for_the_quantile() -> None:
-    assert ROWS_SHARE + GROUP_SHARE + SCALE.most + ENDS.most < HALF + Fraction(1, 10)
+    assert ROWS_SHARE + SCALE.most + ENDS.most < HALF + Fraction(1, 10)
 
 
 # What comes out

@@ -101,6 +101,14 @@ class Order:
             up_to = self.raw_rows
         return WholeGroups(np.array([ordinal]), np.array([up_to - below]), below)
 
+    def rows_beyond(self, ordinal: int, upward: bool) -> Part:
+        """The rows above (or below) all rows of a decimal."""
+        group = self.count_group(ordinal)
+        start, width = self.span(ordinal)
+        if upward:
+            return Part(start + COINS * width, LINE, group.raw_below + int(group.raw_counts[0]), self.raw_rows)
+        return Part(0, start, 0, group.raw_below)
+
     def toss(self, groups: Sequence[WholeGroups]) -> None:
         """Draw the coins of all rows of the groups that have none yet."""
         ordinals = np.concatenate([group.ordinals for group in groups])
@@ -208,15 +216,6 @@ def draw_in_parts(order: Order, draws: Sequence[Draw]) -> list[Place]:
         _draw_among(order, draw.part, draw.loss, group, () if draw.shells is None else next(stretches))
         for draw, group in zip(draws, groups, strict=True)
     ]
-
-
-def draw_in_group(order: Order, ordinal: int, target: Fraction, slope: Fraction) -> Place:
-    """Draw a place among the cells of one decimal, whose rows are told apart by their coins alone."""
-    group = order.count_group(ordinal)
-    start, width = order.span(ordinal)
-    part = Part(start, start + COINS * width, group.raw_below, group.raw_below + int(group.raw_counts[0]))
-    order.toss([group])
-    return _draw_among(order, part, RankLoss(target, slope, slope), group)
 
 
 def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, stretches: Sequence[Stretch] = ()) -> Place:
