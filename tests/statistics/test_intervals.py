@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -24,13 +25,16 @@ from dpstats.statistics.quantiles import QUANTILE_ERROR, QUANTILE_LOSS
 from dpstats.statistics.scale import MEDIAN_SHARE, RANGE_LOSS
 from dpstats.statistics.universal import ends as ends_module
 from dpstats.statistics.universal import intervals
+from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.statistics.universal.ends import draw_ends
 from dpstats.statistics.universal.grain import GRAIN_SHARE
 from dpstats.statistics.universal.intervals import ENDS, ROWS_SHARE, SCALE, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import Node
+from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure
 from dpstats.statistics.universal.order import LINE, Draw, Part, Place
+from dpstats.statistics.universal.single import Drawn
 from dpstats.statistics.universal.tails import COUNT_SHARE, SCALE_SHARE, TAIL_SHARE
 from dpstats.statistics.universal.tails import MEDIAN_SHARE as TAIL_MEDIAN_SHARE
 from dpstats.testing import seeded
@@ -169,7 +173,7 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, Fraction]:
     watch("draw_tail_with_measure", lambda column, quantile, epsilon, *others: epsilon)
     watch("draw_places", lambda order, quantiles, epsilon, *others: epsilon)
     watch("draw_ends", lambda order, places, wanted, epsilon: epsilon if wanted else Fraction(0))
-    watch("draw_ends_beyond", lambda order, ordinal, wanted, epsilon: epsilon)
+    watch("draw_ends_beyond", lambda order, ordinal, parts, wanted, epsilon: epsilon)
     watch("draw_ends_by_rank", lambda column, quantile, drawn, wanted, epsilon, rng: epsilon)
     watch("scales_within", lambda order, ordinal, parts, epsilon: epsilon)
     return given
@@ -401,3 +405,85 @@ def test_intervals_of_a_thousand_rows_hold_other_truths_often_enough(name: str) 
             for (_, interval), truth in zip(found, truths, strict=False)
         )
     assert held >= 50
+
+
+# Ties
+
+GOALS = (0.25, 0.32, 0.215, 0.105, 0.0567, 0.034, 0.012, 0.005, 0.0023)
+"""Shares of 0, 1, 2, ...: 94.7% have at most 4, so that the quantile at 0.95 is 5, and often 4 in a sample."""
+
+
+@pytest.mark.parametrize(
+    ("shares", "quantile", "rows", "truth"),
+    [(GOALS, 0.95, 3000, 5), ((0.48, 0.52), 0.5, 700, 1), ((0.26, 0.5, 0.24), 0.25, 700, 0)],
+)
+def test_intervals_hold_a_value_whose_neighbour_is_nearly_the_quantile(
+    shares: tuple[float, ...], quantile: float, rows: int, truth: int
+) -> None:
+    chance = np.random.default_rng(1)
+    held = 0
+    for seed in range(40):
+        data = chance.choice(np.arange(float(len(shares))), rows, p=shares)
+        interval = dp.quantile(data, quantile, epsilon=1, rng=seeded(seed)).interval
+        assert interval is not None
+        held += interval.low <= truth <= interval.high
+    assert held >= 36
+
+
+def test_the_range_of_three_values_holds_the_truth_where_both_quartiles_are_near_a_step() -> None:
+    chance = np.random.default_rng(1)
+    held = 0
+    for seed in range(30):
+        interval = dp.iqr(chance.choice([1.0, 2.0, 3.0], 700, p=(0.26, 0.5, 0.24)), epsilon=1, rng=seeded(seed)).interval
+        assert interval is not None
+        held += interval.low <= 1 <= interval.high
+    assert held >= 27
+
+
+def test_a_heavy_tie_in_which_the_quantile_lies_deep_is_its_own_interval() -> None:
+    data = np.repeat([0.0, 1.0, 2.0], [1000, 4000, 1000])
+    release = dp.median(data, epsilon=1, rng=seeded(3))
+    assert release.interval is not None
+    assert (release.interval.low, release.value, release.interval.high) == (1, 1, 1)
+
+
+def test_rows_tied_are_estimated_from_the_last_digit_and_the_scale() -> None:
+    beyond, scales = {False: 100.0, True: 100.0}, {False: Fraction(10), True: Fraction(5)}
+    assert intervals.rows_tied(ordinal_of(3001.0), beyond, scales) == 10
+    assert intervals.rows_tied(ordinal_of(30010.0), beyond, scales) == 50
+    assert intervals.rows_tied(ordinal_of(30.14), beyond, scales) == pytest.approx(0.1)
+    assert [intervals.rows_tied(ordinal_of(value), beyond, scales) for value in (0.0, 3.14, -999.0)] == [math.inf] * 3
+
+
+def test_a_scale_is_not_much_smaller_than_that_of_the_other_side() -> None:
+    scales = {False: Fraction(0), True: Fraction(8)}
+    assert intervals._at_least(scales) == {False: Fraction(8, intervals.MOST_UNLIKE), True: Fraction(8)}
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "below", "above", "expected"),
+    [
+        (WHOLE, 0.5, 0.3, 0.4, True),
+        (MIXED, 0.25, 0.25, 0.75, True),
+        (MIXED, 0.25, 0.25, 0.5, False),
+        (FINE, 2.0, 1.0, 1.0, False),
+    ],
+)
+def test_rows_seem_whole_by_the_noisy_look_or_by_what_was_drawn(
+    measure: Measure, value: float, below: float, above: float, expected: bool
+) -> None:
+    scales = {False: Fraction(below), True: Fraction(above)}
+    assert intervals.seems_whole(Drawn(ordinal_of(value), measure), scales) is expected
+
+
+def test_ends_between_whole_numbers_go_outward_where_rows_seem_whole() -> None:
+    bounded = intervals.Bounded(0.24, 0.0, 0.27)
+    assert replace(bounded, whole=True).on_grain() == replace(bounded, whole=True, high=1.0)
+    assert bounded.on_grain(3) == bounded == bounded.on_grain()
+
+
+def test_two_quantiles_have_the_decimals_that_a_third_of_their_numbers_have() -> None:
+    low, high = intervals.Bounded(4.87, 4.0, 5.0), intervals.Bounded(12.8815, 11.4, 13.8)
+    assert intervals.common_decimals([low, high]) == 0
+    assert intervals.common_decimals([replace(low, low=4.5), high]) == 1
+    assert intervals.common_decimals([intervals.Bounded(0.12345, 0.0, math.inf), intervals.Bounded(1.23456, 0.0, 2.0)]) is None

@@ -27,15 +27,14 @@ def unshared_ends_by_rank(
     return {end.upward: draw_ends_by_rank(column, quantile, drawn, [end], epsilon, rng)[end.upward] for end in wanted}
 
 
-def rows_from(order: Order, ordinal: int, upward: bool) -> Part:
-    """The rows above (or below) a decimal. Mistake: those that have it are on both sides, and then cost twice."""
+def rows_from(order: Order, ordinal: int) -> dict[bool, Part]:
+    """The rows above and below a decimal. Mistake: those that have it are on both sides, and then cost twice."""
     group = order.count_group(ordinal)
     start, width = order.span(ordinal)
-    if upward:
-        return Part(start, LINE, group.raw_below, order.raw_rows)
-    return Part(0, start + COINS * width, 0, group.raw_below + int(group.raw_counts[0]))
+    raw_up_to = group.raw_below + int(group.raw_counts[0])
+    return {False: Part(0, start + COINS * width, 0, raw_up_to), True: Part(start, LINE, group.raw_below, order.raw_rows)}
 
 
 def overlapping_side(order: Order, place: Place, upward: bool) -> Part:
     """The rows above (or below) a place. Mistake: the rows of its decimal are on both, which then cost twice."""
-    return rows_from(order, place.ordinal, upward)
+    return rows_from(order, place.ordinal)[upward]

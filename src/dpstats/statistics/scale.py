@@ -72,7 +72,7 @@ def range_universal(column: Column, question: Question, rng: RandomSource) -> Ou
     values = several_quantiles(column, question, (lower, upper), rng, MEDIAN_SHARE)
     low, high = values[lower], values[upper]
     decimals = common_decimals((low, high))
-    low, high = (each.on_grain() for each in (low, high))
+    low, high = (each.on_grain(decimals) for each in (low, high))
     notes = (("between", f"{low.value:.15g} and {high.value:.15g}"), *universal_notes(question, lower, upper))
     interval = range_interval(low, high, (lower, upper), question.interval)
     if interval is not None:

@@ -205,7 +205,8 @@ def ends_beyond(table: Sequence[Row]) -> Callable[[Order], Place | None]:
     """Ends on either side of the decimal in the middle."""
 
     def run(order: Order) -> None:
-        draw_ends_beyond(order, 1, [Reach(upward, 1, Fraction(1)) for upward in (False, True)], EPSILON)
+        wanted = [Reach(upward, 1, Fraction(1)) for upward in (False, True)]
+        draw_ends_beyond(order, 1, order.rows_beyond(1), wanted, EPSILON)
 
     return run
 
@@ -223,7 +224,7 @@ ByRank = Callable[..., dict[bool, int]]
 
 
 def worst_by_rank(patch: pytest.MonkeyPatch, draw_all: ByRank, quantile: Fraction) -> float:
-    """The largest joint ratio of ends by rank over small tables of decimals, each row that may be added, and each released decimal."""
+    """The largest joint ratio of ends by rank over small tables of decimals, rows that may be added, and released decimals."""
 
     def laws_of(table: Sequence[int], decimal: int) -> list[Law]:
         recorder = Recorder((0, 2, 3, 6))

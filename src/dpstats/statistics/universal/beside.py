@@ -34,7 +34,10 @@ LONG_TIED_WEIGHT = Fraction(_EMPHASIS, 1000)
 _SHORT = 10**6
 STEEP = {exponent: Fraction(_EMPHASIS, 16 ** max(0, exponent)) for exponent in range(-3, 9)}
 """Exponent of 2 of a shell's reach in scales -> its mass, in units of the whole line between the part's ends."""
-EVEN = {exponent: Fraction(_EMPHASIS) * min(max(Fraction(1, 8), Fraction(2) ** (exponent - 1)), Fraction(1, 2)) for exponent in range(-3, 1)}
+EVEN = {
+    exponent: Fraction(_EMPHASIS) * min(max(Fraction(1, 8), Fraction(2) ** (exponent - 1)), Fraction(1, 2))
+    for exponent in range(-3, 1)
+}
 EVEN |= {exponent: Fraction(_EMPHASIS, 16**exponent) for exponent in range(1, 9)}
 """The same, spread evenly up to one scale, for draws of which nobody knows how near the place they should be."""
 _FINER, _COARSER = 40, 60

@@ -14,7 +14,7 @@ Source     ends.proof.md
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -24,8 +24,8 @@ import numpy as np
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
-from dpstats.statistics.universal.beside import EVEN, Shells, shells_beside, stretches_of, weight_of_ties
-from dpstats.statistics.universal.decimals import LatticeGroups, lattice_groups
+from dpstats.statistics.universal.beside import EVEN, Shells, shells_around, shells_beside, stretches_of, weight_of_ties
+from dpstats.statistics.universal.decimals import LatticeGroups, last_digit, lattice_groups
 from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece
 from dpstats.statistics.universal.line import CutLine
 from dpstats.statistics.universal.measure import MIXED, TOTAL, WHOLE
@@ -165,9 +165,11 @@ def _draw(part: Part, end: End | Reach, place: int, epsilon: Fraction) -> Draw:
     return Draw(part, loss, _shells(part.low, part.high, COINS, Drawn(place, MIXED), end))
 
 
-def draw_ends_beyond(order: Order, ordinal: int, wanted: Sequence[Reach], epsilon: Fraction) -> dict[bool, int]:
-    """The ordinals of ends above (True) and below (False) a decimal, counted from the first row beyond all rows that have it."""
-    draws = [_draw(order.rows_beyond(ordinal, end.upward), end, ordinal, epsilon) for end in wanted]
+def draw_ends_beyond(
+    order: Order, ordinal: int, parts: Mapping[bool, Part], wanted: Sequence[Reach], epsilon: Fraction
+) -> dict[bool, int]:
+    """The ordinals of ends above (True) and below (False) a decimal, counted from its side in the rows beyond it."""
+    draws = [_draw(parts[end.upward], end, ordinal, epsilon) for end in wanted]
     return {end.upward: place.ordinal for end, place in zip(wanted, draw_in_parts(order, draws), strict=True)}
 
 
@@ -183,7 +185,9 @@ def draw_ends_by_rank(
     slopes = [slopes_by_rank(quantile, epsilon / len(wanted), end.upward) for end in wanted]
     losses = [RankLoss(target, *each, clip_for(min(each))) for target, each in zip(targets, slopes, strict=True)]
     shares = [min(max(target / max(raw_rows, 1), Fraction(0)), Fraction(1)) for target in targets]
-    windows = column.order_windows([WindowRequest(*each) for each in zip(shares, (loss.margin() for loss in losses), strict=True)])
+    windows = column.order_windows(
+        [WindowRequest(*each) for each in zip(shares, (loss.margin() for loss in losses), strict=True)]
+    )
     start, mass = measure.span(drawn.ordinal)
     bounds = [(start, TOTAL) if end.upward else (0, start + mass) for end in wanted]
     shells = [_shells(low, high, 1, drawn, end) for (low, high), end in zip(bounds, wanted, strict=True)]
@@ -212,8 +216,13 @@ def _cut_at(window: OrderWindow, groups: LatticeGroups, drawn: Drawn, upward: bo
 
 
 def _shells(low: int, high: int, factor: int, drawn: Drawn, end: End | Reach) -> Shells:
-    """Further public mass for the draw of an end beside a decimal; of whole numbers none where there are none."""
+    """Further public mass for the draw of an end beside a decimal; of whole numbers none where there are none.
+
+    Places that fell together tell no scale: then the last digit is a likely one.
+    """
     scale, weights = end.scale, EVEN
+    if not scale:
+        return shells_around(low, high, drawn.ordinal, end.upward, last_digit(drawn.ordinal), factor)
     if drawn.measure is WHOLE:
         scale = max(scale, Fraction(1))
         weights = {exponent: weight for exponent, weight in EVEN.items() if scale * Fraction(2) ** exponent >= 1}

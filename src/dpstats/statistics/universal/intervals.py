@@ -54,6 +54,8 @@ AS_SAMPLING = 12
 MOST_DECIMALS, MOST_ON_GRAIN, FINEST_WIDTH = 3, 1e9, 0.3
 """Values with so many decimals at most may tell the grain of the rows, where the interval is not much narrower than it."""
 CLEARLY = Fraction(3, 2)
+FEW_DIGITS = 1000
+"""A decimal that is less than so many times the power of ten of its last digit has few digits: three."""
 MOST_UNLIKE = 4
 """How many times as large as the scale on one side of a quantile the other one is taken to be at most."""
 ROOM_FOR_END = 0.7
@@ -88,6 +90,7 @@ class Bounded:
 
         Between two neighbouring values of a column of whole numbers there is no row, so that an end there may as well be either.
         """
+        is_known = self.whole or decimals is not None
         if decimals is None:
             few = (digits for digits in range(MOST_DECIMALS + 1) if _has_decimals(self.value, digits))
             decimals = 0 if self.whole else next(few, None)
@@ -95,7 +98,7 @@ class Bounded:
             return self
         steps = 10**decimals
         width = min(self.high, self.value + 1 / steps) - max(self.low, self.value - 1 / steps)
-        if width * steps < FINEST_WIDTH and not self.whole:
+        if width * steps < FINEST_WIDTH and not is_known:
             return self
         low, high = (end * steps if math.isfinite(end) else end for end in (self.low, self.high))
         low = math.floor(low) / steps if math.isfinite(low) else low
@@ -104,8 +107,8 @@ class Bounded:
 
 
 def common_decimals(bounds: Sequence[Bounded]) -> int | None:
-    """The decimals that the likely grain of the rows has, by the values and ends of two quantiles or more: the fewest that a third of
-    them have; None if that is not few.
+    """The decimals of the likely grain of the rows: the fewest that a third of the values and ends of two quantiles or more have;
+    None for more than MOST_DECIMALS.
 
     Zeros do not count, because they are common where rows have no grain.
     """
@@ -140,7 +143,8 @@ def draw_bounded(
     ordinal = drawn.ordinal
     if not sides:
         return Bounded.around(ordinal, None, None, noisy_rows)
-    scales = scales_within(order, ordinal, {upward: order.rows_beyond(ordinal, upward) for upward in beyond}, scale_epsilon)
+    parts = order.rows_beyond(ordinal)
+    scales = scales_within(order, ordinal, parts, scale_epsilon)
     by_rank = float(ends_epsilon / len(sides) / cost_by_rank(quantile))
     rows_by_rank = rows_to_end(quantile, noisy_rows, 0.0, by_rank, level)
     fewer = rows_by_rank < rows + rows_tied(ordinal, beyond, scales) / 2
@@ -150,14 +154,16 @@ def draw_bounded(
         ends = draw_ends_by_rank(column, quantile, drawn, wanted, ends_epsilon, rng)
     else:
         wanted = [Reach(upward, math.ceil(rows), wide[upward]) for upward in sides]
-        ends = draw_ends_beyond(order, ordinal, wanted, ends_epsilon)
+        ends = draw_ends_beyond(order, ordinal, parts, wanted, ends_epsilon)
     bounded = Bounded.around(ordinal, ends.get(False), ends.get(True), noisy_rows)
     return replace(bounded, whole=seems_whole(drawn, scales))
 
 
 def seems_whole(drawn: Drawn, scales: Mapping[bool, Fraction]) -> bool:
-    """Whether the rows around a quantile are likely to be whole numbers: the noisy look at them says so, or leaves it open while two
-    are whole of the quantile and the typical places on either side of it."""
+    """Whether the rows around a quantile are likely to be whole numbers.
+
+    The noisy look at them says so, or leaves it open while two are whole of the quantile and the typical places on either side.
+    """
     middle = fraction_of(drawn.ordinal)
     typical = [middle, *(middle + scale if upward else middle - scale for upward, scale in scales.items())]
     return drawn.measure is WHOLE or (drawn.measure is MIXED and sum(place.denominator == 1 for place in typical) >= 2)
@@ -166,17 +172,19 @@ def seems_whole(drawn: Drawn, scales: Mapping[bool, Fraction]) -> bool:
 def rows_tied(ordinal: int, beyond: Mapping[bool, float], scales: Mapping[bool, Fraction]) -> float:
     """About how many rows may share a decimal, if the rows beside it lie on multiples of its last digit that is not 0.
 
-    Half of the rows `beyond` it are within a scale of it.
+    Half of the rows `beyond` it are within a scale of it. Where it has few digits all rows may have it, and none tells a scale.
     """
     grain = last_digit(ordinal)
-    if not grain:
+    if abs(fraction_of(ordinal)) < FEW_DIGITS * grain or not grain:
         return math.inf
     return max(beyond[upward] / 2 * float(min(grain / scale, 1)) if scale else beyond[upward] for upward, scale in scales.items())
 
 
 def _at_least(scales: Mapping[bool, Fraction]) -> dict[bool, Fraction]:
-    """Scales, none of them much smaller than the other one: a draw whose scale is too small does not find its rows, while one whose
-    scale is too large hardly suffers."""
+    """Scales, none of them much smaller than the other one.
+
+    A draw whose scale is too small does not find its rows, while one whose scale is too large hardly suffers.
+    """
     least = max(scales.values()) / MOST_UNLIKE
     return {upward: max(scale, least) for upward, scale in scales.items()}
 
@@ -287,7 +295,9 @@ class Layout:
 
 def draw_scales(order: Order, place: Place, sides: Sequence[bool], epsilon: Fraction) -> list[Fraction]:
     """The distances from a place to a private median of the rows above it (True) and below it (False)."""
-    return list(scales_within(order, place.ordinal, {upward: side_of(order, place, upward) for upward in sides}, epsilon).values())
+    return list(
+        scales_within(order, place.ordinal, {upward: side_of(order, place, upward) for upward in sides}, epsilon).values()
+    )
 
 
 def scales_within(order: Order, ordinal: int, parts: Mapping[bool, Part], epsilon: Fraction) -> dict[bool, Fraction]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -101,13 +100,12 @@ class Order:
             up_to = self.raw_rows
         return WholeGroups(np.array([ordinal]), np.array([up_to - below]), below)
 
-    def rows_beyond(self, ordinal: int, upward: bool) -> Part:
-        """The rows above (or below) all rows of a decimal."""
+    def rows_beyond(self, ordinal: int) -> dict[bool, Part]:
+        """The rows above (True) and below (False) all rows of a decimal."""
         group = self.count_group(ordinal)
         start, width = self.span(ordinal)
-        if upward:
-            return Part(start + COINS * width, LINE, group.raw_below + int(group.raw_counts[0]), self.raw_rows)
-        return Part(0, start, 0, group.raw_below)
+        raw_up_to = group.raw_below + int(group.raw_counts[0])
+        return {False: Part(0, start, 0, group.raw_below), True: Part(start + COINS * width, LINE, raw_up_to, self.raw_rows)}
 
     def toss(self, groups: Sequence[WholeGroups]) -> None:
         """Draw the coins of all rows of the groups that have none yet."""

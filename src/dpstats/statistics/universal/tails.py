@@ -83,7 +83,7 @@ def draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> 
 
 def _draw_scale(order: Order, middle: Place, upward: bool, epsilon: Fraction) -> Fraction:
     """The distance from the released median to a private median of the rows strictly beyond its decimal."""
-    beyond = order.rows_beyond(middle.ordinal, upward)
+    beyond = order.rows_beyond(middle.ordinal)[upward]
     if beyond.low == beyond.high:
         return Fraction(0)
     place = draw_share(order, beyond, Fraction(1, 2), epsilon)
