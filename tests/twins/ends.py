@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column
-from dpstats.statistics.universal.ends import End, Reach, draw_ends, draw_ends_by_rank
+from dpstats.statistics.universal.ends import End, EndReach, draw_ends, draw_ends_by_rank
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place
 from dpstats.statistics.universal.single import Drawn
 
@@ -21,7 +21,7 @@ def unshared_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], 
 
 
 def unshared_ends_by_rank(
-    column: Column, quantile: Fraction, drawn: Drawn, wanted: Sequence[Reach], epsilon: Fraction, rng: RandomSource
+    column: Column, quantile: Fraction, drawn: Drawn, wanted: Sequence[EndReach], epsilon: Fraction, rng: RandomSource
 ) -> dict[bool, int]:
     """The ends. Mistake: every end spends all of epsilon, as if rows on one side did not move the rank that both count from."""
     return {end.upward: draw_ends_by_rank(column, quantile, drawn, [end], epsilon, rng)[end.upward] for end in wanted}

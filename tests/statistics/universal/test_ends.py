@@ -20,7 +20,7 @@ from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroups
 from dpstats.statistics.universal.draw import RankLoss
 from dpstats.statistics.universal.ends import (
     End,
-    Reach,
+    EndReach,
     Released,
     can_be_drawn,
     draw_ends,
@@ -205,7 +205,7 @@ def ends_beyond(table: Sequence[Row]) -> Callable[[Order], Place | None]:
     """Ends on either side of the decimal in the middle."""
 
     def run(order: Order) -> None:
-        wanted = [Reach(upward, 1, Fraction(1)) for upward in (False, True)]
+        wanted = [EndReach(upward, 1, Fraction(1)) for upward in (False, True)]
         draw_ends_beyond(order, 1, order.rows_beyond(1), wanted, EPSILON)
 
     return run
@@ -229,7 +229,7 @@ def worst_by_rank(patch: pytest.MonkeyPatch, draw_all: ByRank, quantile: Fractio
     def laws_of(table: Sequence[int], decimal: int) -> list[Law]:
         recorder = Recorder((0, 2, 3, 6))
         patch.setattr(ends, "draw_piece", recorder.draw)
-        wanted = [Reach(upward, 1, Fraction(1)) for upward in (False, True)]
+        wanted = [EndReach(upward, 1, Fraction(1)) for upward in (False, True)]
         column = as_column(np.array(table, dtype=np.int64))
         draw_all(column, quantile, Drawn(decimal, cast(Measure, ToyMeasure())), wanted, EPSILON, seeded(1))
         assert all(sum(law.values(), Fraction(0)) == 1 for law in recorder.laws)

@@ -67,7 +67,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Reach:
+class EndReach:
     """How far an end lies above (or below) a single released quantile."""
 
     upward: bool
@@ -156,7 +156,7 @@ def draw_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], epsi
     return {end: place.ordinal for end, place in zip(draws, draw_in_parts(order, list(draws.values())), strict=True)}
 
 
-def _draw(part: Part, end: End | Reach, place: int, epsilon: Fraction) -> Draw:
+def _draw(part: Part, end: End | EndReach, place: int, epsilon: Fraction) -> Draw:
     """One end from the rows of its part; at the last of them where there are too few."""
     over, under = slopes_of(epsilon, end.upward)
     rows = min(end.rows, part.raw_last - part.raw_first)
@@ -166,7 +166,7 @@ def _draw(part: Part, end: End | Reach, place: int, epsilon: Fraction) -> Draw:
 
 
 def draw_ends_beyond(
-    order: Order, ordinal: int, parts: Mapping[bool, Part], wanted: Sequence[Reach], epsilon: Fraction
+    order: Order, ordinal: int, parts: Mapping[bool, Part], wanted: Sequence[EndReach], epsilon: Fraction
 ) -> dict[bool, int]:
     """The ordinals of ends above (True) and below (False) a decimal, counted from its side in the rows beyond it."""
     draws = [_draw(parts[end.upward], end, ordinal, epsilon) for end in wanted]
@@ -174,7 +174,7 @@ def draw_ends_beyond(
 
 
 def draw_ends_by_rank(
-    column: Column, quantile: Fraction, drawn: Drawn, wanted: Sequence[Reach], epsilon: Fraction, rng: RandomSource
+    column: Column, quantile: Fraction, drawn: Drawn, wanted: Sequence[EndReach], epsilon: Fraction, rng: RandomSource
 ) -> dict[bool, int]:
     """The ordinals of ends above (True) and below (False) a decimal, or at it, counted from the rank quantile * n of all rows.
 
@@ -215,7 +215,7 @@ def _cut_at(window: OrderWindow, groups: LatticeGroups, drawn: Drawn, upward: bo
     )
 
 
-def _shells(low: int, high: int, factor: int, drawn: Drawn, end: End | Reach) -> Shells:
+def _shells(low: int, high: int, factor: int, drawn: Drawn, end: End | EndReach) -> Shells:
     """Further public mass for the draw of an end beside a decimal; of whole numbers none where there are none.
 
     Places that fell together tell no scale: then the last digit is a likely one.

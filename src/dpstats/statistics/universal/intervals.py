@@ -27,7 +27,7 @@ from dpstats.statistics.universal.decimals import float_of, fraction_of, last_di
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
 from dpstats.statistics.universal.ends import (
     End,
-    Reach,
+    EndReach,
     Released,
     can_be_drawn,
     clip_for,
@@ -107,13 +107,13 @@ class Bounded:
 
 
 def common_decimals(bounds: Sequence[Bounded]) -> int | None:
-    """The decimals of the likely grain of the rows: the fewest that a third of the values and ends of two quantiles or more have;
+    """The decimals of the likely grain of the rows: the fewest that half of the values and ends of two quantiles or more have;
     None for more than MOST_DECIMALS.
 
     Zeros do not count, because they are common where rows have no grain.
     """
     numbers = [number for each in bounds for number in (each.low, each.value, each.high) if math.isfinite(number) and number]
-    enough = max(2, math.ceil(len(numbers) / 3))
+    enough = max(2, math.ceil(len(numbers) / 2))
     counts = ((digits, sum(_has_decimals(number, digits) for number in numbers)) for digits in range(MOST_DECIMALS + 1))
     return next((digits for digits, count in counts if count >= enough), None)
 
@@ -150,10 +150,10 @@ def draw_bounded(
     fewer = rows_by_rank < rows + rows_tied(ordinal, beyond, scales) / 2
     wide = _at_least(scales)
     if fewer and all(can_be_drawn(beyond[upward] - rows_by_rank, by_rank) for upward in sides):
-        wanted = [Reach(upward, math.ceil(rows_by_rank), wide[upward]) for upward in sides]
+        wanted = [EndReach(upward, math.ceil(rows_by_rank), wide[upward]) for upward in sides]
         ends = draw_ends_by_rank(column, quantile, drawn, wanted, ends_epsilon, rng)
     else:
-        wanted = [Reach(upward, math.ceil(rows), wide[upward]) for upward in sides]
+        wanted = [EndReach(upward, math.ceil(rows), wide[upward]) for upward in sides]
         ends = draw_ends_beyond(order, ordinal, parts, wanted, ends_epsilon)
     bounded = Bounded.around(ordinal, ends.get(False), ends.get(True), noisy_rows)
     return replace(bounded, whole=seems_whole(drawn, scales))
@@ -177,7 +177,10 @@ def rows_tied(ordinal: int, beyond: Mapping[bool, float], scales: Mapping[bool, 
     grain = last_digit(ordinal)
     if abs(fraction_of(ordinal)) < FEW_DIGITS * grain or not grain:
         return math.inf
-    return max(beyond[upward] / 2 * float(min(grain / scale, 1)) if scale else beyond[upward] for upward, scale in scales.items())
+    return max(
+        beyond[upward] / 2 * float(min(grain / scale, Fraction(1))) if scale else beyond[upward]
+        for upward, scale in scales.items()
+    )
 
 
 def _at_least(scales: Mapping[bool, Fraction]) -> dict[bool, Fraction]:
