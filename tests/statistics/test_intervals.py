@@ -482,8 +482,9 @@ def test_ends_between_whole_numbers_go_outward_where_rows_seem_whole() -> None:
     assert bounded.on_grain(3) == bounded == bounded.on_grain()
 
 
-def test_two_quantiles_have_the_decimals_that_half_of_their_numbers_have() -> None:
+def test_two_quantiles_have_the_decimals_that_half_of_their_numbers_have_or_both_ends_of_one() -> None:
     low, high = intervals.Bounded(4.87, 4.0, 5.0), intervals.Bounded(12.8815, 11.4, 14.0)
     assert intervals.common_decimals([low, high]) == 0
     assert intervals.common_decimals([replace(low, low=4.5), high]) == 1
+    assert intervals.common_decimals([low, intervals.Bounded(12.8815, 11.4444, 13.8888)]) == 0
     assert intervals.common_decimals([intervals.Bounded(0.12345, 0.0, math.inf), intervals.Bounded(1.23456, 0.0, 2.0)]) is None

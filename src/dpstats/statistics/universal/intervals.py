@@ -107,15 +107,19 @@ class Bounded:
 
 
 def common_decimals(bounds: Sequence[Bounded]) -> int | None:
-    """The decimals of the likely grain of the rows: the fewest that half of the values and ends of two quantiles or more have;
-    None for more than MOST_DECIMALS.
+    """The decimals of the likely grain of the rows: the fewest that half of the values and ends of two quantiles or more have, or
+    both ends of one of them; None for more than MOST_DECIMALS.
 
     Zeros do not count, because they are common where rows have no grain.
     """
     numbers = [number for each in bounds for number in (each.low, each.value, each.high) if math.isfinite(number) and number]
-    enough = max(2, math.ceil(len(numbers) / 2))
-    counts = ((digits, sum(_has_decimals(number, digits) for number in numbers)) for digits in range(MOST_DECIMALS + 1))
-    return next((digits for digits, count in counts if count >= enough), None)
+    ends = [(each.low, each.high) for each in bounds if each.low < each.high and math.isfinite(each.high - each.low)]
+    for digits in range(MOST_DECIMALS + 1):
+        count = sum(_has_decimals(number, digits) for number in numbers)
+        both = any(low and high and _has_decimals(low, digits) and _has_decimals(high, digits) for low, high in ends)
+        if count >= max(2, len(numbers) / 2) or both:
+            return digits
+    return None
 
 
 def _has_decimals(number: float, digits: int) -> bool:
