@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -24,13 +25,16 @@ from dpstats.statistics.quantiles import QUANTILE_ERROR, QUANTILE_LOSS
 from dpstats.statistics.scale import MEDIAN_SHARE, RANGE_LOSS
 from dpstats.statistics.universal import ends as ends_module
 from dpstats.statistics.universal import intervals
+from dpstats.statistics.universal.decimals import ordinal_of
 from dpstats.statistics.universal.ends import draw_ends
 from dpstats.statistics.universal.grain import GRAIN_SHARE
-from dpstats.statistics.universal.intervals import ENDS, GROUP_SHARE, ROWS_SHARE, SCALE, draw_bounded, draw_several_bounded
+from dpstats.statistics.universal.intervals import ENDS, ROWS_SHARE, SCALE, draw_bounded, draw_several_bounded
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.losses import loss_of_one, loss_of_several
 from dpstats.statistics.universal.many import Node
+from dpstats.statistics.universal.measure import FINE, MIXED, WHOLE, Measure
 from dpstats.statistics.universal.order import LINE, Draw, Part, Place
+from dpstats.statistics.universal.single import Drawn
 from dpstats.statistics.universal.tails import COUNT_SHARE, SCALE_SHARE, TAIL_SHARE
 from dpstats.statistics.universal.tails import MEDIAN_SHARE as TAIL_MEDIAN_SHARE
 from dpstats.testing import seeded
@@ -165,17 +169,14 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> dict[str, Fraction]:
         monkeypatch.setattr(intervals, name, watched)
 
     watch("sample_discrete_laplace", lambda scale, *others: 1 / scale)
-    watch("draw_quantile", lambda column, quantile, epsilon, *others: epsilon)
-    watch("draw_tail_quantile", lambda column, quantile, epsilon, *others: epsilon)
+    watch("draw_with_measure", lambda column, quantile, epsilon, *others: epsilon)
+    watch("draw_tail_with_measure", lambda column, quantile, epsilon, *others: epsilon)
     watch("draw_places", lambda order, quantiles, epsilon, *others: epsilon)
     watch("draw_ends", lambda order, places, wanted, epsilon: epsilon if wanted else Fraction(0))
-    watch("draw_scales", lambda order, place, sides, epsilon: epsilon)
-    watch("draw_in_group", lambda order, ordinal, target, slope: slope * 2 * max(QUANTILES_PAID[0], 1 - QUANTILES_PAID[0]))
+    watch("draw_ends_beyond", lambda order, ordinal, parts, wanted, epsilon: epsilon)
+    watch("draw_ends_by_rank", lambda column, quantile, drawn, wanted, epsilon, rng: epsilon)
+    watch("scales_within", lambda order, ordinal, parts, epsilon: epsilon)
     return given
-
-
-QUANTILES_PAID = [HALF]
-"""The quantile whose slopes are turned into an epsilon again."""
 
 
 @pytest.mark.parametrize("neighbors", Neighbors)
@@ -184,14 +185,13 @@ QUANTILES_PAID = [HALF]
 def test_the_steps_of_one_quantile_pay_no_more_than_epsilon(
     paid: dict[str, Fraction], rows: int, quantile: Fraction, neighbors: Neighbors
 ) -> None:
-    QUANTILES_PAID[:] = [quantile]
     halves = 2 if neighbors is Neighbors.CHANGE_ONE else 1
     draw_bounded(as_column(np.arange(float(rows))), quantile, EPSILON, neighbors, 0.95, seeded(3))
-    own_relation = {"draw_quantile", "draw_tail_quantile"}
+    own_relation = {"draw_with_measure", "draw_tail_with_measure"}
     total = sum(epsilon * (1 if step in own_relation else halves) for step, epsilon in paid.items())
     assert total == EPSILON
-    assert ("draw_ends" in paid) == ("draw_in_group" in paid) == ("draw_scales" in paid)
-    assert ("draw_ends" in paid) >= (rows == 4000)
+    ends_drawn = {"draw_ends_beyond", "draw_ends_by_rank"} & set(paid)
+    assert len(ends_drawn) == ("scales_within" in paid) >= (rows == 4000)
 
 
 @pytest.mark.parametrize("neighbors", Neighbors)
@@ -237,8 +237,9 @@ def test_the_loss_of_one_quantile_is_the_largest_over_all_shares() -> None:
     ]
     losses = [*points, *(noise(ROWS_SHARE) + (1 - ROWS_SHARE) ** 2 * point for point in points)]
     for scale, ends, point in itertools.product(within(SCALE), within(ENDS), points):
-        left = 1 - ROWS_SHARE - GROUP_SHARE - scale - ends
-        losses.append(noise(ROWS_SHARE) + drawn(GROUP_SHARE, scale, ends) + left**2 * point)
+        left = 1 - ROWS_SHARE - scale - ends
+        for each_end in ([ends], [ends / 2, ends / 2]):  # beyond the quantile, or by rank
+            losses.append(noise(ROWS_SHARE) + drawn(scale, *each_end) + left**2 * point)
     assert max(losses) == loss_of_one() < Fraction(1, 8)
     for name in ("median", "quantile", "cdf"):
         assert find_statistic(name).methods["universal"].loss == QUANTILE_LOSS == loss_of_one() < PURE_LOSS
@@ -259,7 +260,7 @@ def test_the_loss_of_several_quantiles_is_the_largest_over_all_shares(root_share
 
 
 def test_shares_leave_something_for_the_quantile() -> None:
-    assert ROWS_SHARE + GROUP_SHARE + SCALE.most + ENDS.most < HALF + Fraction(1, 10)
+    assert ROWS_SHARE + SCALE.most + ENDS.most < HALF + Fraction(1, 10)
 
 
 # What comes out
@@ -404,3 +405,86 @@ def test_intervals_of_a_thousand_rows_hold_other_truths_often_enough(name: str) 
             for (_, interval), truth in zip(found, truths, strict=False)
         )
     assert held >= 50
+
+
+# Ties
+
+GOALS = (0.25, 0.32, 0.215, 0.105, 0.0567, 0.034, 0.012, 0.005, 0.0023)
+"""Shares of 0, 1, 2, ...: 94.7% have at most 4, so that the quantile at 0.95 is 5, and often 4 in a sample."""
+
+
+@pytest.mark.parametrize(
+    ("shares", "quantile", "rows", "truth"),
+    [(GOALS, 0.95, 3000, 5), ((0.48, 0.52), 0.5, 700, 1), ((0.26, 0.5, 0.24), 0.25, 700, 0)],
+)
+def test_intervals_hold_a_value_whose_neighbour_is_nearly_the_quantile(
+    shares: tuple[float, ...], quantile: float, rows: int, truth: int
+) -> None:
+    chance = np.random.default_rng(1)
+    held = 0
+    for seed in range(40):
+        data = chance.choice(np.arange(float(len(shares))), rows, p=shares)
+        interval = dp.quantile(data, quantile, epsilon=1, rng=seeded(seed)).interval
+        assert interval is not None
+        held += interval.low <= truth <= interval.high
+    assert held >= 36
+
+
+def test_the_range_of_three_values_holds_the_truth_where_both_quartiles_are_near_a_step() -> None:
+    chance = np.random.default_rng(1)
+    held = 0
+    for seed in range(30):
+        interval = dp.iqr(chance.choice([1.0, 2.0, 3.0], 700, p=(0.26, 0.5, 0.24)), epsilon=1, rng=seeded(seed)).interval
+        assert interval is not None
+        held += interval.low <= 1 <= interval.high
+    assert held >= 27
+
+
+def test_a_heavy_tie_in_which_the_quantile_lies_deep_is_its_own_interval() -> None:
+    data = np.repeat([0.0, 1.0, 2.0], [1000, 4000, 1000])
+    release = dp.median(data, epsilon=1, rng=seeded(3))
+    assert release.interval is not None
+    assert (release.interval.low, release.value, release.interval.high) == (1, 1, 1)
+
+
+def test_rows_tied_are_estimated_from_the_last_digit_and_the_scale() -> None:
+    beyond, scales = {False: 100.0, True: 100.0}, {False: Fraction(10), True: Fraction(5)}
+    assert intervals.rows_tied(ordinal_of(3001.0), beyond, scales) == 10
+    assert intervals.rows_tied(ordinal_of(30010.0), beyond, scales) == 50
+    assert intervals.rows_tied(ordinal_of(30.14), beyond, scales) == pytest.approx(0.1)
+    assert [intervals.rows_tied(ordinal_of(value), beyond, scales) for value in (0.0, 3.14, -999.0)] == [math.inf] * 3
+
+
+def test_a_scale_is_not_much_smaller_than_that_of_the_other_side() -> None:
+    scales = {False: Fraction(0), True: Fraction(8)}
+    assert intervals._at_least(scales) == {False: Fraction(8, intervals.MOST_UNLIKE), True: Fraction(8)}
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "below", "above", "expected"),
+    [
+        (WHOLE, 0.5, 0.3, 0.4, True),
+        (MIXED, 0.25, 0.25, 0.75, True),
+        (MIXED, 0.25, 0.25, 0.5, False),
+        (FINE, 2.0, 1.0, 1.0, False),
+    ],
+)
+def test_rows_seem_whole_by_the_noisy_look_or_by_what_was_drawn(
+    measure: Measure, value: float, below: float, above: float, expected: bool
+) -> None:
+    scales = {False: Fraction(below), True: Fraction(above)}
+    assert intervals.seems_whole(Drawn(ordinal_of(value), measure), scales) is expected
+
+
+def test_ends_between_whole_numbers_go_outward_where_rows_seem_whole() -> None:
+    bounded = intervals.Bounded(0.24, 0.0, 0.27)
+    assert replace(bounded, whole=True).on_grain() == replace(bounded, whole=True, high=1.0)
+    assert bounded.on_grain(3) == bounded == bounded.on_grain()
+
+
+def test_two_quantiles_have_the_decimals_that_half_of_their_numbers_have_or_both_ends_of_one() -> None:
+    low, high = intervals.Bounded(4.87, 4.0, 5.0), intervals.Bounded(12.8815, 11.4, 14.0)
+    assert intervals.common_decimals([low, high]) == 0
+    assert intervals.common_decimals([replace(low, low=4.5), high]) == 1
+    assert intervals.common_decimals([low, intervals.Bounded(12.8815, 11.4444, 13.8888)]) == 0
+    assert intervals.common_decimals([intervals.Bounded(0.12345, 0.0, math.inf), intervals.Bounded(1.23456, 0.0, 2.0)]) is None

@@ -5,12 +5,14 @@ Never use anything from here on data. Each docstring names the mistake.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpstats.statistics.universal.ends import End, draw_ends
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Column
+from dpstats.statistics.universal.ends import End, EndReach, draw_ends, draw_ends_by_rank
 from dpstats.statistics.universal.order import COINS, LINE, Order, Part, Place
+from dpstats.statistics.universal.single import Drawn
 
 
 def unshared_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], epsilon: Fraction) -> dict[End, int]:
@@ -18,25 +20,21 @@ def unshared_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], 
     return {end: draw_ends(order, places, [end], epsilon)[end] for end in wanted}
 
 
-def free_place(order: Order, ordinal: int, target: Fraction, slope: Fraction) -> Place:
-    """A place among the rows of a decimal. Mistake: the cell of the row at the target itself, without a draw."""
+def unshared_ends_by_rank(
+    column: Column, quantile: Fraction, drawn: Drawn, wanted: Sequence[EndReach], epsilon: Fraction, rng: RandomSource
+) -> dict[bool, int]:
+    """The ends. Mistake: every end spends all of epsilon, as if rows on one side did not move the rank that both count from."""
+    return {end.upward: draw_ends_by_rank(column, quantile, drawn, [end], epsilon, rng)[end.upward] for end in wanted}
+
+
+def rows_from(order: Order, ordinal: int) -> dict[bool, Part]:
+    """The rows above and below a decimal. Mistake: those that have it are on both sides, and then cost twice."""
     group = order.count_group(ordinal)
     start, width = order.span(ordinal)
-    rank = min(max(math.floor(target), group.raw_below), group.raw_below + max(int(group.raw_counts[0]) - 1, 0))
-    raw_up_to = group.raw_below
-    order.toss([group])
-    _, (_, coins, raw_counts) = order.cells_of(group)
-    for coin, raw_count in zip(coins.tolist(), raw_counts.tolist(), strict=True):
-        if raw_up_to + raw_count > rank:
-            return Place(start + coin * width, ordinal, raw_up_to)
-        raw_up_to += raw_count
-    return Place(start, ordinal, group.raw_below)
+    raw_up_to = group.raw_below + int(group.raw_counts[0])
+    return {False: Part(0, start + COINS * width, 0, raw_up_to), True: Part(start, LINE, group.raw_below, order.raw_rows)}
 
 
 def overlapping_side(order: Order, place: Place, upward: bool) -> Part:
     """The rows above (or below) a place. Mistake: the rows of its decimal are on both, which then cost twice."""
-    group = order.count_group(place.ordinal)
-    start, width = order.span(place.ordinal)
-    if upward:
-        return Part(start, LINE, group.raw_below, order.raw_rows)
-    return Part(0, start + COINS * width, 0, group.raw_below + int(group.raw_counts[0]))
+    return rows_from(order, place.ordinal)[upward]

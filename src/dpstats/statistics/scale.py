@@ -31,7 +31,7 @@ from dpstats.statistics.quantiles import (
     several_quantiles,
     universal_notes,
 )
-from dpstats.statistics.universal.intervals import Bounded
+from dpstats.statistics.universal.intervals import Bounded, common_decimals
 from dpstats.statistics.universal.losses import loss_of_several
 
 LOWER_QUARTILE, UPPER_QUARTILE = Fraction(1, 4), Fraction(3, 4)
@@ -71,11 +71,12 @@ def range_universal(column: Column, question: Question, rng: RandomSource) -> Ou
     lower, upper = range_of(question)
     values = several_quantiles(column, question, (lower, upper), rng, MEDIAN_SHARE)
     low, high = values[lower], values[upper]
-    low, high = (each.on_grain() for each in (low, high))
+    decimals = common_decimals((low, high))
+    low, high = (each.on_grain(decimals) for each in (low, high))
     notes = (("between", f"{low.value:.15g} and {high.value:.15g}"), *universal_notes(question, lower, upper))
     interval = range_interval(low, high, (lower, upper), question.interval)
     if interval is not None:
-        on_grain = Bounded(_distance(low.value, high.value), *interval).on_grain()
+        on_grain = Bounded(_distance(low.value, high.value), *interval).on_grain(decimals)
         interval = replace(interval, low=on_grain.low, high=on_grain.high)
     return judged_quantiles(question, values, Answer(_distance(low.value, high.value), interval, notes, unknown=TOO_FEW_BEYOND))
 

@@ -15,6 +15,7 @@ from dpstats.statistics.universal.decimals import (
     HIGHEST_ORDINAL,
     float_of,
     fraction_of,
+    last_digit,
     lowest_value_at,
     ordinal_of,
     ordinals_of,
@@ -135,3 +136,8 @@ def test_powers_of_ten_and_their_neighbours_have_their_ordinals() -> None:
     powers = 10.0 ** np.arange(-307, 308)
     for values in (powers, np.nextafter(powers, 0), np.nextafter(powers, np.inf), -powers):
         assert_same_ordinals(values)
+
+
+def test_the_last_digit_that_is_not_zero_has_a_power_of_ten() -> None:
+    values = {3.0: 1, 300.0: 100, -0.25: Fraction(1, 100), 1e20: 10**20, 12.5: Fraction(1, 10), 0.0: 0}
+    assert {value: last_digit(ordinal_of(value)) for value in values} == values

@@ -1,4 +1,4 @@
-"""Ends of intervals, places among equal rows and sides: their exact joint laws on a toy line, and how far out ends are."""
+"""Ends of intervals and sides: their exact joint laws on a toy line, and how far out ends are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from statistics import NormalDist
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,19 +15,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpstats.engines.tables.given import as_column
-from dpstats.foundations.privacy import Neighbors
 from dpstats.statistics.universal import draw, ends, intervals, order
 from dpstats.statistics.universal.decimals import HIGHEST_ORDINAL, LatticeGroups
-from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.ends import End, Released, can_be_drawn, draw_ends, rows_to_end
+from dpstats.statistics.universal.draw import RankLoss
+from dpstats.statistics.universal.ends import (
+    End,
+    EndReach,
+    Released,
+    can_be_drawn,
+    draw_ends,
+    draw_ends_beyond,
+    draw_ends_by_rank,
+    rows_to_end,
+    slopes_by_rank,
+)
 from dpstats.statistics.universal.line import Integers, Marks, Piece, Stretch
-from dpstats.statistics.universal.order import Cells, Draw, Order, Place, draw_in_group
+from dpstats.statistics.universal.measure import Measure
+from dpstats.statistics.universal.order import Cells, Draw, Order, Place
+from dpstats.statistics.universal.single import Drawn
 from dpstats.testing import seeded
 from tests.laws.mechanisms import exponential_of_minus
 from tests.replays.limits import nats_lost
 from tests.replays.places import cells_of
 from tests.twins import ends as broken_ends
-from tests.twins.ends import free_place, overlapping_side, unshared_ends
+from tests.twins.ends import overlapping_side, rows_from, unshared_ends, unshared_ends_by_rank
 
 MASSES = (2, 1, 3)  # the toy line: three "decimals" 0, 1, 2
 COINS = 4
@@ -54,9 +66,10 @@ class ToyMeasure:
         """The decimals themselves."""
         return ordinals[None, :]
 
-    def marks(self, offsets: Integers, raw_counts: Integers, coins: Integers, factor: int) -> Marks:
-        """Where the cells of decimals lie."""
+    def marks(self, offsets: Integers, raw_counts: Integers, coins: Integers | None = None, factor: int = 1) -> Marks:
+        """Where decimals lie, or cells of them."""
         (ordinals,) = offsets
+        coins = np.zeros_like(ordinals) if coins is None else coins
         starts = [
             self.span(ordinal)[0] * factor + coin * self.span(ordinal)[1] for ordinal, coin in zip(ordinals, coins, strict=True)
         ]
@@ -96,9 +109,11 @@ def toy_line(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 class Recorder:
-    """Stands in the place of `draw_piece` and keeps the law of every draw over the cells; no draw here depends on another."""
+    """Stands in the place of `draw_piece` and keeps the law of every draw over cells; no draw here depends on another."""
 
-    def __init__(self) -> None:
+    def __init__(self, cells: Sequence[int] = (*CELLS, LINE)) -> None:
+        self.cells = cells
+        """Where they start, and where the last one ends."""
         self.laws: list[Law] = []
 
     def draw(self, pieces: Sequence[Piece], loss: RankLoss, rng: object) -> tuple[Piece, int]:
@@ -106,7 +121,7 @@ class Recorder:
         weights = [piece.boost * exponential_of_minus(nats_lost(piece, loss)) for piece in pieces]
         total = sum((weight * piece.length for piece, weight in zip(pieces, weights, strict=True)), Fraction(0))
         law: Law = {}
-        for cell, end in itertools.pairwise([*CELLS, LINE]):
+        for cell, end in itertools.pairwise(self.cells):
             for piece, weight in zip(pieces, weights, strict=True):
                 shared = min(end, piece.start + piece.length) - max(cell, piece.start)
                 if shared > 0:
@@ -186,31 +201,76 @@ def test_ends_of_one_part_that_spend_all_of_epsilon_each_are_refuted(toy_line: p
     assert worst_over_tables(toy_line, ends_by(unshared_ends)) > 1.2 * EPSILON
 
 
-def in_group(
-    decimal: int, quantile: Fraction, draw_one: Callable[..., Place]
-) -> Callable[[Sequence[Row]], Callable[[Order], Place | None]]:
-    """A place among the rows of a decimal; rows of other decimals move its target, too."""
-    slope = symmetric_slope(quantile, EPSILON, Neighbors.ADD_REMOVE)
-    return lambda table: lambda order: draw_one(order, decimal, quantile * order.raw_rows, slope)
+def ends_beyond(table: Sequence[Row]) -> Callable[[Order], Place | None]:
+    """Ends on either side of the decimal in the middle."""
+
+    def run(order: Order) -> None:
+        wanted = [EndReach(upward, 1, Fraction(1)) for upward in (False, True)]
+        draw_ends_beyond(order, 1, order.rows_beyond(1), wanted, EPSILON)
+
+    return run
 
 
-@pytest.mark.parametrize("decimal", range(3))
-@pytest.mark.parametrize("quantile", [Fraction(1, 2), Fraction(1, 10), Fraction(1)])
-def test_a_place_among_equal_rows_costs_at_most_epsilon_wherever_a_row_is_added(
-    toy_line: pytest.MonkeyPatch, quantile: Fraction, decimal: int
+def test_ends_beyond_a_decimal_cost_what_one_does(toy_line: pytest.MonkeyPatch) -> None:
+    assert 0.6 * EPSILON < worst_over_tables(toy_line, ends_beyond) <= EPSILON + SLACK
+
+
+def test_ends_on_sides_that_share_the_rows_of_a_decimal_are_refuted(toy_line: pytest.MonkeyPatch) -> None:
+    toy_line.setattr(order.Order, "rows_beyond", rows_from)
+    assert worst_over_tables(toy_line, ends_beyond) > 1.1 * EPSILON
+
+
+ByRank = Callable[..., dict[bool, int]]
+
+
+def worst_by_rank(patch: pytest.MonkeyPatch, draw_all: ByRank, quantile: Fraction) -> float:
+    """The largest joint ratio of ends by rank over small tables of decimals, rows that may be added, and released decimals."""
+
+    def laws_of(table: Sequence[int], decimal: int) -> list[Law]:
+        recorder = Recorder((0, 2, 3, 6))
+        patch.setattr(ends, "draw_piece", recorder.draw)
+        wanted = [EndReach(upward, 1, Fraction(1)) for upward in (False, True)]
+        column = as_column(np.array(table, dtype=np.int64))
+        draw_all(column, quantile, Drawn(decimal, cast(Measure, ToyMeasure())), wanted, EPSILON, seeded(1))
+        assert all(sum(law.values(), Fraction(0)) == 1 for law in recorder.laws)
+        return recorder.laws
+
+    patch.setattr(ends, "TOTAL", sum(MASSES))
+    patch.setattr(ends, "lattice_groups", lambda windows: [LatticeGroups(each.raw_values, each.raw_counts) for each in windows])
+    patch.setattr(ends, "stretches_of", lambda shells, measure: [spiked(each.low, each.high) for each in shells])
+    worst = 0.0
+    for size, decimal in itertools.product(range(1, 4), range(3)):
+        for table in itertools.combinations_with_replacement(range(3), size):
+            laws = laws_of(table, decimal)
+            worst = max(worst, *(largest_joint_ratio(laws, laws_of((*table, row), decimal)) for row in range(3)))
+    return worst
+
+
+def spiked(low: int, high: int) -> list[Stretch]:
+    """Nearly all of the public mass at two decimals, so that the total weight moves as much as it can."""
+    cut = [(max(low, start), min(high, start + 1)) for start in (0, 2)]
+    return [Stretch(start, end, 10**4) for start, end in cut if start < end]
+
+
+@pytest.mark.parametrize("quantile", [Fraction(1, 2), Fraction(1, 4)])
+def test_the_joint_law_of_ends_by_rank_moves_by_at_most_epsilon_when_a_row_is_added(
+    monkeypatch: pytest.MonkeyPatch, quantile: Fraction
 ) -> None:
-    assert worst_over_tables(toy_line, in_group(decimal, quantile, draw_in_group)) <= EPSILON + SLACK
+    assert 0.4 * EPSILON < worst_by_rank(monkeypatch, draw_ends_by_rank, quantile) <= EPSILON + SLACK
 
 
-def test_a_place_among_equal_rows_costs_something_even_where_a_row_is_added_elsewhere(toy_line: pytest.MonkeyPatch) -> None:
-    run_on = in_group(1, Fraction(1, 2), draw_in_group)
-    table: list[Row] = [(0, 1), (1, 1), (1, 3), (2, 2)]
-    laws = [exact_laws(toy_line, rows, run_on(rows)) for rows in (table, [*table, (2, 2)])]
-    assert largest_joint_ratio(*laws) > 0.2 * EPSILON
+def test_ends_by_rank_that_spend_all_of_epsilon_each_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert worst_by_rank(monkeypatch, unshared_ends_by_rank, Fraction(1, 4)) > 1.2 * EPSILON
 
 
-def test_a_place_among_equal_rows_that_is_not_drawn_is_refuted(toy_line: pytest.MonkeyPatch) -> None:
-    assert worst_over_tables(toy_line, in_group(1, Fraction(1, 2), free_place)) > 10 * EPSILON
+@pytest.mark.parametrize("quantile", [Fraction(0), Fraction(1, 20), Fraction(2, 5), Fraction(1, 2), Fraction(3, 4), Fraction(1)])
+@pytest.mark.parametrize("upward", [False, True])
+def test_the_slopes_of_an_end_by_rank_cost_epsilon(quantile: Fraction, upward: bool) -> None:
+    over, under = slopes_by_rank(quantile, EPSILON, upward)
+    down = max(under * quantile, over * (1 - quantile))
+    up = max(over * quantile, under * (1 - quantile))
+    assert down + up == EPSILON
+    assert (under > over) == upward
 
 
 def scales_on(table: Sequence[Row]) -> Callable[[Order], Place | None]:

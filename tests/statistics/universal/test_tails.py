@@ -24,7 +24,7 @@ QUANTILES = [Fraction(0), Fraction(1, 100), Fraction(99, 100), Fraction(1)]
 def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
     """What each step of a tail draw pays, from the slopes and scales that it really uses."""
     paid: list[Fraction] = []
-    noise, draw, single = tails.sample_discrete_laplace, tails.draw_in_parts, tails.draw_quantile
+    noise, draw, single = tails.sample_discrete_laplace, tails.draw_in_parts, tails.draw_with_measure
 
     def watched_noise(scale: Fraction, size: int, rng: RandomSource) -> object:
         paid.append(1 / scale)
@@ -42,7 +42,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
 
     monkeypatch.setattr(tails, "sample_discrete_laplace", watched_noise)
     monkeypatch.setattr(tails, "draw_in_parts", watched_draw)
-    monkeypatch.setattr(tails, "draw_quantile", watched_single)
+    monkeypatch.setattr(tails, "draw_with_measure", watched_single)
     return paid
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.rounding import nearest_float
 from dpstats.statistics.universal.decimals import DIGITS, decade_and_mantissa, float_of, fraction_of, ordinals_of
 from dpstats.statistics.universal.line import Stretch
-from dpstats.statistics.universal.measure import MIXED
+from dpstats.statistics.universal.measure import MIXED, Measure
 
 _EMPHASIS = 10**9
 """How much more a near shell weighs than the rest of the line: enough that the far reaches of the line matter only where the
@@ -34,6 +34,12 @@ LONG_TIED_WEIGHT = Fraction(_EMPHASIS, 1000)
 _SHORT = 10**6
 STEEP = {exponent: Fraction(_EMPHASIS, 16 ** max(0, exponent)) for exponent in range(-3, 9)}
 """Exponent of 2 of a shell's reach in scales -> its mass, in units of the whole line between the part's ends."""
+EVEN = {
+    exponent: Fraction(_EMPHASIS) * min(max(Fraction(1, 8), Fraction(2) ** (exponent - 1)), Fraction(1, 2))
+    for exponent in range(-3, 1)
+}
+EVEN |= {exponent: Fraction(_EMPHASIS, 16**exponent) for exponent in range(1, 9)}
+"""The same, spread evenly up to one scale, for draws of which nobody knows how near the place they should be."""
 _FINER, _COARSER = 40, 60
 _USUAL_OCTAVES = 4
 """Octaves below the size of a place, and above it or above 1, in which its surroundings may have their scale."""
@@ -88,12 +94,12 @@ class Shells:
         ]
 
 
-def stretches_of(shells: Sequence[Shells]) -> list[list[Stretch]]:
+def stretches_of(shells: Sequence[Shells], measure: Measure = MIXED) -> list[list[Stretch]]:
     """The stretches of each, without those that would have a boost below 1; all lattice points are looked up at once."""
     if not shells:
         return []
     ends = [each.ends() for each in shells]
-    starts, stops = MIXED.spans(ordinals_of(np.concatenate(ends)))
+    starts, stops = measure.spans(ordinals_of(np.concatenate(ends)))
     begins = itertools.accumulate((len(each) for each in ends), initial=0)
     pairs = zip(shells, itertools.pairwise(begins), strict=True)
     return [each.stretches(starts[begin:end], stops[begin:end]) for each, (begin, end) in pairs]

@@ -166,6 +166,15 @@ def fraction_of(ordinal: int) -> Fraction:
     return size if ordinal > 0 else -size
 
 
+def last_digit(ordinal: int) -> Fraction:
+    """The power of ten of the last digit of a lattice point that is not 0; 0 for zero."""
+    if ordinal == 0:
+        return Fraction(0)
+    decade, mantissa = decade_and_mantissa(abs(ordinal))
+    zeros = next(digits for digits in range(DIGITS) if mantissa % 10 ** (digits + 1))
+    return Fraction(10) ** (decade - DIGITS + 1 + zeros)
+
+
 def lowest_value_at(ordinal: int, dtype: np.dtype[Any]) -> int | float:
     """The smallest number of type `dtype` whose lattice point is `ordinal` or higher: a cut for exact counting.
 

@@ -1,11 +1,12 @@
-"""Ends of intervals: private places a given number of rows to either side of released quantiles.
+"""Ends of intervals: private places a given number of rows to either side of quantiles.
 
 Claim      epsilon-DP for all ends together
 Neighbors  ADD_REMOVE; under CHANGE_ONE the caller gives half of epsilon: one row removed and one added
 Why        Released places cut the rows into parts, each row in one of them. An end is a draw from the rows of its part, at a
            fixed distance in rows from the place, or from its last row where it has fewer. One row more moves the target by 0 or
            1, so that the slopes add up to what the draw spends. Several ends in one part share epsilon; parts with different
-           rows cost what one does.
+           rows cost what one does. Where many rows are tied at a released quantile, nobody knows how many of them lie on
+           which side of it: there the ends are draws from all rows, by rank, and share epsilon.
 Numerics   Exact, as draw.py; how many rows away an end is depends on released numbers only, in floats
 Source     ends.proof.md
 """
@@ -13,15 +14,23 @@ Source     ends.proof.md
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from dpstats.statistics.universal.beside import shells_beside, weight_of_ties
-from dpstats.statistics.universal.draw import CLIP, RankLoss
+import numpy as np
+
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.summaries import Column, OrderWindow, WindowRequest
+from dpstats.statistics.universal.beside import EVEN, Shells, shells_around, shells_beside, stretches_of, weight_of_ties
+from dpstats.statistics.universal.decimals import LatticeGroups, last_digit, lattice_groups
+from dpstats.statistics.universal.draw import CLIP, RankLoss, draw_piece
+from dpstats.statistics.universal.line import CutLine
+from dpstats.statistics.universal.measure import MIXED, TOTAL, WHOLE
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
+from dpstats.statistics.universal.single import Drawn
 
 LEAST_CLIP, MOST_CLIP, FEW_ROWS = Fraction(14), CLIP, 400
 """Nats that a draw can lose at most: the fewest that keep it near its rows, or as many as so few rows have."""
@@ -51,6 +60,16 @@ class End:
     """An end to be drawn: `rows` rows above (or below) a released place."""
 
     released: Released
+    upward: bool
+    rows: int
+    scale: Fraction
+    """A released distance at which there are many rows beyond the end."""
+
+
+@dataclass(frozen=True)
+class EndReach:
+    """How far an end lies above (or below) a single released quantile."""
+
     upward: bool
     rows: int
     scale: Fraction
@@ -95,6 +114,18 @@ def slopes_of(epsilon: Fraction, upward: bool) -> tuple[Fraction, Fraction]:
     return (outward, inward) if upward else (inward, outward)
 
 
+def slopes_by_rank(quantile: Fraction, epsilon: Fraction, upward: bool) -> tuple[Fraction, Fraction]:
+    """The slopes over and under a target that is counted from quantile * n of all rows: steeper where one row moves it less."""
+    return slopes_of(epsilon / cost_by_rank(quantile), upward)
+
+
+def cost_by_rank(quantile: Fraction) -> Fraction:
+    """What a draw of an end by rank costs whose slopes add up to 1, upward or downward (draw.proof.md, Theorem 1)."""
+    inward, outward = INWARD_SHARE, 1 - INWARD_SHARE
+    less, more = sorted((quantile, 1 - quantile))
+    return max(inward * more, outward * less) + max(outward * more, inward * less)
+
+
 @lru_cache(maxsize=256)
 def _misses(epsilon: float) -> tuple[float, ...]:
     """The error of a draw in rows (below 0: it falls short of its target), at equally likely places of its law."""
@@ -119,17 +150,81 @@ def draw_ends(order: Order, places: Sequence[Place], wanted: Sequence[End], epsi
     for end in wanted:
         part = parts[below[end.released.place.start] + end.upward]
         by_part.setdefault(part, []).append(end)
-    draws = {end: _draw(part, end, epsilon / len(ends)) for part, ends in by_part.items() for end in ends}
+    draws = {
+        end: _draw(part, end, end.released.place.ordinal, epsilon / len(ends)) for part, ends in by_part.items() for end in ends
+    }
     return {end: place.ordinal for end, place in zip(draws, draw_in_parts(order, list(draws.values())), strict=True)}
 
 
-def _draw(part: Part, end: End, epsilon: Fraction) -> Draw:
+def _draw(part: Part, end: End | EndReach, place: int, epsilon: Fraction) -> Draw:
     """One end from the rows of its part; at the last of them where there are too few."""
     over, under = slopes_of(epsilon, end.upward)
     rows = min(end.rows, part.raw_last - part.raw_first)
     target = Fraction(part.raw_first + rows if end.upward else part.raw_last - rows)
     loss = RankLoss(target, over, under, clip_for(min(over, under)))
-    place = end.released.place.ordinal
-    return Draw(
-        part, loss, shells_beside(part.low, part.high, COINS, place, end.scale, end.upward, place_weight=weight_of_ties(place))
+    return Draw(part, loss, _shells(part.low, part.high, COINS, Drawn(place, MIXED), end))
+
+
+def draw_ends_beyond(
+    order: Order, ordinal: int, parts: Mapping[bool, Part], wanted: Sequence[EndReach], epsilon: Fraction
+) -> dict[bool, int]:
+    """The ordinals of ends above (True) and below (False) a decimal, counted from its side in the rows beyond it."""
+    draws = [_draw(parts[end.upward], end, ordinal, epsilon) for end in wanted]
+    return {end.upward: place.ordinal for end, place in zip(wanted, draw_in_parts(order, draws), strict=True)}
+
+
+def draw_ends_by_rank(
+    column: Column, quantile: Fraction, drawn: Drawn, wanted: Sequence[EndReach], epsilon: Fraction, rng: RandomSource
+) -> dict[bool, int]:
+    """The ordinals of ends above (True) and below (False) a decimal, or at it, counted from the rank quantile * n of all rows.
+
+    Each is drawn from all decimals on its side of the released one, that one included.
+    """
+    raw_rows, measure = column.count(), drawn.measure
+    targets = [quantile * raw_rows + (end.rows if end.upward else -end.rows) for end in wanted]
+    slopes = [slopes_by_rank(quantile, epsilon / len(wanted), end.upward) for end in wanted]
+    losses = [RankLoss(target, *each, clip_for(min(each))) for target, each in zip(targets, slopes, strict=True)]
+    shares = [min(max(target / max(raw_rows, 1), Fraction(0)), Fraction(1)) for target in targets]
+    windows = column.order_windows(
+        [WindowRequest(*each) for each in zip(shares, (loss.margin() for loss in losses), strict=True)]
     )
+    start, mass = measure.span(drawn.ordinal)
+    bounds = [(start, TOTAL) if end.upward else (0, start + mass) for end in wanted]
+    shells = [_shells(low, high, 1, drawn, end) for (low, high), end in zip(bounds, wanted, strict=True)]
+    every = zip(wanted, losses, windows, lattice_groups(windows), bounds, stretches_of(shells, measure), strict=True)
+    ordinals = {}
+    for end, loss, window, groups, (low, high), stretches in every:
+        cut = _cut_at(window, groups, drawn, end.upward, low, high)
+        _, position = draw_piece(cut.boosted(stretches), loss, rng)
+        ordinals[end.upward] = measure.ordinal_at(position)
+    return ordinals
+
+
+def _cut_at(window: OrderWindow, groups: LatticeGroups, drawn: Drawn, upward: bool, low: int, high: int) -> CutLine:
+    """The line [low, high) on one side of a decimal, that one included, cut at the decimals of a window that lie on it."""
+    raw_counts, raw_below = groups.raw_counts, window.raw_below
+    begin = int(np.searchsorted(groups.ordinals, drawn.ordinal, side="left")) if upward else 0
+    end = len(raw_counts) if upward else int(np.searchsorted(groups.ordinals, drawn.ordinal, side="right"))
+    return CutLine(
+        low,
+        high,
+        drawn.measure.marks(drawn.measure.offsets(groups.ordinals[begin:end]), raw_counts[begin:end]),
+        raw_below + int(raw_counts[:begin].sum()),
+        hidden_below=begin == 0 and raw_below > 0,
+        hidden_above=end == len(raw_counts) and window.raw_above > 0,
+    )
+
+
+def _shells(low: int, high: int, factor: int, drawn: Drawn, end: End | EndReach) -> Shells:
+    """Further public mass for the draw of an end beside a decimal; of whole numbers none where there are none.
+
+    Places that fell together tell no scale: then the last digit is a likely one.
+    """
+    scale, weights = end.scale, EVEN
+    if not scale:
+        return shells_around(low, high, drawn.ordinal, end.upward, last_digit(drawn.ordinal), factor)
+    if drawn.measure is WHOLE:
+        scale = max(scale, Fraction(1))
+        weights = {exponent: weight for exponent, weight in EVEN.items() if scale * Fraction(2) ** exponent >= 1}
+    weight = weight_of_ties(drawn.ordinal)
+    return shells_beside(low, high, factor, drawn.ordinal, scale, end.upward, weights, weight)

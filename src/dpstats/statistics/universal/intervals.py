@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -23,25 +23,41 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Column, WindowRequest, expect_windows
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.universal.beside import shells_around
-from dpstats.statistics.universal.decimals import float_of, fraction_of
+from dpstats.statistics.universal.decimals import float_of, fraction_of, last_digit
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
-from dpstats.statistics.universal.ends import End, Released, can_be_drawn, clip_for, draw_ends, rows_to_end, slopes_of
+from dpstats.statistics.universal.ends import (
+    End,
+    EndReach,
+    Released,
+    can_be_drawn,
+    clip_for,
+    cost_by_rank,
+    draw_ends,
+    draw_ends_beyond,
+    draw_ends_by_rank,
+    rows_to_end,
+    slopes_by_rank,
+)
 from dpstats.statistics.universal.grain import grain_reach
 from dpstats.statistics.universal.limits import Share
 from dpstats.statistics.universal.many import draw_places, likely_windows
-from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_group, draw_in_parts
-from dpstats.statistics.universal.single import draw_quantile
-from dpstats.statistics.universal.tails import ENOUGH_NATS, TAIL, draw_tail_quantile, tail_noise
+from dpstats.statistics.universal.measure import MIXED, WHOLE
+from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
+from dpstats.statistics.universal.single import Drawn, draw_with_measure
+from dpstats.statistics.universal.tails import ENOUGH_NATS, TAIL, draw_tail_with_measure, tail_noise
 
 ROWS_SHARE = Fraction(30, 1000)
-GROUP_SHARE = Fraction(15, 1000)
 SCALE = Share(45, Fraction(3, 100), Fraction(15, 100))
 ENDS = Share(60, Fraction(10, 100), Fraction(35, 100))
-AS_SAMPLING = 6
-"""An end's noise is about as large as sampling error when its share is this over epsilon times the root of the rows."""
+AS_SAMPLING = 12
+"""An end's noise is about half as large as sampling error when its share is this over epsilon times the root of the rows."""
 MOST_DECIMALS, MOST_ON_GRAIN, FINEST_WIDTH = 3, 1e9, 0.3
 """Values with so many decimals at most may tell the grain of the rows, where the interval is not much narrower than it."""
 CLEARLY = Fraction(3, 2)
+FEW_DIGITS = 1000
+"""A decimal that is less than so many times the power of ten of its last digit has few digits: three."""
+MOST_UNLIKE = 4
+"""How many times as large as the scale on one side of a quantile the other one is taken to be at most."""
 ROOM_FOR_END = 0.7
 """An end is drawn between two released quantiles if it takes no more than this part of the rows between them."""
 
@@ -55,6 +71,8 @@ class Bounded:
     high: float
     noisy_rows: int = 0
     """About how many rows there are."""
+    whole: bool = False
+    """Whether the rows around it are likely to be whole numbers."""
 
     @classmethod
     def around(cls, value: int, low: int | None, high: int | None, noisy_rows: int = 0) -> Bounded:
@@ -67,22 +85,45 @@ class Bounded:
             noisy_rows,
         )
 
-    def on_grain(self) -> Bounded:
-        """With ends at the next multiples of the value's last decimal, where that is the likely grain of the rows.
+    def on_grain(self, decimals: int | None = None) -> Bounded:
+        """With ends at the next multiples of 10**-decimals, by default the value's last decimal, if that is the likely grain.
 
         Between two neighbouring values of a column of whole numbers there is no row, so that an end there may as well be either.
         """
-        decimals = next((digits for digits in range(MOST_DECIMALS + 1) if round(self.value, digits) == self.value), None)
+        is_known = self.whole or decimals is not None
+        if decimals is None:
+            few = (digits for digits in range(MOST_DECIMALS + 1) if _has_decimals(self.value, digits))
+            decimals = 0 if self.whole else next(few, None)
         if decimals is None or abs(self.value) >= MOST_ON_GRAIN:
             return self
         steps = 10**decimals
         width = min(self.high, self.value + 1 / steps) - max(self.low, self.value - 1 / steps)
-        if width * steps < FINEST_WIDTH:
+        if width * steps < FINEST_WIDTH and not is_known:
             return self
         low, high = (end * steps if math.isfinite(end) else end for end in (self.low, self.high))
         low = math.floor(low) / steps if math.isfinite(low) else low
         high = math.ceil(high) / steps if math.isfinite(high) else high
         return replace(self, low=min(low, self.low), high=max(high, self.high))
+
+
+def common_decimals(bounds: Sequence[Bounded]) -> int | None:
+    """The decimals of the likely grain of the rows: the fewest that half of the values and ends of two quantiles or more have, or
+    both ends of one of them; None for more than MOST_DECIMALS.
+
+    Zeros do not count, because they are common where rows have no grain.
+    """
+    numbers = [number for each in bounds for number in (each.low, each.value, each.high) if math.isfinite(number) and number]
+    ends = [(each.low, each.high) for each in bounds if each.low < each.high and math.isfinite(each.high - each.low)]
+    for digits in range(MOST_DECIMALS + 1):
+        count = sum(_has_decimals(number, digits) for number in numbers)
+        both = any(low and high and _has_decimals(low, digits) and _has_decimals(high, digits) for low, high in ends)
+        if count >= max(2, len(numbers) / 2) or both:
+            return digits
+    return None
+
+
+def _has_decimals(number: float, digits: int) -> bool:
+    return round(number, digits) == number
 
 
 def draw_bounded(
@@ -96,22 +137,63 @@ def draw_bounded(
     beyond = {upward: float((1 - quantile if upward else quantile) * noisy_rows) for upward in (False, True)}
     thin = 2 * Fraction(min(beyond.values()))
     ends_share, scale_share = _ends_share(thin, epsilon / halves), SCALE.of(thin * epsilon / halves)
-    rest = 1 - ROWS_SHARE - GROUP_SHARE - ends_share - scale_share
+    rest = 1 - ROWS_SHARE - ends_share - scale_share
     ends_epsilon, scale_epsilon = epsilon * ends_share / halves, epsilon * scale_share / halves
     noise = _rank_noise(quantile, noisy_rows, epsilon * rest, neighbors)
     rows = rows_to_end(quantile, noisy_rows, noise, float(ends_epsilon), level)
     sides = [upward for upward in beyond if can_be_drawn(beyond[upward] - rows, float(ends_epsilon))]
-    draw = draw_tail_quantile if min(quantile, 1 - quantile) < TAIL else draw_quantile
+    draw = draw_tail_with_measure if min(quantile, 1 - quantile) < TAIL else draw_with_measure
+    drawn = draw(column, quantile, epsilon * (rest if sides else 1 - ROWS_SHARE), neighbors, rng)
+    ordinal = drawn.ordinal
     if not sides:
-        return Bounded.around(draw(column, quantile, epsilon * (1 - ROWS_SHARE), neighbors, rng), None, None, noisy_rows)
-    ordinal = draw(column, quantile, epsilon * rest, neighbors, rng)
-    group_slope = symmetric_slope(quantile, epsilon * GROUP_SHARE / halves, Neighbors.ADD_REMOVE)
-    place = draw_in_group(order, ordinal, quantile * order.raw_rows, group_slope)
-    released = Released(quantile, place, noise)
-    scales = draw_scales(order, place, sides, scale_epsilon)
-    wanted = [End(released, upward, math.ceil(rows), scale) for upward, scale in zip(sides, scales, strict=True)]
-    ends = {end.upward: ordinal for end, ordinal in draw_ends(order, [place], wanted, ends_epsilon).items()}
-    return Bounded.around(ordinal, ends.get(False), ends.get(True), noisy_rows)
+        return Bounded.around(ordinal, None, None, noisy_rows)
+    parts = order.rows_beyond(ordinal)
+    scales = scales_within(order, ordinal, parts, scale_epsilon)
+    by_rank = float(ends_epsilon / len(sides) / cost_by_rank(quantile))
+    rows_by_rank = rows_to_end(quantile, noisy_rows, 0.0, by_rank, level)
+    fewer = rows_by_rank < rows + rows_tied(ordinal, beyond, scales) / 2
+    wide = _at_least(scales)
+    if fewer and all(can_be_drawn(beyond[upward] - rows_by_rank, by_rank) for upward in sides):
+        wanted = [EndReach(upward, math.ceil(rows_by_rank), wide[upward]) for upward in sides]
+        ends = draw_ends_by_rank(column, quantile, drawn, wanted, ends_epsilon, rng)
+    else:
+        wanted = [EndReach(upward, math.ceil(rows), wide[upward]) for upward in sides]
+        ends = draw_ends_beyond(order, ordinal, parts, wanted, ends_epsilon)
+    bounded = Bounded.around(ordinal, ends.get(False), ends.get(True), noisy_rows)
+    return replace(bounded, whole=seems_whole(drawn, scales))
+
+
+def seems_whole(drawn: Drawn, scales: Mapping[bool, Fraction]) -> bool:
+    """Whether the rows around a quantile are likely to be whole numbers.
+
+    The noisy look at them says so, or leaves it open while two are whole of the quantile and the typical places on either side.
+    """
+    middle = fraction_of(drawn.ordinal)
+    typical = [middle, *(middle + scale if upward else middle - scale for upward, scale in scales.items())]
+    return drawn.measure is WHOLE or (drawn.measure is MIXED and sum(place.denominator == 1 for place in typical) >= 2)
+
+
+def rows_tied(ordinal: int, beyond: Mapping[bool, float], scales: Mapping[bool, Fraction]) -> float:
+    """About how many rows may share a decimal, if the rows beside it lie on multiples of its last digit that is not 0.
+
+    Half of the rows `beyond` it are within a scale of it. Where it has few digits all rows may have it, and none tells a scale.
+    """
+    grain = last_digit(ordinal)
+    if abs(fraction_of(ordinal)) < FEW_DIGITS * grain or not grain:
+        return math.inf
+    return max(
+        beyond[upward] / 2 * float(min(grain / scale, Fraction(1))) if scale else beyond[upward]
+        for upward, scale in scales.items()
+    )
+
+
+def _at_least(scales: Mapping[bool, Fraction]) -> dict[bool, Fraction]:
+    """Scales, none of them much smaller than the other one.
+
+    A draw whose scale is too small does not find its rows, while one whose scale is too large hardly suffers.
+    """
+    least = max(scales.values()) / MOST_UNLIKE
+    return {upward: max(scale, least) for upward, scale in scales.items()}
 
 
 def _rank_noise(quantile: Fraction, noisy_rows: int, epsilon: Fraction, neighbors: Neighbors) -> float:
@@ -220,20 +302,27 @@ class Layout:
 
 def draw_scales(order: Order, place: Place, sides: Sequence[bool], epsilon: Fraction) -> list[Fraction]:
     """The distances from a place to a private median of the rows above it (True) and below it (False)."""
+    return list(
+        scales_within(order, place.ordinal, {upward: side_of(order, place, upward) for upward in sides}, epsilon).values()
+    )
+
+
+def scales_within(order: Order, ordinal: int, parts: Mapping[bool, Part], epsilon: Fraction) -> dict[bool, Fraction]:
+    """The distances from a decimal to a private median of the rows of a part above it (True), and of one below it (False)."""
     slope = symmetric_slope(Fraction(1, 2), epsilon, Neighbors.ADD_REMOVE)
     draws = []
-    for upward in sides:
-        part = side_of(order, place, upward)
+    for upward, part in parts.items():
         loss = RankLoss(Fraction(part.raw_first + part.raw_last, 2), slope, slope, clip_for(slope))
-        draws.append(Draw(part, loss, shells_around(part.low, part.high, place.ordinal, upward, factor=COINS)))
-    return [abs(fraction_of(typical.ordinal) - fraction_of(place.ordinal)) for typical in draw_in_parts(order, draws)]
+        draws.append(Draw(part, loss, shells_around(part.low, part.high, ordinal, upward, factor=COINS)))
+    typical = zip(parts, draw_in_parts(order, draws), strict=True)
+    return {upward: abs(fraction_of(place.ordinal) - fraction_of(ordinal)) for upward, place in typical}
 
 
 @lru_cache(maxsize=64)
 def _likely_windows(quantile: Fraction, epsilon: Fraction) -> list[WindowRequest]:
     """The windows that the draws of a long column will ask for, with room for where the quantile is drawn, and its ends."""
     slope = symmetric_slope(Fraction(1, 2), epsilon * SCALE.least, Neighbors.ADD_REMOVE)
-    over, under = slopes_of(epsilon * ENDS.least, upward=True)
+    over, under = slopes_by_rank(quantile, epsilon * ENDS.least / 2, upward=True)
     clip = clip_for(min(over, under))
     around = grain_reach(epsilon / 2) + 2 * RankLoss(quantile, over, under, clip).margin()
     beside = around // 2 + RankLoss(quantile, slope, slope, clip_for(slope)).margin()
@@ -255,7 +344,7 @@ def _scale(quantile: Fraction, places: dict[Fraction, Place], upward: bool) -> F
 
 
 def _ends_share(rows: Fraction, epsilon: Fraction) -> Fraction:
-    """What ends get: enough not to go astray, and where that is little, so much that their noise is like sampling error."""
+    """What ends get: enough not to go astray, and where that is little, so much that their noise is half of sampling error."""
     root = Fraction(math.isqrt(max(1, math.ceil(rows))))
     return max(ENDS.of(rows * epsilon), min(ENDS.most, AS_SAMPLING / (root * epsilon)))
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 
 from dpstats.statistics.universal.grain import GRAIN_SHARE
-from dpstats.statistics.universal.intervals import ENDS, GROUP_SHARE, ROWS_SHARE, SCALE
+from dpstats.statistics.universal.intervals import ENDS, ROWS_SHARE, SCALE
 from dpstats.statistics.universal.tails import COUNT_SHARE, MEDIAN_SHARE, SCALE_SHARE, TAIL_SHARE
 
 DRAW, NOISE = Fraction(1, 8), Fraction(1, 2)
@@ -25,9 +25,7 @@ def loss_of_one() -> Fraction:
     """
     point = max(_single(), _in_tail())
     bounded = [
-        ROWS_SHARE**2 * NOISE
-        + (GROUP_SHARE**2 + scale**2 + ends**2) * DRAW
-        + (1 - ROWS_SHARE - GROUP_SHARE - scale - ends) ** 2 * point
+        ROWS_SHARE**2 * NOISE + (scale**2 + ends**2) * DRAW + (1 - ROWS_SHARE - scale - ends) ** 2 * point
         for scale, ends in product(SCALE.ends(), ENDS.ends())
     ]
     open_ended = ROWS_SHARE**2 * NOISE + (1 - ROWS_SHARE) ** 2 * point

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -100,6 +99,13 @@ class Order:
         if ordinal == HIGHEST_ORDINAL:  # infinite rows count as the highest decimal
             up_to = self.raw_rows
         return WholeGroups(np.array([ordinal]), np.array([up_to - below]), below)
+
+    def rows_beyond(self, ordinal: int) -> dict[bool, Part]:
+        """The rows above (True) and below (False) all rows of a decimal."""
+        group = self.count_group(ordinal)
+        start, width = self.span(ordinal)
+        raw_up_to = group.raw_below + int(group.raw_counts[0])
+        return {False: Part(0, start, 0, group.raw_below), True: Part(start + COINS * width, LINE, raw_up_to, self.raw_rows)}
 
     def toss(self, groups: Sequence[WholeGroups]) -> None:
         """Draw the coins of all rows of the groups that have none yet."""
@@ -208,15 +214,6 @@ def draw_in_parts(order: Order, draws: Sequence[Draw]) -> list[Place]:
         _draw_among(order, draw.part, draw.loss, group, () if draw.shells is None else next(stretches))
         for draw, group in zip(draws, groups, strict=True)
     ]
-
-
-def draw_in_group(order: Order, ordinal: int, target: Fraction, slope: Fraction) -> Place:
-    """Draw a place among the cells of one decimal, whose rows are told apart by their coins alone."""
-    group = order.count_group(ordinal)
-    start, width = order.span(ordinal)
-    part = Part(start, start + COINS * width, group.raw_below, group.raw_below + int(group.raw_counts[0]))
-    order.toss([group])
-    return _draw_among(order, part, RankLoss(target, slope, slope), group)
 
 
 def _draw_among(order: Order, part: Part, loss: RankLoss, groups: WholeGroups, stretches: Sequence[Stretch] = ()) -> Place:

@@ -14,6 +14,7 @@ Source     draw.proof.md
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
@@ -25,8 +26,20 @@ from dpstats.statistics.universal.line import CutLine
 from dpstats.statistics.universal.measure import TOTAL, Measure
 
 
+class Drawn(NamedTuple):
+    """The ordinal of a private quantile, and the measure that suited the noisy grain of the rows around it."""
+
+    ordinal: int
+    measure: Measure
+
+
 def draw_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
     """The ordinal of a private quantile of the column."""
+    return draw_with_measure(column, quantile, epsilon, neighbors, rng).ordinal
+
+
+def draw_with_measure(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> Drawn:
+    """A private quantile of the column, and the measure that it was drawn by."""
     grain_epsilon = epsilon * GRAIN_SHARE
     slope = symmetric_slope(quantile, epsilon - grain_epsilon, neighbors)
     request = WindowRequest(quantile, RankLoss(Fraction(0), slope, slope).margin())
@@ -35,7 +48,7 @@ def draw_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbo
     measure = suited_measure(window, quantile, reach, grain_epsilon, rng)
     loss = RankLoss(quantile * window.raw_rows, slope, slope)
     _, position = draw_piece(window_pieces(window.narrowed(request), measure), loss, rng)
-    return measure.ordinal_at(position)
+    return Drawn(measure.ordinal_at(position), measure)
 
 
 def window_pieces(window: OrderWindow, measure: Measure) -> CutLine:

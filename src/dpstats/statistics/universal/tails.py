@@ -23,8 +23,9 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.universal.beside import shells_beside
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.draw import RankLoss, symmetric_slope
+from dpstats.statistics.universal.measure import MIXED
 from dpstats.statistics.universal.order import COINS, LINE, Draw, Order, Part, Place, draw_in_parts
-from dpstats.statistics.universal.single import draw_quantile
+from dpstats.statistics.universal.single import Drawn, draw_with_measure
 
 TAIL = Fraction(1, 8)
 """Quantiles closer than this to 0 or 1 are drawn by `draw_tail_quantile`."""
@@ -41,18 +42,25 @@ SAFE_NATS = 8
 
 def draw_tail_quantile(column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource) -> int:
     """The ordinal of a private quantile with few rows beyond it."""
+    return draw_tail_with_measure(column, quantile, epsilon, neighbors, rng).ordinal
+
+
+def draw_tail_with_measure(
+    column: Column, quantile: Fraction, epsilon: Fraction, neighbors: Neighbors, rng: RandomSource
+) -> Drawn:
+    """A private quantile with few rows beyond it, and the measure that it was drawn by."""
     total = row_epsilon(epsilon, neighbors)
     count_epsilon = total * COUNT_SHARE
     noisy_rows = column.count() + int(sample_discrete_laplace(1 / count_epsilon, 1, rng)[0])
     rest = total - count_epsilon
     if min(quantile, 1 - quantile) * noisy_rows * rest >= ENOUGH_NATS:
-        return draw_quantile(column, quantile, rest, Neighbors.ADD_REMOVE, rng)
+        return draw_with_measure(column, quantile, rest, Neighbors.ADD_REMOVE, rng)
     upward = quantile > Fraction(1, 2)
     order = Order(column, rng)
     whole = Part(0, LINE, 0, order.raw_rows)
     middle = draw_share(order, whole, Fraction(1, 2), rest * MEDIAN_SHARE)
     scale = _draw_scale(order, middle, upward, rest * SCALE_SHARE)
-    return _draw_beyond(order, middle, scale, quantile, upward, rest * TAIL_SHARE).ordinal
+    return Drawn(_draw_beyond(order, middle, scale, quantile, upward, rest * TAIL_SHARE).ordinal, MIXED)
 
 
 def safe_rows(epsilon: Fraction) -> int:
@@ -75,12 +83,7 @@ def draw_share(order: Order, part: Part, share: Fraction, epsilon: Fraction) -> 
 
 def _draw_scale(order: Order, middle: Place, upward: bool, epsilon: Fraction) -> Fraction:
     """The distance from the released median to a private median of the rows strictly beyond its decimal."""
-    start, width = order.span(middle.ordinal)
-    group = order.count_group(middle.ordinal)
-    if upward:
-        beyond = Part(start + COINS * width, LINE, group.raw_below + int(group.raw_counts[0]), order.raw_rows)
-    else:
-        beyond = Part(0, start, 0, group.raw_below)
+    beyond = order.rows_beyond(middle.ordinal)[upward]
     if beyond.low == beyond.high:
         return Fraction(0)
     place = draw_share(order, beyond, Fraction(1, 2), epsilon)
