@@ -39,8 +39,6 @@ SMOOTHED = "signs are smoothed near the line, so it is met within a fifth of its
 FALLS_SHORT = {
     "quantile_regression 0.5": SMOOTHED,
     "quantile_regression 0.9": SMOOTHED,
-    "covariance of skewed columns": "the limits cut rows off where none need be",
-    "mle logistic": "blocks are too few for a reply",
 }
 """What is known to disagree, and why; a case that agrees must leave this list."""
 MAY_DISAGREE = {
