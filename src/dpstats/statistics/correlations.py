@@ -171,6 +171,7 @@ def correlation_scores(table: Table, question: Question, rng: RandomSource) -> O
     CELLS,
     claim="pure epsilon-DP, no bounds asked, no delta, no refusal: pearson from rows that are cut off at privately found limits, "
     "kendall and spearman from noisy votes of pairs and triples of rows",
+    version=2,
 )
 def correlation_cells(table: Table, question: Question, rng: RandomSource) -> Answer:
     """A correlation of the kind that the question names."""

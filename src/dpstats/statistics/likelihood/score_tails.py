@@ -32,8 +32,9 @@ BEARABLE, HEAVIER, HEAVY, MOST_BEARABLE = 0.45, 0.4, 1.8, 0.7
 """Noise may be such a part of the sampling error; HEAVIER more for each by which the exponent is above HEAVY, up to the most."""
 
 UNSEEN, SEEN_NATS, PER_NAT = 0.9, 3.0, 0.45
-"""Where only a reach of few nats is known, noise may also be the part UNSEEN of the sampling error that the family expects; PER_NAT
-less for each nat by which the reach is further out than SEEN_NATS. What lies beyond a near reach costs more than such noise."""
+"""Where only a reach of few nats is known, noise may also be the part UNSEEN of the sampling error that the family expects, less
+by PER_NAT for each nat by which the reach is further out than SEEN_NATS: what lies beyond a near reach costs more than such
+noise."""
 
 
 @dataclass(frozen=True)
