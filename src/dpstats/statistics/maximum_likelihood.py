@@ -81,7 +81,7 @@ MEASURED_FLOORS = {
     "negative_binomial": 1000,
     "weibull": 2000,
 }
-"""The same without a delta, for families that were measured on tables they do not fit (docs/likelihood.md#where-it-falls-short)."""
+"""The same without a delta, as measured on tables that these families do not fit (docs/likelihood.md#where-it-falls-short)."""
 OF_POPULATION = "the maximum likelihood estimate of the population, whether or not the family fits; errors are sandwich errors"
 OF_BULK = "those of the family that fits the bulk of the rows: where rows do not follow it, maximum likelihood would differ"
 FEW_ESTIMATES = Refusal(
