@@ -25,7 +25,7 @@ from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, Stand
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.score_steps import FEWEST_NATS, HALVINGS, LONGEST, POSSIBLE, ScoreEstimate, ScoreWalk, stands
 from dpstats.statistics.likelihood.score_sums import LengthCells, ScoreProducts, matrix_of_triangle, slopes_at, triangle_size
-from dpstats.statistics.likelihood.score_tails import USUAL, ScoreTail
+from dpstats.statistics.likelihood.score_tails import LEAST_CURVED, LEAST_EXPONENT, USUAL, ScoreTail
 from dpstats.statistics.regression.budget_split import part
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
 
@@ -270,7 +270,8 @@ class ReachWalk(ScoreWalk):
         likely = LIKELY * math.sqrt(len(stand.theta))
         near = self._length(raw_counts, near_epsilon, many / rows, likely / FARTHER)
         reach = self._length(raw_counts, reach_epsilon, beyond / rows, max(likely, FARTHER * near))
-        return ScoreTail(rows, near, many, max(near, min(reach, FARTHEST_REACH * near)), beyond)
+        least = LEAST_EXPONENT if is_exponential(self.family) else LEAST_CURVED
+        return ScoreTail(rows, near, many, max(near, min(reach, FARTHEST_REACH * near)), beyond, least)
 
     @staticmethod
     def _beyond(epsilon: Fraction, rows: float) -> float:

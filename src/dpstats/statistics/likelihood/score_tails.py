@@ -15,7 +15,9 @@ import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats
 
-LEAST_EXPONENT, MOST_EXPONENT = 1.3, 3.0
+LEAST_EXPONENT, LEAST_CURVED, MOST_EXPONENT = 0.5, 1.3, 3.0
+"""Exponents are taken to be no less than the first, or the second for families whose slopes depend on the rows, as those of
+Weibull laws: their scores may grow like powers of the rows, so that lengths which look light are likelier drawn too near."""
 HEDGE_TIMES, HEDGE, HEDGE_PER_NAT = 1.3, 0.4, 2.0
 """The exponent that lengths suggest is multiplied by the first, and the second is added; more where the reach is less far out."""
 PLAIN = 0.3
@@ -48,6 +50,8 @@ class ScoreTail:
     reach: float
     beyond: float
     """Rows beyond `reach`, which are fewer."""
+    least: float = LEAST_EXPONENT
+    """The least that the exponent is taken to be."""
 
     @property
     def nats(self) -> float:
@@ -58,7 +62,7 @@ class ScoreTail:
     def seen(self) -> float:
         """The exponent that the two lengths suggest."""
         seen = math.log(max(self.reach / self.near, 1.0)) / math.log(self.nats / math.log(self.rows / self.many))
-        return min(MOST_EXPONENT, max(LEAST_EXPONENT, seen))
+        return min(MOST_EXPONENT, max(self.least, seen))
 
     @property
     def bearable(self) -> float:
