@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,9 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.registry import PURE_LOSS, ask, find_statistic
 from dpstats.statistics import correlations
 from dpstats.statistics.paired.associations import Association
+from dpstats.statistics.paired.cuts import NOISE, QUIET, cut_for_products, cuts_for_products
 from dpstats.statistics.universal import limits
+from dpstats.statistics.universal.limits import Limits, Side
 from dpstats.testing import seeded
 from tests.statistics.tables import ugly_columns
 
@@ -50,6 +53,26 @@ def test_at_a_huge_epsilon_they_are_those_of_scipy_and_numpy(shape: str, relatio
         assert release.value == pytest.approx(PEERS[kind](x, y).statistic, abs=near)
     release = dp.covariance(x, y, epsilon=10**6, neighbors=relation, rng=seeded(1))
     assert release.value == pytest.approx(np.cov(x, y)[0, 1], rel=0.05)
+
+
+def test_cuts_go_further_out_only_where_noise_stays_small_beside_sampling_error() -> None:
+    chance = np.random.default_rng(3)
+    side = Side(250, Fraction(7, 10), Fraction(2), Fraction(10))
+    for rows in (500, 5000):
+        found = Limits(
+            Fraction(0), replace(side, noisy_rows=rows // 2), replace(side, noisy_rows=rows // 2), rows, Fraction(1, 5)
+        )
+        for epsilon, widens in ((1, False), (100, True)):
+            plain = cut_for_products(found, Fraction(epsilon))
+            wide, other = cuts_for_products((found, found), Fraction(epsilon))
+            assert wide == other
+            assert (wide.high > plain.high, wide.low < plain.low) == (widens, widens)
+            noise = float(wide.high - wide.low) ** 2 / 4 * NOISE / (rows * (epsilon - 0.4))
+            assert not widens or noise <= 1.01 * QUIET * 0.49 / math.sqrt(rows)
+    x = chance.lognormal(0, 0.9, 600)
+    y = x * chance.lognormal(0, 0.5, 600)
+    release = dp.covariance(x, y, epsilon=100, rng=seeded(2))
+    assert abs(release.value - np.cov(x, y)[0, 1]) < (release.interval.high - release.interval.low) / 8
 
 
 @pytest.mark.parametrize("rho", [-0.8, 0.3])

@@ -64,13 +64,11 @@ class RawStartWalk(ScoreWalk):
 class RawReachWalk(ReachWalk):
     """Reach steps. Mistake: scores are cut off at a length that the raw counts tell, which rows can move."""
 
-    def _reach(
-        self, raw_counts: Sequence[int], rows: float, share: Fraction, likely: float, beyond: float | None = None
-    ) -> tuple[float, float]:
-        """Pay for a private length, and read off the raw one."""
-        _, few = super()._reach(raw_counts, rows, share, likely, beyond)
+    def _length(self, raw_counts: Sequence[int], epsilon: Fraction, share: float, likely: float) -> float:
+        """Draw a private length, and read off the raw one."""
+        super()._length(raw_counts, epsilon, share, likely)
         raw_below = np.cumsum(raw_counts)
-        return magnitude_of(int(np.searchsorted(raw_below, raw_below[-1] - few))), few
+        return magnitude_of(int(np.searchsorted(raw_below, raw_below[-1] * (1 - share))))
 
 
 @dataclass(frozen=True)

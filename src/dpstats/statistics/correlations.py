@@ -34,7 +34,7 @@ from dpstats.statistics.clipped.margins import Frame
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.means import CLIPPED_CLAIM, WHOLE_ERROR, held
 from dpstats.statistics.paired.associations import Association, kendall_of, spearman_of
-from dpstats.statistics.paired.cuts import cut_for_products, lost_squares
+from dpstats.statistics.paired.cuts import cuts_for_products, lost_squares
 from dpstats.statistics.paired.moments import SecondMoments, moments_of
 from dpstats.statistics.paired.products import release_products
 from dpstats.statistics.paired.scores import ROWS, CorrelationWalk
@@ -112,9 +112,9 @@ def read_paired(table: Table, epsilon: Fraction, rng: RandomSource) -> Paired | 
 
     Only the cuts where nearly all rows of a column are in one place.
     """
-    limits = [draw_limits(table.column(place), epsilon * LIMITS_SHARE, rng) for place in (0, 1)]
+    limits = draw_limits(table.column(0), epsilon * LIMITS_SHARE, rng), draw_limits(table.column(1), epsilon * LIMITS_SHARE, rng)
     left = epsilon - sum(found.spent for found in limits)
-    cuts = cut_for_products(limits[0], epsilon), cut_for_products(limits[1], epsilon)
+    cuts = cuts_for_products(limits, epsilon)
     clips = cuts[0].clip, cuts[1].clip
     if clips[0] is None or clips[1] is None:
         return cuts

@@ -73,6 +73,15 @@ BY_SCORES = (PURE, GAUSSIAN, BOUNDED, GAUSSIAN_BOUNDED)
 FLOOR_NATS, MORE_FLOOR_NATS = 1500, 2500
 """Rows times epsilon, for each parameter, below which scores do not reply; more where slopes of scores are bought, too, and for
 normal laws, whose scores go with squares and have longer tails."""
+MEASURED_FLOORS = {
+    "gamma": 700,
+    "lognormal": 700,
+    "exponential": 1000,
+    "poisson": 1000,
+    "negative_binomial": 1000,
+    "weibull": 2000,
+}
+"""The same without a delta, as measured on tables that these families do not fit (docs/likelihood.md#where-it-falls-short)."""
 OF_POPULATION = "the maximum likelihood estimate of the population, whether or not the family fits; errors are sandwich errors"
 OF_BULK = "those of the family that fits the bulk of the rows: where rows do not follow it, maximum likelihood would differ"
 FEW_ESTIMATES = Refusal(
@@ -306,8 +315,9 @@ def floor_of(question: Question, family: Family) -> Floor | None:
     """What rows an answer for the population takes; None for one of the bulk of the rows, whose steps tell by themselves."""
     if question.method.name not in (PURE, GAUSSIAN):
         return None
-    few = is_exponential(family) and family.name != "normal"
-    return Floor((FLOOR_NATS if few else MORE_FLOOR_NATS) * len(family.parameters))
+    usual = FLOOR_NATS if is_exponential(family) and family.name != "normal" else MORE_FLOOR_NATS
+    nats = MEASURED_FLOORS.get(family.name, usual) if question.method.name == PURE else usual
+    return Floor(nats * len(family.parameters))
 
 
 @method(

@@ -12,12 +12,14 @@ from dpstats.statistics.likelihood import block_estimates
 from dpstats.statistics.likelihood.block_estimates import (
     FEWEST_WITHIN,
     MOST_BLOCKS,
+    bare_rows,
     blocks_within,
     blocks_without_bounds,
     least_rows,
     noisy_rows_of,
     votes_of,
 )
+from dpstats.statistics.likelihood.families import Options, family_for
 from dpstats.statistics.likelihood.gamma import Gamma
 from dpstats.statistics.likelihood.pareto import Pareto
 from dpstats.testing import seeded
@@ -80,6 +82,17 @@ def test_wider_bounds_and_smaller_epsilons_take_more_blocks() -> None:
     assert blocks_without_bounds(Gamma(), 10**6, ONE, 1) < blocks_without_bounds(Gamma(), 10**6, Fraction(1, 10), 1)
     assert blocks_without_bounds(Gamma(), 10**4, ONE, 700) == 700  # as few rows as that takes
     assert blocks_without_bounds(Gamma(), 5000, ONE, 700) < 700
+
+
+def test_few_blocks_do_with_fewer_rows_each_of_families_that_want_many() -> None:
+    logistic = family_for("logistic", Options(3))
+    rows = [bare_rows(logistic, blocks) for blocks in (1, 5, 11, 50, 100, 1000)]
+    assert rows == sorted(rows)
+    assert bare_rows(Gamma(), 1) < rows[0] < rows[-1] / 4
+    assert rows[-2:] == [least_rows(logistic, FEWEST_WITHIN)] * 2
+    assert bare_rows(Gamma(), 1) == bare_rows(Gamma(), 1000)
+    assert blocks_without_bounds(logistic, 569, Fraction(99), 11) == 11
+    assert blocks_without_bounds(logistic, 569, Fraction(99), 40) < 40
 
 
 @pytest.mark.parametrize("bounds", [BOUNDS, ((0.0, 1e9), (0.0, 1e9)), ((1e-9, 1e-8), (1e8, 1e9))])

@@ -222,6 +222,7 @@ def test_few_rows_for_their_epsilon_get_no_reply_or_a_rough_one() -> None:
     assert "rough=True" in refused.advice
     assert refused.cost.epsilon == 1
     assert dp.mle("gamma", rows, epsilon=1, rough=True, rng=seeded(1)).rough
+    assert not dp.mle("gamma", rows, epsilon=1.8, rng=seeded(1)).rough
     assert not dp.mle("gamma", rows, epsilon=4, rng=seeded(1)).rough
 
 
@@ -246,3 +247,33 @@ def test_lengths_that_say_little_make_a_tail_all_the_same() -> None:
         assert math.isfinite(tail.lost(reach))
         assert math.isfinite(tail.square(reach))
         assert tail.cut(1e-3, 2, 0.5) >= reach
+
+
+def test_where_only_a_near_reach_is_known_noise_may_be_larger() -> None:
+    near, far = (ScoreTail(1500, 1.4, 5 * beyond, 3.0, beyond) for beyond in (90.0, 10.0))
+    assert far.bearable_unseen < near.bearable_unseen < 1
+    noise = 0.5 / math.sqrt(1500) / 3.0
+    assert near.cut(noise, 2, 0.1) > near.reach
+    assert far.cut(noise, 2, 0.1) == far.reach
+
+
+@pytest.mark.parametrize("far", [2.0**390, 1e20])
+def test_a_length_drawn_where_no_row_is_makes_no_error_and_no_absurd_answer(far: float) -> None:
+    """One draw in a few hundred, where rows are few, lands far beyond all rows."""
+    rows, draws = case_of("gamma").rows(3000), iter([far])
+    draw = reach_steps.draw_magnitude
+
+    def astray(*args: Any, **public: Any) -> float:
+        drawn = draw(*args, **public)
+        return drawn if public["likely"] < 4 else next(draws, drawn)
+
+    with patch.object(reach_steps, "draw_magnitude", astray):
+        release = dp.mle("gamma", rows, epsilon=1, rng=seeded(4))
+    assert next(draws, None) is None
+    assert 0.5 < release.value.shape / case_of("gamma").theta[0] < 2
+
+
+def test_lengths_that_are_all_absurd_make_no_error() -> None:
+    with patch.object(reach_steps, "draw_magnitude", lambda *args, **public: 2.0**399):
+        for name in ("gamma", "weibull"):
+            dp.mle(name, case_of(name).rows(3000), epsilon=2, rough=True, rng=seeded(4))

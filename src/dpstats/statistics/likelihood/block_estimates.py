@@ -34,6 +34,10 @@ well: as if every block had SKEWED_ROWS rows fewer."""
 FEWEST, FEWEST_WITHIN, FEWEST_BARE = 14, 10, 8
 """Blocks have at least FEWEST rows on average, and two more for each parameter, so that hardly any has too few: coins decide.
 They may be smaller where noise is worse, within bounds; and where they would be too few for an answer."""
+MANY = 100
+"""The bias that a family's own fewest rows leave in a block counts beside the error of a mean of this many blocks. That error
+falls with the root of their number, and the bias with about the power 3/2 of their rows beside it: so fewer blocks do with fewer
+rows each, as the third root of their number."""
 WIDE, MOST_LARGER = 8.0, 4
 """Blocks are so large that bounds are WIDE standard deviations of their estimates wide, as projections shift averages; but
 no more than MOST_LARGER times as large as otherwise."""
@@ -51,12 +55,18 @@ def least_rows(family: Family, fewest: int) -> int:
     return int(getattr(family, "least_rows", fewest + 2 * len(family.parameters)))
 
 
+def bare_rows(family: Family, blocks: int) -> int:
+    """The fewest rows that each of so many blocks can do with, on average, where there would be no answer otherwise."""
+    least, bare = least_rows(family, FEWEST_BARE), FEWEST_BARE + 2 * len(family.parameters)
+    return min(least, max(bare, math.ceil(least * (blocks / MANY) ** (1 / 3)))) if blocks < MANY else least
+
+
 def blocks_without_bounds(family: Family, noisy_rows: int, epsilon: Fraction, least: int) -> int:
     """Where the loss by small blocks, about SKEWED_ROWS for each, and that by noise on a mean of so few votes are equal; or the
     least that gives an answer, if rows allow that."""
     noise = _noise_of_one(family) * RANGE**2 / (KEPT * float(epsilon)) ** 2
     blocks = _within(math.sqrt(noise * noisy_rows / SKEWED_ROWS), noisy_rows // least_rows(family, FEWEST))
-    return blocks if noisy_rows < least * least_rows(family, FEWEST_BARE) else min(max(blocks, least), MOST_BLOCKS)
+    return blocks if noisy_rows < least * bare_rows(family, least) else min(max(blocks, least), MOST_BLOCKS)
 
 
 def blocks_within(family: Family, bounds: tuple[tuple[float, float], ...], noisy_rows: int, epsilon: Fraction) -> int:

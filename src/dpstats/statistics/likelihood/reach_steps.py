@@ -25,7 +25,7 @@ from dpstats.statistics.likelihood.bounded_scores import L2_UNITS, Stand
 from dpstats.statistics.likelihood.family import Family
 from dpstats.statistics.likelihood.score_steps import FEWEST_NATS, HALVINGS, LONGEST, POSSIBLE, ScoreEstimate, ScoreWalk, stands
 from dpstats.statistics.likelihood.score_sums import LengthCells, ScoreProducts, matrix_of_triangle, slopes_at, triangle_size
-from dpstats.statistics.likelihood.score_tails import USUAL, ScoreTail
+from dpstats.statistics.likelihood.score_tails import LEAST_CURVED, LEAST_EXPONENT, USUAL, ScoreTail
 from dpstats.statistics.regression.budget_split import part
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
 
@@ -49,8 +49,11 @@ REACH_NATS = 12.0
 MOST_BEYOND, NEARER, FARTHEST_REACH = 0.1, 5.0, 16.0
 """A reach has at most that share of the rows beyond it, a nearer length NEARER times as many; no reach is FARTHEST_REACH times as
 long as that."""
-LIKELY = 3.0
-"""A likely reach, times the root of the number of parameters."""
+LIKELY, FARTHER = 3.0, 2.0
+"""A likely reach, times the root of the number of parameters; over the nearer length."""
+LONGEST_LENGTH = 1e6
+"""No private length is taken to be longer, in standard deviations of a row's score: one that is was drawn where no row is, or the
+start is absurd, and squares of what follows would be no floats."""
 CELL = 2**0.25
 """From the lower end of a cell of lengths to its upper end."""
 SLOPES_ROOM, SLOPES_NOISE = 1.5, 0.1
@@ -258,28 +261,35 @@ class ReachWalk(ScoreWalk):
         return self.table.row_sums(LengthCells(stand.scores(math.inf), slopes))
 
     def _tail(self, raw_cells: Sequence[int], rows: float, stand: Stand, plan: NewtonPlan) -> ScoreTail:
-        """Two private lengths of scores, of which few rows have longer ones."""
-        reach, beyond = self._reach(raw_cells[:CELLS], rows, plan.reach, LIKELY * math.sqrt(len(stand.theta)))
+        """Two private lengths of scores, of which few rows have longer ones; the nearer, which is surer, tells where the other
+        may lie."""
+        reach_epsilon, near_epsilon = (self.budget.draw_epsilon(share) for share in (plan.reach, plan.near))
+        beyond = self._beyond(reach_epsilon, rows)
         many = min(NEARER * beyond, rows / 2)
-        near, _ = self._reach(raw_cells[:CELLS], rows, plan.near, reach / 2, many)
-        return ScoreTail(rows, near, many, max(near, min(reach, FARTHEST_REACH * near)), beyond)
+        raw_counts = raw_cells[:CELLS]
+        likely = LIKELY * math.sqrt(len(stand.theta))
+        near = self._length(raw_counts, near_epsilon, many / rows, likely / FARTHER)
+        reach = self._length(raw_counts, reach_epsilon, beyond / rows, max(likely, FARTHER * near))
+        least = LEAST_EXPONENT if is_exponential(self.family) else LEAST_CURVED
+        return ScoreTail(rows, near, many, max(near, min(reach, FARTHEST_REACH * near)), beyond, least)
 
-    def _reach(
-        self, raw_counts: Sequence[int], rows: float, share: Fraction, likely: float, beyond: float | None = None
-    ) -> tuple[float, float]:
-        """A private length that few rows exceed, and about how many do."""
-        epsilon = self.budget.draw_epsilon(share)
-        if beyond is None:
-            beyond = min(REACH_NATS / float(epsilon), MOST_BEYOND * rows)
-        inside = 1 - part(beyond / rows)
-        return CELL * draw_magnitude(raw_counts, epsilon, self.rng, quantile=inside, likely=likely), beyond
+    @staticmethod
+    def _beyond(epsilon: Fraction, rows: float) -> float:
+        """How many rows should lie beyond a length that is drawn at an epsilon."""
+        return min(REACH_NATS / float(epsilon), MOST_BEYOND * rows)
+
+    def _length(self, raw_counts: Sequence[int], epsilon: Fraction, share: float, likely: float) -> float:
+        """A private length that about a share of the rows exceed."""
+        drawn = draw_magnitude(raw_counts, epsilon, self.rng, quantile=1 - part(share), likely=likely)
+        return min(CELL * drawn, LONGEST_LENGTH)
 
     def _slope(self, stand: Stand, raw_cells: Sequence[int], rows: float, plan: NewtonPlan, farther: float) -> Slope:
         """The observed slope, from the rows' own; the expected one where it follows from the family, or where noise hides it."""
         size = len(stand.theta)
         if not self._has_slopes(size):
             return Slope(np.eye(size), 0.0 if is_exponential(self.family) else UNKNOWN_SLOPE)
-        reach, _ = self._reach(raw_cells[CELLS:], rows, plan.slopes_reach, LIKELY * size)
+        epsilon = self.budget.draw_epsilon(plan.slopes_reach)
+        reach = self._length(raw_cells[CELLS:], epsilon, self._beyond(epsilon, rows) / rows, LIKELY * size)
         per_length = self.budget.deviation(plan.slopes, triangle_size(size)) / rows
         bound = max(SLOPES_ROOM * reach, min(farther * reach, SLOPES_NOISE / per_length))
         slopes = replace(slopes_at(stand), bound=bound)

@@ -15,7 +15,9 @@ import numpy as np
 
 from dpstats.statistics.aggregation.row_blocks import Floats
 
-LEAST_EXPONENT, MOST_EXPONENT = 0.5, 3.0
+LEAST_EXPONENT, LEAST_CURVED, MOST_EXPONENT = 0.5, 1.3, 3.0
+"""Exponents are taken to be no less than the first, or the second for families whose slopes depend on the rows, as those of
+Weibull laws: their scores may grow like powers of the rows, so that lengths which look light are likelier drawn too near."""
 HEDGE_TIMES, HEDGE, HEDGE_PER_NAT = 1.3, 0.4, 2.0
 """The exponent that lengths suggest is multiplied by the first, and the second is added; more where the reach is less far out."""
 PLAIN = 0.3
@@ -31,6 +33,11 @@ USUAL = 1.96
 BEARABLE, HEAVIER, HEAVY, MOST_BEARABLE = 0.45, 0.4, 1.8, 0.7
 """Noise may be such a part of the sampling error; HEAVIER more for each by which the exponent is above HEAVY, up to the most."""
 
+UNSEEN, SEEN_NATS, PER_NAT = 0.9, 3.0, 0.45
+"""Where only a reach of few nats is known, noise may also be the part UNSEEN of the sampling error that the family expects, less
+by PER_NAT for each nat by which the reach is further out than SEEN_NATS: what lies beyond a near reach costs more than such
+noise."""
+
 
 @dataclass(frozen=True)
 class ScoreTail:
@@ -43,6 +50,8 @@ class ScoreTail:
     reach: float
     beyond: float
     """Rows beyond `reach`, which are fewer."""
+    least: float = LEAST_EXPONENT
+    """The least that the exponent is taken to be."""
 
     @property
     def nats(self) -> float:
@@ -53,12 +62,17 @@ class ScoreTail:
     def seen(self) -> float:
         """The exponent that the two lengths suggest."""
         seen = math.log(max(self.reach / self.near, 1.0)) / math.log(self.nats / math.log(self.rows / self.many))
-        return min(MOST_EXPONENT, max(LEAST_EXPONENT, seen))
+        return min(MOST_EXPONENT, max(self.least, seen))
 
     @property
     def bearable(self) -> float:
         """How large the noise may be beside the sampling error, so that a long tail is not cut off."""
         return min(MOST_BEARABLE, max(BEARABLE, BEARABLE + HEAVIER * (self.seen - HEAVY)))
+
+    @property
+    def bearable_unseen(self) -> float:
+        """The same beside the sampling error that the family expects, because so near a reach tells little of the true one."""
+        return max(0.0, UNSEEN - PER_NAT * max(0.0, self.nats - SEEN_NATS))
 
     @cached_property
     def _lengths(self) -> Floats:
@@ -98,11 +112,12 @@ class ScoreTail:
 
     def cut(self, noise: float, size: int, bearable: float) -> float:
         """The end that makes the intervals of `size` parameters shortest, where noise is at most `bearable` times the sampling
-        error; `noise` is its deviation in a mean of scores of length 1."""
+        error, or what a near reach makes bearable; `noise` is its deviation in a mean of scores of length 1."""
         best = (math.inf, self.reach)
+        always = self.bearable_unseen / math.sqrt(self.rows)
         for end in self._lengths[:: IN_OCTAVE // ENDS].tolist():
             sampling = math.sqrt(self.plain_square(end) / size / self.rows)
-            if noise * end > bearable * sampling and end > self.reach:
+            if noise * end > max(bearable * sampling, always) and end > self.reach:
                 break
             best = min(best, (USUAL * math.hypot(sampling, noise * end) + self.lost(end), end))
         return best[1]

@@ -2,7 +2,8 @@
 
 A cut for a sum leaves about one row of a side beyond. One for products leaves LEFT_OUT / epsilon of them where the tail is no
 heavier than about a normal one, fewer where it is heavier, and one from about an exponential tail on, by the same public rule
-(clipped/clips.py). Only released numbers enter, so no claim depends on it.
+(clipped/clips.py). With a large epsilon both go further out, as far as the noise stays small beside the sampling error. Only
+released numbers enter, so no claim depends on it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpstats.foundations.rounding import nearest_float
-from dpstats.statistics.clipped.clips import ALIKE, ROOM, Cut, Tail, cut_at
+from dpstats.statistics.clipped.clips import ALIKE, LARGEST, ROOM, Cut, Tail, cut_at
 from dpstats.statistics.universal.limits import Limits, Side
 
 LEFT_OUT = 8.0
@@ -24,6 +25,29 @@ HEAVIEST = 1.15
 """The exponent of heavy tails: a reach that would need more counts as drawn too far out, which is the likelier reason."""
 LEAST_LOST, MOST_LOST = 0.1, 2.0
 """What the cut of a light and of a heavy tail may take, over what the rule (`Tail.lost`) says."""
+
+QUIET, MOST_WIDER = 0.3, 64.0
+"""Cuts go further out as long as noise is at most such a part of the sampling error of a covariance; and how many times."""
+NOISE = math.sqrt(8)
+"""The deviation of a covariance's noise, over both radii, where rows times epsilon is 1 (moments.py)."""
+
+
+def cuts_for_products(limits: tuple[Limits, Limits], epsilon: Fraction) -> tuple[Cut, Cut]:
+    """The cuts that released limits of two columns suggest, for a question that spends `epsilon` in all."""
+    one, other = (cut_for_products(each, epsilon) for each in limits)
+    rows, left = limits[0].noisy_rows, epsilon - sum(each.spent for each in limits)
+    radii = [(cut.high - cut.low) / 2 for cut in (one, other)]
+    scales = [max(each.below.scale, each.above.scale) for each in limits]
+    if not all(radii):
+        return one, other
+    room = float(scales[0] / radii[0]) * float(scales[1] / radii[1]) * QUIET * math.sqrt(rows) * float(left) / NOISE
+    times = math.sqrt(min(max(room, 1.0), MOST_WIDER))
+    return _wider(one, times), _wider(other, times)
+
+
+def _wider(cut: Cut, times: float) -> Cut:
+    low, high = (cut.middle + (end - cut.middle) * Fraction(times) for end in (cut.low, cut.high))
+    return replace(cut, low=max(low, -LARGEST), high=min(high, LARGEST)) if times > 1 else cut
 
 
 def cut_for_products(limits: Limits, epsilon: Fraction) -> Cut:

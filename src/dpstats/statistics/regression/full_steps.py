@@ -144,7 +144,7 @@ class CurveReach:
 
 
 @dataclass(frozen=True)
-class Thinning:
+class PowerThinning:
     """How scores thin out: their tail, and about how many are longer than `length`, and than FARTHER times that."""
 
     tail: Tail
@@ -300,7 +300,7 @@ class FullSteps:
         (first,) = cells_of(np.array([FARTHER * length])).tolist()
         noisy, deviation = self.budget.noisy([sum(raw_counts[first:])], 1, self.walk.plan.reaches * BEYOND_COUNT)
         least = LEAST_SEEN_ROWS * deviation
-        thinning, clear = (Thinning(tail, beyond, max(far, least), length) for far in (noisy[0], noisy[0] - deviation))
+        thinning, clear = (PowerThinning(tail, beyond, max(far, least), length) for far in (noisy[0], noisy[0] - deviation))
         noise = self.budget.deviation(share, self.walk.size)
         quiet, bearable, most = (part * spread / noise for part in (QUIET, BEARABLE, MOST_NOISE))
         nearest = max(length, min(bearable, max(quiet, tail.end(ROOM))))

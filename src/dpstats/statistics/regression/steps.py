@@ -118,7 +118,7 @@ class ResidualWalk(Walk):
             scale=search.magnitude,
             matrix=matrix,
             raised=raised,
-            lost=lost,
+            lost=None if lost is None else (lost, np.zeros_like(lost)),
         )
 
     def _residuals(self) -> Residuals:
