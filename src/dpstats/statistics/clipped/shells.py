@@ -33,7 +33,7 @@ ALIKE_SHARE = Fraction(1, 4)
 """What the shells get where no row beside the middle was seen, and all depends on them."""
 OCTAVES = (*NEAR_OCTAVES, 4, 5, 6, 8, 11, 15, 20, 27, 36, 48)
 """Where shells begin, in octaves beyond the cut."""
-ALLOWED, LIKELY = 0.96, 0.7
+ALLOWED, LIKELY = 0.92, 0.7
 """The quantiles of what may be lost that an interval allows for, and that the place of the cut supposes."""
 NOISE = {1: 1.3, 2: 1.0}
 """About the standard deviation of a noisy sum of distances, or of their squares: in scales of the cells' noise, and in widths of
