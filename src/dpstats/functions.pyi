@@ -19,6 +19,7 @@ from dpstats.foundations.accepted import (
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
@@ -29,6 +30,7 @@ __all__ = [
     "association_test",
     "cdf",
     "chi_square_test",
+    "contingency_table",
     "correlation",
     "count",
     "covariance",
@@ -164,6 +166,52 @@ def chi_square_test(
       laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
     Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def contingency_table(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    ways: int = 2,
+    levels: Mapping[str, Elements] | None = None,
+    bins: int | Mapping[str, int | Elements] = 8,
+    whole: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian", "fourier"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[ContingencyTables] | NoReply:
+    """How many rows have each combination of the values of several columns: all tables of up to `ways` columns.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      ways       how many columns a table has at most, from 1 to 4
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+      whole      True makes all counts whole and none negative, so that some table of rows has them
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: whole-number Laplace noise on what each set of columns adds to the tables of its parts
+      gaussian  (epsilon, delta)-DP: whole-number Gaussian noise, or Laplace where that is less; labels of many rows are found
+      fourier   pure epsilon-DP: as printed, for columns of two levels: even Laplace noise on all Fourier coefficients needed
+
+    Returns ContingencyTables: tables['sex', 'region'] has .counts, .low, .high, .shares and .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

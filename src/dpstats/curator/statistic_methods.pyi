@@ -9,6 +9,7 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
@@ -112,6 +113,46 @@ class SessionMethods:
           laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
         Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def contingency_table(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        whole: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian", "fourier"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[ContingencyTables] | NoReply:
+        """How many rows have each combination of the values of several columns: all tables of up to `ways` columns.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns a table has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          whole     True makes all counts whole and none negative, so that some table of rows has them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: whole-number Laplace noise on what each set of columns adds to the tables of its parts
+          gaussian  (epsilon, delta)-DP: whole-number Gaussian noise, or Laplace where that is less; labels of many rows are found
+          fourier   pure epsilon-DP: as printed, for columns of two levels: even Laplace noise on all Fourier coefficients needed
+
+        Returns ContingencyTables: tables['sex', 'region'] has .counts, .low, .high, .shares and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1565,6 +1606,46 @@ class GroupMethods:
           laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
         Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def contingency_table(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        whole: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian", "fourier"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[ContingencyTables] | NoReply:
+        """How many rows have each combination of the values of several columns: all tables of up to `ways` columns.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns a table has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          whole     True makes all counts whole and none negative, so that some table of rows has them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: whole-number Laplace noise on what each set of columns adds to the tables of its parts
+          gaussian  (epsilon, delta)-DP: whole-number Gaussian noise, or Laplace where that is less; labels of many rows are found
+          fourier   pure epsilon-DP: as printed, for columns of two levels: even Laplace noise on all Fourier coefficients needed
+
+        Returns ContingencyTables: tables['sex', 'region'] has .counts, .low, .high, .shares and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -9,6 +9,7 @@ HOMES = {
     "association_test": Home(("dpstats.statistics.chi_square",), ("thresholded",)),
     "cdf": Home(("dpstats.statistics.distribution",), ("universal",)),
     "chi_square_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
+    "contingency_table": Home(("dpstats.statistics.contingency_tables",), ("laplace", "gaussian", "fourier")),
     "correlation": Home(("dpstats.statistics.correlations",), ("scores", "cells")),
     "count": Home(("dpstats.statistics.counts",), ("laplace",)),
     "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
