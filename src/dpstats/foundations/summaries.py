@@ -254,7 +254,21 @@ class LabelCoding:
         return max(len(self.labels) - 1, *(-1 if code is None else code for code in (self.other, self.missing))) + 1
 
 
-Coding = CutCoding | LabelCoding
+@dataclass(frozen=True)
+class MergedCoding:
+    """A coding some of whose codes are one."""
+
+    coding: CutCoding | LabelCoding
+    codes: tuple[int, ...]
+    """For each code the one that it becomes."""
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return max(self.codes) + 1
+
+
+Coding = CutCoding | LabelCoding | MergedCoding
 
 
 class Table(Protocol):

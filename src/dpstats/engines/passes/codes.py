@@ -17,7 +17,7 @@ from dpstats.engines.exact.cuts import edge_at
 from dpstats.engines.groups.lookups import Lookup, canonical_label
 from dpstats.engines.stores.store import Batch
 from dpstats.engines.views import CountedCells, TableView, ViewedBatch
-from dpstats.foundations.summaries import Coding, CutCoding, LabelCoding
+from dpstats.foundations.summaries import Coding, CutCoding, LabelCoding, MergedCoding
 
 Codes = NDArray[np.int64]
 Counts = NDArray[np.int64]
@@ -76,8 +76,9 @@ class CodeCount:
 class _Coder:
     """A coding as fast code, translated once into the type of the cells."""
 
-    def __init__(self, coding: Coding) -> None:
-        self._coding = coding
+    def __init__(self, given: Coding) -> None:
+        self._becomes = np.array([*given.codes, LEFT_OUT]) if isinstance(given, MergedCoding) else None
+        self._coding = coding = given.coding if isinstance(given, MergedCoding) else given
         self._lookup = Lookup([canonical_label(label) for label in coding.labels]) if isinstance(coding, LabelCoding) else None
         self._edges: dict[np.dtype[np.generic], NDArray[np.generic]] = {}
 
@@ -92,7 +93,7 @@ class _Coder:
             else:  # a row counts in one part only
                 raw_codes = np.where(np.ones(len(cells), np.bool_) if raw_taken is None else raw_taken, raw_found, raw_codes)
         assert raw_codes is not None
-        return raw_codes
+        return raw_codes if self._becomes is None else self._becomes[raw_codes]  # the code -1 is the last of these
 
     def _cell_codes(self, cells: Cells) -> Codes:
         """The codes of cells, whatever stands for those that are missing."""

@@ -117,7 +117,7 @@ class TableBudget(Protocol):
         ...
 
 
-class _Shares:
+class _TableShares:
     """Shares of a whole, an epsilon or a rho, that add up to at most one."""
 
     def __init__(self, whole: Fraction, rng: RandomSource) -> None:
@@ -131,7 +131,7 @@ class _Shares:
         self.left -= share
 
 
-class PureTableBudget(_Shares):
+class PureTableBudget(_TableShares):
     """An epsilon to spend, without delta."""
 
     def noisy(self, raw_counts: Whole, share: Fraction) -> NoisyTable:
@@ -154,7 +154,7 @@ class PureTableBudget(_Shares):
         return parts_of_one([weight ** (1 / 3) for weight in weights.tolist()])
 
 
-class ConcentratedTableBudget(_Shares):
+class ConcentratedTableBudget(_TableShares):
     """A rho of zero-concentrated privacy to spend."""
 
     def noisy(self, raw_counts: Whole, share: Fraction) -> NoisyTable:
@@ -162,6 +162,11 @@ class ConcentratedTableBudget(_Shares):
         self._take(share)
         noise = sample_discrete_gaussian(1 / (2 * self._whole * share), raw_counts.size, self._rng)
         return NoisyTable(raw_counts + np.asarray(noise, dtype=np.int64).reshape(raw_counts.shape), self.law(share))
+
+    def variance_for(self, share: Fraction) -> Fraction:
+        """The variance of discrete Gaussian noise that hides a move by 1, for whoever adds it himself."""
+        self._take(share)
+        return 1 / (2 * self._whole * share)
 
     def law(self, share: Fraction) -> GaussianLaw:
         """Discrete Gaussian noise that hides a move by 1."""
