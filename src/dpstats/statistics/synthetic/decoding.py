@@ -20,8 +20,7 @@ OTHER = "other"
 
 def fine_codes(column: MeasuredColumn, coarse: NDArray[np.unsignedinteger], rng: RandomSource) -> Integers:
     """A fine code for each row, in proportion to noisy counts within its coarse code."""
-    weights = np.maximum(column.noisy.noisy_counts.astype(np.float64), 0.0)
-    shares = np.where(column.merged[None, :] == np.arange(column.size)[:, None], weights[None, :], 0.0)
+    shares = np.where(column.merged[None, :] == np.arange(column.size)[:, None], column.counts[None, :], 0.0)
     empty = ~(shares > 0).any(axis=1)
     shares[empty] = (column.merged[None, :] == np.arange(column.size)[empty, None]).astype(np.float64)
     members = np.bincount(coarse, minlength=column.size)

@@ -28,6 +28,11 @@ PIECES = 4
 MOST_DECIMALS = 6
 FEWEST_SHARED = 3
 """Shared values from which on their decimals tell the grain of a column."""
+THERE = 2.0
+"""Standard deviations of noise from which on a code has rows."""
+OWN_PART = 0.7
+"""The part of a fair number of rows from which on a single value has a coarse code of its own."""
+_TINY = Fraction(1, 10**12)
 OUTER_GAPS = 2
 """How far the first and the last code reach, in stretches between the cuts next to them."""
 
@@ -66,6 +71,10 @@ class FineColumn:
         cuts = tuple(lowest_value_at(ordinal_of(float(edge)), dtype) for edge in self.edges)
         return CutCoding(cuts, missing=self.missing)
 
+    def is_single(self, low: Fraction, high: Fraction) -> bool:
+        """Whether a code from one number to another holds one value only."""
+        return high - low <= (self.grain or _TINY * max(abs(low), abs(high)))
+
     def spans(self) -> list[tuple[Fraction, Fraction]]:
         """From where to where each code of numbers goes; the outer ones as far as stretches of cuts next to them suggest."""
         first, last = self.edges[0], self.edges[-1]
@@ -93,43 +102,63 @@ def number_column(name: str, column: Column, cuts: Sequence[int], shared: Sequen
     return FineColumn(name, edges=tuple(_apart(edges)) or (Fraction(0),), grain=grain)
 
 
-def merge_numbers(column: FineColumn, noisy_counts: Integers, deviation: float, most: int) -> Integers:
-    """For each fine code its coarse one: neighbours together until they have a fair part of the rows."""
-    rows = max(float(np.maximum(noisy_counts[:-1], 0).sum()), 1.0)
-    fair = max(rows / most, deviation)
-    spans = column.spans()
-    merged = np.zeros(column.size, dtype=np.int64)
-    code, held = 0, 0.0
-    for place, (low, high) in enumerate(spans):
-        count = max(float(noisy_counts[place]), 0.0)
-        single = count >= fair * 0.7 and high - low <= (column.grain or _TINY * max(abs(low), abs(high)))
-        if held and (held + count / 2 >= fair or single):
-            code, held = code + 1, 0.0
-        merged[place] = code
-        held += count if not single else fair * 2
-    merged[-1] = code + 1 if _is_there(noisy_counts[-1], deviation) else merged[int(np.argmax(noisy_counts[:-1]))]
-    return merged
+def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
+    """The counts nearest to noisy ones that are not negative and add up to `rows`: all less by the same, those below 0 are 0."""
+    descending = -np.sort(-noisy_counts.astype(np.float64))
+    surplus = (np.add.accumulate(descending) - rows) / np.arange(1, descending.size + 1)
+    kept = int(np.flatnonzero(descending > surplus)[-1]) if (descending > surplus).any() else 0
+    return np.maximum(noisy_counts - surplus[kept], 0.0)
 
 
-_TINY = Fraction(1, 10**12)
+def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: int) -> tuple[Integers, Floats]:
+    """For each fine code its coarse one: neighbours together until they have a fair part of the rows; and the counts to draw by.
+
+    A single value of many rows stays alone. What lies between two of them and has no more rows than noise would give it goes with
+    one of them, and is never drawn.
+    """
+    fair = max(float(counts[:-1].sum()) / most, deviation, 1.0)
+    spans, counts = column.spans(), counts.copy()
+    alone = [counts[place] >= fair * OWN_PART and column.is_single(*span) for place, span in enumerate(spans)]
+    merged = np.full(column.size, -1, dtype=np.int64)
+    code, place = 0, 0
+    while place < len(spans):
+        end = place + 1
+        if not alone[place]:
+            while end < len(spans) and not alone[end]:
+                end += 1
+            if any(alone) and counts[place:end].sum() <= THERE * deviation * math.sqrt(end - place):
+                counts[place:end] = 0.0
+                merged[place:end] = max(code - 1, 0)
+                place = end
+                continue
+        code = _fill(merged[place:end], counts[place:end], fair, code)
+        place = end
+    merged[-1] = code if counts[-1] > THERE * deviation else merged[int(np.argmax(counts[:-1]))]
+    return merged, counts
 
 
-def merge_labels(column: FineColumn, noisy_counts: Integers, deviation: float) -> Integers:
+def _fill(merged: Integers, counts: Floats, fair: float, code: int) -> int:
+    """Give neighbouring fine codes coarse ones, from `code` on, of about a fair number of rows each; the next code that is free."""
+    pieces = max(1, round(float(counts.sum()) / fair))
+    total, part = float(counts.sum()), 0.0
+    for place, count in enumerate(counts.tolist()):
+        middle = (part + count / 2) / total if total else 0.0
+        merged[place] = code + min(int(middle * pieces), pieces - 1)
+        part += count
+    used = np.unique(merged)
+    merged[:] = code + np.searchsorted(used, merged)
+    return code + used.size
+
+
+def merge_labels(column: FineColumn, counts: Floats, deviation: float) -> Integers:
     """For each label its coarse code: those of hardly more rows than noise share one."""
-    merged = np.zeros(column.size, dtype=np.int64)
-    own = [place for place in range(column.size) if _is_there(noisy_counts[place], deviation)]
-    own = own or [int(np.argmax(noisy_counts))]
-    for code, place in enumerate(own):
-        merged[place] = code
-    rest = [place for place in range(column.size) if place not in own]
-    shared = len(own) if sum(max(int(noisy_counts[place]), 0) for place in rest) > 3 * deviation * math.sqrt(max(len(rest), 1)) else int(merged[own[0]])
-    merged[rest] = shared
+    own = [place for place in range(column.size) if counts[place] > THERE * deviation] or [int(np.argmax(counts))]
+    merged = np.full(column.size, len(own), dtype=np.int64)
+    merged[own] = np.arange(len(own))
+    rest = merged == len(own)
+    if float(counts[rest].sum()) <= THERE * deviation:
+        merged[rest] = int(merged[own[0]])
     return merged
-
-
-def _is_there(noisy_count: int, deviation: float) -> bool:
-    """Whether a code has more rows than noise would give it."""
-    return float(noisy_count) > 3 * deviation
 
 
 def _grain_of(shared: Sequence[Fraction]) -> Fraction:

@@ -28,13 +28,14 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import CodedTable, Column, CutCoding, LabelCoding, MergedCoding, label_order
 from dpstats.mechanisms.gaussian_thresholding import choose_by_count
 from dpstats.statistics.coded.budget import ConcentratedTableBudget, NoisyTable, PureTableBudget, TableBudget
-from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, merge_labels, merge_numbers, number_column
+from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, merge_labels, merge_numbers, number_column, settled_counts
 from dpstats.statistics.synthetic.graphical_model import Measured
 from dpstats.statistics.synthetic.junction_tree import Columns
 from dpstats.statistics.synthetic.rounds import PairRounds, Synthesis
 from dpstats.statistics.universal.decimals import fraction_of, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SHARED_SHARE = Fraction(5, 100)
@@ -66,6 +67,8 @@ class MeasuredColumn:
     fine: FineColumn
     coding: CutCoding | LabelCoding
     noisy: NoisyTable
+    counts: Floats
+    """Noisy counts, made non-negative so that they add up to about as many rows as there are."""
     merged: Integers
 
     @property
@@ -99,15 +102,14 @@ def measure_table(table: CodedTable, wish: Wish, epsilon: Fraction, delta: Fract
     codings, places = [coding for _, coding in found], range(len(found))
     raw_singles = table.code_counts(codings, [(place,) for place in places])
     share = SINGLE_SHARE / len(found)
-    columns = [
-        _measured_column(fine, coding, budget.noisy(raw_counts, share))
-        for (fine, coding), raw_counts in zip(found, raw_singles, strict=True)
-    ]
+    noisy = [budget.noisy(raw_counts, share) for raw_counts in raw_singles]
+    rows = _rows_of(noisy)
+    columns = [_measured_column(fine, coding, each, rows) for (fine, coding), each in zip(found, noisy, strict=True)]
     pairs = list(combinations(places, 2))
     raw_pairs = table.code_counts([column.coarse() for column in columns], pairs)
     singles = [column.measured(place) for place, column in enumerate(columns)]
     sizes = [column.size for column in columns]
-    rounds = PairRounds(dict(zip(pairs, raw_pairs, strict=True)), sizes, singles, _rows_of(columns), pure=not delta)
+    rounds = PairRounds(dict(zip(pairs, raw_pairs, strict=True)), sizes, singles, rows, pure=not delta)
     synthesis = rounds.run(budget, CHOOSE_SHARE, budget.left - CHOOSE_SHARE, focus_pairs(wish), rng)
     return MeasuredTable(tuple(columns), synthesis)
 
@@ -164,15 +166,16 @@ def _shared_labels(column: Column, variance: Fraction, delta: Fraction, rng: Ran
     return [raw_labels[place][0] for place in places]
 
 
-def _measured_column(fine: FineColumn, coding: CutCoding | LabelCoding, noisy: NoisyTable) -> MeasuredColumn:
-    deviation = math.sqrt(noisy.law.variance)
+def _measured_column(fine: FineColumn, coding: CutCoding | LabelCoding, noisy: NoisyTable, rows: float) -> MeasuredColumn:
+    deviation, counts = math.sqrt(noisy.law.variance), settled_counts(noisy.noisy_counts, rows)
     if fine.is_labels:
-        return MeasuredColumn(fine, coding, noisy, merge_labels(fine, noisy.noisy_counts, deviation))
-    return MeasuredColumn(fine, coding, noisy, merge_numbers(fine, noisy.noisy_counts, deviation, MOST_CODES))
+        return MeasuredColumn(fine, coding, noisy, counts, merge_labels(fine, counts, deviation))
+    merged, counts = merge_numbers(fine, counts, deviation, MOST_CODES)
+    return MeasuredColumn(fine, coding, noisy, counts, merged)
 
 
-def _rows_of(columns: Sequence[MeasuredColumn]) -> float:
-    """About how many rows there are: the totals of all columns, weighted by their precision."""
-    weights = [1 / (column.noisy.law.variance * column.noisy.noisy_counts.size) for column in columns]
-    totals = [float(column.noisy.noisy_counts.sum()) for column in columns]
-    return sum(weight * total for weight, total in zip(weights, totals, strict=True)) / sum(weights)
+def _rows_of(noisy: Sequence[NoisyTable]) -> float:
+    """About how many rows there are, at least 1: the totals of all columns, weighted by their precision."""
+    weights = [1 / (each.law.variance * each.noisy_counts.size) for each in noisy]
+    totals = [float(each.noisy_counts.sum()) for each in noisy]
+    return max(1.0, sum(weight * total for weight, total in zip(weights, totals, strict=True)) / sum(weights))

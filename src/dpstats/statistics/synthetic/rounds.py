@@ -35,6 +35,8 @@ ROUNDS = 6
 MOST_CELLS = 60_000
 FIRST_LIMIT = 0.25
 """The part of MOST_CELLS that the model may have in the first round; it grows with what is spent."""
+NOISE = 0.0
+HANDICAP, AGAIN = 1.0, True
 ITERATIONS, LAST_ITERATIONS = 60, 300
 MORE = {True: 2, False: 4}
 """How many times as much the tables of later rounds get where those of one told little; by whether the noise is Laplace's."""
@@ -106,11 +108,11 @@ class PairRounds:
         self, pairs: Sequence[Columns], picks: int, budget: TableBudget, choose_share: Fraction, measure_share: Fraction, limit: float, rng: RandomSource
     ) -> list[Columns]:
         """Draw pairs, one after the other, by how far the model is from them; those that would make it too large are left out."""
-        handicap = mean_size(budget.law(measure_share))
+        handicap = HANDICAP * mean_size(budget.law(measure_share))
         raw_scores = {pair: self._raw_score(pair, handicap) for pair in pairs}
         found: list[Columns] = []
         for _ in range(picks):
-            fitting = [pair for pair in pairs if pair not in found and self._fits([*found, pair], limit)]
+            fitting = [pair for pair in pairs if pair not in found and (AGAIN or pair not in self._cliques) and self._fits([*found, pair], limit)]
             if not fitting:
                 break
             epsilon = budget.draw_epsilon(choose_share)
@@ -141,7 +143,7 @@ class PairRounds:
         return before
 
     def _fit(self, iterations: int) -> None:
-        self.model = self.model.grown(self._cliques).fitted(self._measured, self._rows, iterations)
+        self.model = self.model.grown(self._cliques).fitted(self._measured, self._rows, iterations, NOISE)
 
     def _gain(self, pairs: Sequence[Columns], before: Sequence[Floats], law: NoiseLaw) -> float:
         """By how much the measured tables have moved the model, where 1 is what noise alone does."""
