@@ -24,6 +24,7 @@ from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "sign_test",
     "std",
     "sum",
+    "synthesize",
     "t_test",
     "trimmed_mean",
     "two_sample_ks_test",
@@ -1413,6 +1415,51 @@ def sum(
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def synthesize(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    levels: Mapping[str, Elements] | None = None,
+    focus: Elements | None = None,
+    rows: int | None = None,
+    guide: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "rounds", "gaussian_rounds"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[SyntheticData] | NoReply:
+    """Synthetic rows: a table like this one, of rows that nobody has.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      focus      columns whose tables with every other column are always measured
+      rows       how many rows to draw; left out: about as many as there are
+      guide      True marks the rows as a rough guide for writing questions, and measures fewer tables
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and of two columns, some chosen privately
+      gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
+
+    Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

@@ -14,6 +14,7 @@ from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
 
 class SessionMethods:
@@ -1312,6 +1313,45 @@ class SessionMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def synthesize(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        levels: Mapping[str, Elements] | None = None,
+        focus: Elements | None = None,
+        rows: int | None = None,
+        guide: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "rounds", "gaussian_rounds"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[SyntheticData] | NoReply:
+        """Synthetic rows: a table like this one, of rows that nobody has.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          focus     columns whose tables with every other column are always measured
+          rows      how many rows to draw; left out: about as many as there are
+          guide     True marks the rows as a rough guide for writing questions, and measures fewer tables
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and of two columns, some chosen privately
+          gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
+
+        Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2805,6 +2845,45 @@ class GroupMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def synthesize(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        levels: Mapping[str, Elements] | None = None,
+        focus: Elements | None = None,
+        rows: int | None = None,
+        guide: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "rounds", "gaussian_rounds"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[SyntheticData] | NoReply:
+        """Synthetic rows: a table like this one, of rows that nobody has.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          focus     columns whose tables with every other column are always measured
+          rows      how many rows to draw; left out: about as many as there are
+          guide     True marks the rows as a rough guide for writing questions, and measures fewer tables
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and of two columns, some chosen privately
+          gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
+
+        Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -2,11 +2,11 @@
 
 Claim      delta-approximate rho-zCDP: but for an event of probability delta it is rho-zCDP
 Neighbors  ADD_REMOVE of one row, and a row has one key
-Why        A key of fewer than LEAST_ROWS rows is never released. The counts of all others move by 1 in one of them, which discrete
+Why        A key of fewer than LEAST_ROWS rows is never released. One row moves the count of one other key by 1, which discrete
            Gaussian noise of variance 1 / (2 rho) hides; a key that has LEAST_ROWS rows on one side, and one fewer on the
            other, is released only if its noise reaches the threshold, which has probability at most delta
-Numerics   Counts are whole, the noise is exact, and the threshold is rounded up: P(Z >= t) <= P(N >= t - 1) for the discrete and the
-           continuous law, and P(N >= x) <= exp(-x**2 / 2 variance) / 2
+Numerics   Counts are whole, the noise is exact, and the threshold is rounded up: P(Z >= t) <= P(N >= t - 1) for the discrete and
+           the continuous law, and P(N >= x) <= exp(-x**2 / (2 variance)) / 2
 Source     gaussian_thresholding.proof.md; Canonne, Kamath & Steinke 2020, Proposition 25; Bun & Steinke 2016, section 8
 """
 

@@ -57,6 +57,7 @@ HOMES = {
     "sign_test": Home(("dpstats.statistics.sign_tests",), ("laplace",)),
     "std": Home(("dpstats.statistics.spreads",), ("clipped",)),
     "sum": Home(("dpstats.statistics.means",), ("clipped",)),
+    "synthesize": Home(("dpstats.statistics.synthetic_data",), ("rounds", "gaussian_rounds")),
     "t_test": Home(("dpstats.statistics.t_tests",), ("clipped",)),
     "trimmed_mean": Home(("dpstats.statistics.propose_test_release.trimmed_means",), ("universal", "ptr", "dwork-lei")),
     "two_sample_ks_test": Home(("dpstats.statistics.kolmogorov",), ("laplace",)),

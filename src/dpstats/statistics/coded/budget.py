@@ -12,9 +12,10 @@ Source     tables.proof.md
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,10 @@ class NoiseLaw(Protocol):
         """Its characteristic function, which is real."""
         ...
 
+    def to_dict(self) -> dict[str, float]:
+        """Plain values for JSON."""
+        ...
+
 
 @dataclass(frozen=True)
 class LaplaceLaw:
@@ -68,6 +73,10 @@ class LaplaceLaw:
         """(1 - r)**2 / (4 r)."""
         return math.sinh(min(0.5 / self.scale, 100.0)) ** 2
 
+    def to_dict(self) -> dict[str, float]:
+        """Plain values for JSON."""
+        return {"laplace_scale": self.scale}
+
     def __str__(self) -> str:
         return f"discrete Laplace of scale {self.scale:.6g}"
 
@@ -83,22 +92,38 @@ class GaussianLaw:
         folded = np.abs((frequencies + math.pi) % (2 * math.pi) - math.pi)
         return np.exp(-self.variance * folded**2 / 2)
 
+    def to_dict(self) -> dict[str, float]:
+        """Plain values for JSON."""
+        return {"gaussian_variance": self.variance}
+
     def __str__(self) -> str:
         return f"discrete Gaussian of standard deviation {math.sqrt(self.variance):.6g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NoisyTable:
     """Counts with noise, and its law."""
 
     noisy_counts: Whole
     law: NoiseLaw
 
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"counts": self.noisy_counts.tolist(), "noise": self.law.to_dict()}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> NoisyTable:
+        """The table that `to_dict` made plain."""
+        noise = plain["noise"]
+        law = LaplaceLaw(noise["laplace_scale"]) if "laplace_scale" in noise else GaussianLaw(noise["gaussian_variance"])
+        return cls(np.array(plain["counts"], dtype=np.int64), law)
+
 
 class TableBudget(Protocol):
     """What is left to spend, in shares of the whole."""
 
     left: Fraction
+    is_concentrated: bool
 
     def noisy(self, raw_counts: Whole, share: Fraction) -> NoisyTable:
         """A table with noise in every cell."""
@@ -134,6 +159,8 @@ class _TableShares:
 class PureTableBudget(_TableShares):
     """An epsilon to spend, without delta."""
 
+    is_concentrated = False
+
     def noisy(self, raw_counts: Whole, share: Fraction) -> NoisyTable:
         """Discrete Laplace noise."""
         self._take(share)
@@ -156,6 +183,8 @@ class PureTableBudget(_TableShares):
 
 class ConcentratedTableBudget(_TableShares):
     """A rho of zero-concentrated privacy to spend."""
+
+    is_concentrated = True
 
     def noisy(self, raw_counts: Whole, share: Fraction) -> NoisyTable:
         """Discrete Gaussian noise."""

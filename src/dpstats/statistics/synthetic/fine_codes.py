@@ -9,9 +9,11 @@ arithmetic on what was released.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +49,8 @@ class FineColumn:
     """Of numbers: where codes meet; a code goes from an edge up to, but not including, the next one."""
     grain: Fraction = Fraction(0)
     """Of numbers: the step that they are multiples of, by the column's type or by shared values; 0 where it is not known."""
+    whole: bool = False
+    """Of numbers: whether the column's type is one of whole numbers."""
 
     @property
     def is_labels(self) -> bool:
@@ -71,6 +75,21 @@ class FineColumn:
         cuts = tuple(lowest_value_at(ordinal_of(float(edge)), dtype) for edge in self.edges)
         return CutCoding(cuts, missing=self.missing)
 
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        if self.labels:
+            return {"name": self.name, "labels": list(self.labels)}
+        edges = [decimal_of(edge) for edge in self.edges]
+        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> FineColumn:
+        """The column that `to_dict` made plain."""
+        if "labels" in plain:
+            return cls(plain["name"], labels=tuple(plain["labels"]))
+        edges = tuple(fraction_of(ordinal_of(edge)) for edge in plain["edges"])
+        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"])
+
     def is_single(self, low: Fraction, high: Fraction) -> bool:
         """Whether a code from one number to another holds one value only."""
         return high - low <= (self.grain or _TINY * max(abs(low), abs(high)))
@@ -78,7 +97,7 @@ class FineColumn:
     def spans(self) -> list[tuple[Fraction, Fraction]]:
         """From where to where each code of numbers goes; the outer ones as far as stretches of cuts next to them suggest."""
         first, last = self.edges[0], self.edges[-1]
-        inner = [(low, high) for low, high in zip(self.edges, self.edges[1:], strict=False)]
+        inner = list(pairwise(self.edges))
         step = self.grain or Fraction(1)
         low = OUTER_GAPS * (self.edges[min(PIECES, len(self.edges) - 1)] - first) + step
         high = OUTER_GAPS * (last - self.edges[max(-1 - PIECES, -len(self.edges))]) + step
@@ -97,9 +116,13 @@ def number_column(name: str, column: Column, cuts: Sequence[int], shared: Sequen
     drawn = sorted({_on_grain(fraction_of(ordinal), grain) for ordinal in cuts})
     met_twice = {_on_grain(fraction_of(ordinal), grain) for ordinal in cuts if list(cuts).count(ordinal) > 1}
     own = {*shared, *met_twice}
-    pieces = {_on_grain(low + (high - low) * Fraction(k, PIECES), grain) for low, high in zip(drawn, drawn[1:], strict=False) for k in range(PIECES)}
+    pieces = {
+        _on_grain(low + (high - low) * Fraction(place, PIECES), grain)
+        for low, high in pairwise(drawn)
+        for place in range(1, PIECES)
+    }
     edges = sorted({*drawn, *pieces, *own, *(_after(value, grain) for value in own)})
-    return FineColumn(name, edges=tuple(_apart(edges)) or (Fraction(0),), grain=grain)
+    return FineColumn(name, edges=tuple(_apart(edges)), grain=grain, whole=column.dtype.kind in "iu")
 
 
 def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
@@ -138,7 +161,7 @@ def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: in
 
 
 def _fill(merged: Integers, counts: Floats, fair: float, code: int) -> int:
-    """Give neighbouring fine codes coarse ones, from `code` on, of about a fair number of rows each; the next code that is free."""
+    """Give neighbouring fine codes coarse ones, from `code` on, of about a fair number of rows each; return the next free code."""
     pieces = max(1, round(float(counts.sum()) / fair))
     total, part = float(counts.sum()), 0.0
     for place, count in enumerate(counts.tolist()):

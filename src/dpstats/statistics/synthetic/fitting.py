@@ -36,19 +36,18 @@ class Fit:
 
 
 def fit(
-    propagation: Propagation, start: Floats, shares: Floats, weights: Sequence[float], *, step: float, iterations: int, enough: float = 0.0
+    propagation: Propagation, start: Floats, shares: Floats, weights: Sequence[float], *, step: float, iterations: int
 ) -> Fit:
     """Fit factors to `shares`, which are counts over their total, one table of the propagation after another.
 
     `weights` has one number for each table. At most `iterations` steps are tried; the propagation is left at the result.
     """
     whole = sum(weights) or 1.0
-    enough = enough / whole
     scaled = np.repeat(np.array([weight / whole for weight in weights]), propagation.lengths)
     exponents = _feasible(propagation, start)
     gradient, loss = _slope(propagation, shares, scaled)
     behind, pace, tried, losses = exponents, 0, 0, [loss]
-    while tried < iterations and loss > enough and step > _SHORTEST_STEP:
+    while tried < iterations and loss > 0.0 and step > _SHORTEST_STEP:
         reached = exponents - step * gradient
         ahead = reached + (reached - behind) * (pace / (pace + 3.0))
         tried += 1

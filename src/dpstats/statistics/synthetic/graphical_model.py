@@ -53,7 +53,7 @@ class GraphicalModel:
         larger.loss, larger._exponents, larger._step = self.loss, self._exponents, self._step
         return larger
 
-    def fitted(self, measured: Sequence[Measured], total: float, iterations: int = 60, noise: float = 0.0) -> GraphicalModel:
+    def fitted(self, measured: Sequence[Measured], total: float, iterations: int = 60) -> GraphicalModel:
         """A model whose counts, `total` times its probabilities, come as near as they can to all measured tables.
 
         The fit starts at this model, whose cliques grow by what was measured; at most `iterations` steps are tried. `total` is
@@ -71,8 +71,7 @@ class GraphicalModel:
                 start[place] = self._exponents[axes].ravel()
             if axes in tables:
                 shares[place] = tables[axes][0].ravel() / total
-        enough = noise * sum(counts.size for counts, _ in tables.values()) / 2
-        found = fit(propagation, start, shares, weights, step=self._step, iterations=iterations, enough=enough)
+        found = fit(propagation, start, shares, weights, step=self._step, iterations=iterations)
         model.loss, model._step = found.loss, max(found.step, FIRST_STEP / 1024)
         model._exponents = {axes: found.exponents[place] for axes, place in zip(names, propagation.places, strict=True)}
         model._calibrated = _calibrated(propagation)

@@ -1,11 +1,11 @@
 """Measuring a table for a model of it: codes, tables of one column, and tables of two.
 
-Claim      All of it together is epsilon-DP without delta, and else (epsilon, delta)-DP: but for an event of probability delta / 2 it
-           is rho-zCDP, with rho = zcdp_within(epsilon, delta / 2)
+Claim      All of it together is epsilon-DP without delta, and else (epsilon, delta)-DP: but for an event of probability delta / 2
+           it is rho-zCDP, with rho = zcdp_within(epsilon, delta / 2)
 Neighbors  ADD_REMOVE of one row
 Why        Every step is paid for out of shares of one budget: values and labels that many rows share
-           (mechanisms/gaussian_thresholding.py), private quantiles (universal/many.py), a table of fine codes for each column, and
-           rounds of tables of pairs (rounds.py)
+           (mechanisms/gaussian_thresholding.py), private quantiles (universal/many.py), a table of fine codes for each column,
+           and rounds of tables of pairs (rounds.py)
 Numerics   Exact up to the noisy tables; floats see released numbers only
 Source     synthesis.proof.md
 """
@@ -13,40 +13,35 @@ Source     synthesis.proof.md
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpstats.accounting.concentration import zcdp_within
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import CodedTable, Column, CutCoding, LabelCoding, MergedCoding, label_order
+from dpstats.foundations.summaries import CodedTable, Column, label_order
 from dpstats.mechanisms.gaussian_thresholding import choose_by_count
-from dpstats.statistics.coded.budget import ConcentratedTableBudget, NoisyTable, PureTableBudget, TableBudget
-from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, merge_labels, merge_numbers, number_column, settled_counts
-from dpstats.statistics.synthetic.graphical_model import Measured
+from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget, TableBudget
+from dpstats.statistics.synthetic.columns import MeasuredColumn, rows_of
+from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, number_column
 from dpstats.statistics.synthetic.junction_tree import Columns
-from dpstats.statistics.synthetic.rounds import PairRounds, Synthesis
+from dpstats.statistics.synthetic.rounds import PairRounds, PairTable
 from dpstats.statistics.universal.decimals import fraction_of, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 SHARED_SHARE = Fraction(5, 100)
 CUTS_SHARE = Fraction(8, 100)
-SINGLE_SHARE = Fraction(22, 100)
-CHOOSE_SHARE = Fraction(9, 100)
+SINGLE_SHARE = Fraction(15, 100)
+CHOOSE_SHARE = Fraction(6, 100)
 """What finding shared values, cuts, tables of one column and the choice of pairs take of a budget; pairs get the rest."""
 CUTS = 15
-MOST_CODES = 20
-"""About how many coarse codes a column of numbers gets."""
 _ALL = 1 << 62
+"""More labels than any column has."""
 
 
 @dataclass(frozen=True)
@@ -54,64 +49,35 @@ class Wish:
     """What is asked for, and known before anything is read."""
 
     names: tuple[str, ...]
-    levels: dict[str, tuple[Any, ...]]
+    levels: Mapping[str, tuple[Any, ...]]
     """Labels of columns that are public."""
     focus: tuple[str, ...] = ()
     """Columns whose tables with every other column are measured whatever they hold."""
+    most_rounds: int = 6
 
 
-@dataclass(frozen=True)
-class MeasuredColumn:
-    """A column in fine codes with their noisy counts, and the coarse code of each."""
-
-    fine: FineColumn
-    coding: CutCoding | LabelCoding
-    noisy: NoisyTable
-    counts: Floats
-    """Noisy counts, made non-negative so that they add up to about as many rows as there are."""
-    merged: Integers
-
-    @property
-    def size(self) -> int:
-        """How many coarse codes there are."""
-        return int(self.merged.max()) + 1
-
-    def coarse(self) -> MergedCoding:
-        """How rows get their coarse codes."""
-        return MergedCoding(self.coding, tuple(self.merged.tolist()))
-
-    def measured(self, place: int) -> Measured:
-        """The table of coarse codes, from that of fine ones."""
-        counts = np.bincount(self.merged, weights=self.noisy.noisy_counts, minlength=self.size)
-        return Measured((place,), counts, self.noisy.law.variance * len(self.merged) / self.size)
-
-
-@dataclass(frozen=True)
-class MeasuredTable:
-    """What was measured of a table: each column by itself, and a model of all of them."""
-
-    columns: tuple[MeasuredColumn, ...]
-    synthesis: Synthesis
-
-
-def measure_table(table: CodedTable, wish: Wish, epsilon: Fraction, delta: Fraction, rng: RandomSource) -> MeasuredTable:
+def measure_table(
+    table: CodedTable, wish: Wish, epsilon: Fraction, delta: Fraction, rng: RandomSource
+) -> tuple[tuple[MeasuredColumn, ...], tuple[PairTable, ...]]:
     """Measure all columns, and pairs of them, at this price for one row added or removed."""
     budget: PureTableBudget | ConcentratedTableBudget
     budget = ConcentratedTableBudget(zcdp_within(epsilon, delta / 2), rng) if delta else PureTableBudget(epsilon, rng)
-    found = _find_codes(table, wish, budget, delta / 2, rng)
-    codings, places = [coding for _, coding in found], range(len(found))
-    raw_singles = table.code_counts(codings, [(place,) for place in places])
-    share = SINGLE_SHARE / len(found)
-    noisy = [budget.noisy(raw_counts, share) for raw_counts in raw_singles]
-    rows = _rows_of(noisy)
-    columns = [_measured_column(fine, coding, each, rows) for (fine, coding), each in zip(found, noisy, strict=True)]
-    pairs = list(combinations(places, 2))
-    raw_pairs = table.code_counts([column.coarse() for column in columns], pairs)
-    singles = [column.measured(place) for place, column in enumerate(columns)]
-    sizes = [column.size for column in columns]
-    rounds = PairRounds(dict(zip(pairs, raw_pairs, strict=True)), sizes, singles, rows, pure=not delta)
-    synthesis = rounds.run(budget, CHOOSE_SHARE, budget.left - CHOOSE_SHARE, focus_pairs(wish), rng)
-    return MeasuredTable(tuple(columns), synthesis)
+    opened = [table.column(place) for place in range(len(wish.names))]
+    found = [_fine_column(opened[place], place, table.numeric, wish, budget, delta / 2, rng) for place in range(len(opened))]
+    types = [column.dtype if number else None for column, number in zip(opened, table.numeric, strict=True)]
+    codings = [fine.coding(dtype) for fine, dtype in zip(found, types, strict=True)]
+    raw_singles = table.code_counts(codings, [(place,) for place in range(len(found))])
+    noisy = [budget.noisy(raw_counts, SINGLE_SHARE / len(found)) for raw_counts in raw_singles]
+    rows = rows_of(noisy)
+    columns = tuple(MeasuredColumn.of(fine, each, rows) for fine, each in zip(found, noisy, strict=True))
+    if len(columns) == 1:
+        return columns, ()
+    pairs = list(combinations(range(len(columns)), 2))
+    coarse = [column.coding(dtype) for column, dtype in zip(columns, types, strict=True)]
+    raw_pairs = dict(zip(pairs, table.code_counts(coarse, pairs), strict=True))
+    rounds = PairRounds(raw_pairs, [column.size for column in columns], [c.measured(p) for p, c in enumerate(columns)], rows)
+    measure_share = budget.left - CHOOSE_SHARE
+    return columns, rounds.run(budget, CHOOSE_SHARE, measure_share, focus_pairs(wish), rng, wish.most_rounds)
 
 
 def focus_pairs(wish: Wish) -> list[Columns]:
@@ -120,26 +86,27 @@ def focus_pairs(wish: Wish) -> list[Columns]:
     return [pair for pair in combinations(range(len(wish.names)), 2) if pair[0] in named or pair[1] in named]
 
 
-def _find_codes(
-    table: CodedTable, wish: Wish, budget: PureTableBudget | ConcentratedTableBudget, delta: Fraction, rng: RandomSource
-) -> list[tuple[FineColumn, CutCoding | LabelCoding]]:
-    """The fine codes of each column, and how rows get them."""
-    numbers = sum(table.numeric)
-    unlisted = len([name for name in wish.names if name not in wish.levels])
-    found = []
-    for place, (name, number) in enumerate(zip(wish.names, table.numeric, strict=True)):
-        column = table.column(place)
-        if name in wish.levels:
-            fine = label_column(name, wish.levels[name])
-        elif isinstance(budget, PureTableBudget):
-            fine = number_column(name, column, _cuts(column, budget, (CUTS_SHARE + SHARED_SHARE / 2) / numbers, rng), [])
-        elif number:
-            shared = _shared_numbers(column, budget.variance_for(SHARED_SHARE / unlisted), delta / unlisted, rng)
-            fine = number_column(name, column, _cuts(column, budget, CUTS_SHARE / numbers, rng), shared)
-        else:
-            fine = label_column(name, _shared_labels(column, budget.variance_for(SHARED_SHARE / unlisted), delta / unlisted, rng))
-        found.append((fine, fine.coding(column.dtype if number else None)))
-    return found
+def _fine_column(
+    column: Column,
+    place: int,
+    numeric: Sequence[bool],
+    wish: Wish,
+    budget: PureTableBudget | ConcentratedTableBudget,
+    delta: Fraction,
+    rng: RandomSource,
+) -> FineColumn:
+    """The fine codes of one column: listed labels, or what even parts of the shares find."""
+    name, numbers = wish.names[place], sum(numeric)
+    if name in wish.levels:
+        return label_column(name, wish.levels[name])
+    if isinstance(budget, PureTableBudget):
+        return number_column(name, column, _cuts(column, budget, (CUTS_SHARE + SHARED_SHARE / 2) / numbers, rng), [])
+    unlisted = len([each for each in wish.names if each not in wish.levels])
+    variance, part = budget.variance_for(SHARED_SHARE / unlisted), delta / unlisted
+    if not numeric[place]:
+        return label_column(name, _shared_labels(column, variance, part, rng))
+    shared = _shared_numbers(column, variance, part, rng)
+    return number_column(name, column, _cuts(column, budget, CUTS_SHARE / numbers, rng), shared)
 
 
 def _cuts(column: Column, budget: TableBudget, share: Fraction, rng: RandomSource) -> list[int]:
@@ -164,18 +131,3 @@ def _shared_labels(column: Column, variance: Fraction, delta: Fraction, rng: Ran
     raw_counts = np.array([count for _, count in raw_labels], dtype=np.int64)
     places, _ = choose_by_count(raw_counts, variance, delta, rng)
     return [raw_labels[place][0] for place in places]
-
-
-def _measured_column(fine: FineColumn, coding: CutCoding | LabelCoding, noisy: NoisyTable, rows: float) -> MeasuredColumn:
-    deviation, counts = math.sqrt(noisy.law.variance), settled_counts(noisy.noisy_counts, rows)
-    if fine.is_labels:
-        return MeasuredColumn(fine, coding, noisy, counts, merge_labels(fine, counts, deviation))
-    merged, counts = merge_numbers(fine, counts, deviation, MOST_CODES)
-    return MeasuredColumn(fine, coding, noisy, counts, merged)
-
-
-def _rows_of(noisy: Sequence[NoisyTable]) -> float:
-    """About how many rows there are, at least 1: the totals of all columns, weighted by their precision."""
-    weights = [1 / (each.law.variance * each.noisy_counts.size) for each in noisy]
-    totals = [float(each.noisy_counts.sum()) for each in noisy]
-    return max(1.0, sum(weight * total for weight, total in zip(weights, totals, strict=True)) / sum(weights))
