@@ -6,6 +6,7 @@ Each function here is made from the registry. It checks and prices the question 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
@@ -29,6 +30,7 @@ from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import Question, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.text_tables import shortened
+from dpstats.statistics.synthetic.data import SyntheticData
 
 StatisticFunction = Callable[..., Release | NoReply]
 
@@ -94,7 +96,14 @@ def answer_table(
     check_columns(statistic, named)
     desk = Desk(store, schema, public_keys=declared_levels(table))
     question = ask(statistic.name, column=named, **bound.arguments)
-    return desk.answer(scope, scope.settled(question, desk.public_keys), source)
+    reply = desk.answer(scope, scope.settled(question, desk.public_keys), source)
+    return replace(reply, value=as_given(reply.value, table)) if isinstance(reply, Release) else reply
+
+
+def as_given(value: object, table: object) -> object:
+    """Synthetic data whose frame is of the kind of a table; any other value as it is."""
+    library = type(table).__module__.partition(".")[0]
+    return value.as_kind(library) if isinstance(value, SyntheticData) else value
 
 
 def column_names(columns: object) -> tuple[str, ...]:

@@ -1456,7 +1456,7 @@ def synthesize(
       rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and of two columns, some chosen privately
+      rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately
       gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
 
     Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release, or a NoReply at the same cost.

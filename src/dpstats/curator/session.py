@@ -172,6 +172,13 @@ class Session(Asker, SessionMethods):
         common = {**asked.common(), **fixed_words(self._table)}
         return ask_formula(self._table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
 
+    def sketch(self, *, epsilon: Number = 0.1, delta: Number = 0, rng: RandomSource | None = None, **words: Any) -> Any:
+        """Rough synthetic rows to write formulas and try plans on, for a small epsilon: sketch().value.to_pandas().
+
+        They are marked "not for conclusions": what they show is there, or is noise. Other words are those of `synthesize`.
+        """
+        return self.synthesize(epsilon=epsilon, delta=delta, rng=rng, guide=True, rough=True, **words)
+
     def _ask(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
     ) -> Any:

@@ -1348,7 +1348,7 @@ class SessionMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and of two columns, some chosen privately
+          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately
           gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
 
         Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release (of groups, one for each), or a NoReply at the same cost.
@@ -2880,7 +2880,7 @@ class GroupMethods:
           rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and of two columns, some chosen privately
+          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately
           gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
 
         Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release (of groups, one for each), or a NoReply at the same cost.

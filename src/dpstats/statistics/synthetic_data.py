@@ -2,10 +2,10 @@
 
 Claim      rounds: epsilon-DP. gaussian_rounds: (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
-Why        Noisy tables of single columns and of pairs of columns are measured out of one budget (synthetic/measuring.py). A model is
-           fitted to them, and rows are drawn from it: post-processing, which looks at nothing else
-Numerics   Exact up to the noisy tables. The model and the rows are the same on every machine, so that a release can be kept as the
-           tables and a seed
+Why        Noisy tables of single columns and of pairs of columns are measured out of one budget (synthetic/measuring.py). A model
+           is fitted to them, and rows are drawn from it: post-processing, which looks at nothing else
+Numerics   Exact up to the noisy tables. The model and the rows are the same on every machine, so that a release can be kept as
+           the tables and a seed
 Source     synthetic/synthesis.proof.md; McKenna, Miklau & Sheldon 2021 (graphical models of noisy tables)
 """
 
@@ -29,8 +29,8 @@ from dpstats.statistics.synthetic.measuring import Wish, measure_table
 
 MOST_ROWS = 100_000_000
 SEED_BITS = 128
-FLOOR = Floor(100)
-"""With fewer rows, rows times epsilon, not even single columns can be told from noise."""
+FLOOR_NATS = 100
+"""Rows times epsilon, for each column, below which not even single columns can be told from noise."""
 _LISTED = 12
 
 
@@ -45,9 +45,7 @@ def _checked_focus(value: object) -> tuple[str, ...]:
 
 def _checked_rows(value: object) -> int | None:
     if value is not None and (type(value) is not int or not 1 <= value <= MOST_ROWS):
-        raise InvalidParameterError(
-            f"rows must be a whole number from 1 to {MOST_ROWS:,}, or None for about as many as there are."
-        )
+        raise InvalidParameterError(f"rows must be a whole number from 1 to {MOST_ROWS:,}, or left out for as many as there are.")
     return value
 
 
@@ -111,7 +109,7 @@ def _check_focus(question: Question) -> None:
 @method(
     SYNTHESIZE,
     "rounds",
-    claim="pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and of two columns, some chosen privately",
+    claim="pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately",
     check=_check_focus,
 )
 def synthesize_rounds(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
@@ -138,7 +136,7 @@ def _answer(table: CodedTable, question: Question, rng: RandomSource) -> Outcome
     columns, pairs = measure_table(table, wish, price.epsilon, price.delta, rng)
     total = rows_of([column.noisy for column in columns])
     data = SyntheticData(columns, pairs, question.arguments["rows"] or round(total), random_bits(rng, SEED_BITS), guide=guide)
-    return FLOOR.judge(question, total, Answer(data, notes=_notes(question, data, total)))
+    return Floor(FLOOR_NATS * len(columns)).judge(question, total, Answer(data, notes=_notes(question, data, total)))
 
 
 def _notes(question: Question, data: SyntheticData, total: float) -> tuple[tuple[str, str], ...]:

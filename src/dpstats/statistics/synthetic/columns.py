@@ -37,8 +37,9 @@ class MeasuredColumn:
         """The column of noisy counts, where there are about so many rows."""
         deviation, counts = math.sqrt(noisy.law.variance), settled_counts(noisy.noisy_counts, rows)
         if fine.is_labels:
-            return cls(fine, noisy, counts, merge_labels(fine, counts, deviation))
-        merged, counts = merge_numbers(fine, counts, deviation, MOST_CODES)
+            merged, counts = merge_labels(fine, counts, deviation)
+        else:
+            merged, counts = merge_numbers(fine, counts, deviation, MOST_CODES)
         return cls(fine, noisy, counts, merged)
 
     @property

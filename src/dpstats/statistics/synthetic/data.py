@@ -183,8 +183,8 @@ def _coded(column: MeasuredColumn) -> CodedColumn:
     fine = column.fine
     if fine.is_labels:
         names = [*map(str, fine.labels), OTHER, "missing"]
-        held = [[names[place] for place in np.flatnonzero(column.merged == code)] for code in range(column.size)]
-        return CodedColumn(fine.name, labels=tuple(each[0] if len(each) == 1 else OTHER for each in held))
+        held = [np.flatnonzero((column.merged == code) & (column.counts > 0)) for code in range(column.size)]
+        return CodedColumn(fine.name, labels=tuple(names[each[0]] if len(each) == 1 else OTHER for each in held))
     starts = [edge for before, after, edge in zip(column.merged, column.merged[1:], fine.edges, strict=False) if before != after]
     words = CodedColumn(fine.name, edges=tuple(float(edge) for edge in starts), whole=fine.whole).names
     missing = () if len(words) == column.size else ("missing",)

@@ -1,9 +1,9 @@
 """Decoding: from coarse codes of a model to values, by way of fine codes.
 
-Rows of one coarse code are spread over its fine codes. A model says nothing about how columns are related within a code. But where
-two neighbouring codes differ in how they go with another column, the values between them change over from one to the other. So a
-fine code is drawn in proportion to its count, and to how often the codes around it go with the fine code of one other column: the
-one, of those drawn before, that tells most about it.
+Rows of one coarse code are spread over its fine codes. A model says nothing about how columns are related within a code. But
+where two neighbouring codes differ in how they go with another column, the values between them change over from one to the other.
+So a fine code is drawn in proportion to its count, and to how often the codes around it go with the fine code of one other
+column: the one, of those drawn before, that tells most about it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def decoded(column: FineColumn, codes: Integers, rng: RandomSource) -> NDArray[A
     for code, (low, high) in enumerate(column.spans()):
         rows = np.flatnonzero(codes == code)
         if rows.size:
-            numbers[rows] = _within(low, high, column.grain, uniform[rows])
+            numbers[rows] = decimal_of(low) if column.is_single(low, high) else _within(low, high, column.grain, uniform[rows])
     return numbers
 
 

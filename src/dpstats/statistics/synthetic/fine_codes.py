@@ -34,9 +34,9 @@ THERE = 2.0
 """Standard deviations of noise from which on a code has rows."""
 OWN_PART = 0.7
 """The part of a fair number of rows from which on a single value has a coarse code of its own."""
-_TINY = Fraction(1, 10**12)
-OUTER_GAPS = 2
-"""How far the first and the last code reach, in stretches between the cuts next to them."""
+_TINY, _SMALL = Fraction(1, 10**12), Fraction(1, 1000)
+DOUBLINGS = 10
+"""Codes beyond the first and the last cut, each twice as wide as the one before: their counts tell how far the rows reach."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,18 @@ class FineColumn:
     """Of numbers: the step that they are multiples of, by the column's type or by shared values; 0 where it is not known."""
     whole: bool = False
     """Of numbers: whether the column's type is one of whole numbers."""
+    inner: tuple[int, int] = (0, 0)
+    """Of numbers: the first code that lies between cuts, and the first one after them."""
 
     @property
     def is_labels(self) -> bool:
-        """Whether it is a column of labels."""
-        return bool(self.labels)
+        """Whether it is a column of labels; of numbers there are always edges."""
+        return not self.edges
 
     @property
     def size(self) -> int:
         """How many fine codes there are."""
-        return len(self.labels) + 2 if self.labels else len(self.edges) + 2
+        return len(self.edges or self.labels) + 2
 
     @property
     def missing(self) -> int:
@@ -69,7 +71,7 @@ class FineColumn:
 
     def coding(self, dtype: np.dtype[np.generic] | None) -> Coding:
         """How rows get their codes; numbers of a column of this type."""
-        if self.labels:
+        if self.is_labels:
             return LabelCoding(self.labels, other=len(self.labels), missing=self.missing)
         assert dtype is not None
         cuts = tuple(lowest_value_at(ordinal_of(float(edge)), dtype) for edge in self.edges)
@@ -77,10 +79,10 @@ class FineColumn:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        if self.labels:
+        if self.is_labels:
             return {"name": self.name, "labels": list(self.labels)}
         edges = [decimal_of(edge) for edge in self.edges]
-        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole}
+        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole, "inner": list(self.inner)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> FineColumn:
@@ -88,20 +90,17 @@ class FineColumn:
         if "labels" in plain:
             return cls(plain["name"], labels=tuple(plain["labels"]))
         edges = tuple(fraction_of(ordinal_of(edge)) for edge in plain["edges"])
-        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"])
+        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"], inner=tuple(plain["inner"]))
 
     def is_single(self, low: Fraction, high: Fraction) -> bool:
         """Whether a code from one number to another holds one value only."""
         return high - low <= (self.grain or _TINY * max(abs(low), abs(high)))
 
     def spans(self) -> list[tuple[Fraction, Fraction]]:
-        """From where to where each code of numbers goes; the outer ones as far as stretches of cuts next to them suggest."""
-        first, last = self.edges[0], self.edges[-1]
-        inner = list(pairwise(self.edges))
-        step = self.grain or Fraction(1)
-        low = OUTER_GAPS * (self.edges[min(PIECES, len(self.edges) - 1)] - first) + step
-        high = OUTER_GAPS * (last - self.edges[max(-1 - PIECES, -len(self.edges))]) + step
-        return [(first - low, first), *inner, (last, last + high)]
+        """From where to where each code of numbers goes; the outer ones as far as those next to them."""
+        first, second, *_ = self.edges
+        *_, before, last = self.edges
+        return [(2 * first - second, first), *pairwise(self.edges), (last, 2 * last - before)]
 
 
 def label_column(name: str, labels: Sequence[Label]) -> FineColumn:
@@ -121,8 +120,19 @@ def number_column(name: str, column: Column, cuts: Sequence[int], shared: Sequen
         for low, high in pairwise(drawn)
         for place in range(1, PIECES)
     }
-    edges = sorted({*drawn, *pieces, *own, *(_after(value, grain) for value in own)})
-    return FineColumn(name, edges=tuple(_apart(edges)), grain=grain, whole=column.dtype.kind in "iu")
+    near = {*drawn, *pieces, *own, *(_after(value, grain) for value in own)}
+    edges = _apart([*near, *_beyond(sorted(near), grain)])
+    inner = edges.index(_apart([min(near)])[0]) + 1, edges.index(_apart([max(near)])[0]) + 1
+    return FineColumn(name, edges=tuple(edges), grain=grain, whole=column.dtype.kind in "iu", inner=inner)
+
+
+def _beyond(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
+    """Edges beyond the outer cuts, at distances that double, from a PIECES-th of all of them on."""
+    least = grain or max(abs(cuts[0]), abs(cuts[-1]), _SMALL) / 1000
+    low = max((cuts[min(PIECES, len(cuts) - 1)] - cuts[0]), least)
+    high = max((cuts[-1] - cuts[max(-1 - PIECES, -len(cuts))]), least)
+    steps = [2**doubling - 1 for doubling in range(1, DOUBLINGS + 1)]
+    return [_on_grain(edge, grain) for step in steps for edge in (cuts[0] - low * step, cuts[-1] + high * step)]
 
 
 def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
@@ -140,7 +150,7 @@ def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: in
     one of them, and is never drawn.
     """
     fair = max(float(counts[:-1].sum()) / most, deviation, 1.0)
-    spans, counts = column.spans(), counts.copy()
+    spans, counts = column.spans(), _without_strays(column, counts, deviation)
     alone = [counts[place] >= fair * OWN_PART and column.is_single(*span) for place, span in enumerate(spans)]
     merged = np.full(column.size, -1, dtype=np.int64)
     code, place = 0, 0
@@ -156,12 +166,26 @@ def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: in
                 continue
         code = _fill(merged[place:end], counts[place:end], fair, code)
         place = end
-    merged[-1] = code if counts[-1] > THERE * deviation else merged[int(np.argmax(counts[:-1]))]
+    if counts[-1] > THERE * deviation:
+        merged[-1] = code
+    else:
+        counts[-1], merged[-1] = 0.0, merged[int(np.argmax(counts[:-1]))]
     return merged, counts
 
 
+def _without_strays(column: FineColumn, counts: Floats, deviation: float) -> Floats:
+    """Counts without those far out that nothing but noise has put there: beyond the cuts rows go on until a code has none."""
+    counts, (first, after) = counts.copy(), column.inner
+    for outward in (range(first - 1, -1, -1), range(after, column.size - 1)):
+        reached = True
+        for place in outward:
+            reached = reached and counts[place] > THERE * deviation
+            counts[place] *= reached
+    return counts
+
+
 def _fill(merged: Integers, counts: Floats, fair: float, code: int) -> int:
-    """Give neighbouring fine codes coarse ones, from `code` on, of about a fair number of rows each; return the next free code."""
+    """Give neighbouring fine codes coarse ones, from `code` on, each of about a fair number of rows; the next free code."""
     pieces = max(1, round(float(counts.sum()) / fair))
     total, part = float(counts.sum()), 0.0
     for place, count in enumerate(counts.tolist()):
@@ -173,15 +197,20 @@ def _fill(merged: Integers, counts: Floats, fair: float, code: int) -> int:
     return code + used.size
 
 
-def merge_labels(column: FineColumn, counts: Floats, deviation: float) -> Integers:
-    """For each label its coarse code: those of hardly more rows than noise share one."""
+def merge_labels(column: FineColumn, counts: Floats, deviation: float) -> tuple[Integers, Floats]:
+    """For each label its coarse code: those of hardly more rows than noise share one; and the counts to draw by.
+
+    Cells without a label, or with one that is not listed, are never drawn where there are no more of them than noise.
+    """
+    counts = counts.copy()
+    counts[-2:][counts[-2:] <= THERE * deviation] = 0.0
     own = [place for place in range(column.size) if counts[place] > THERE * deviation] or [int(np.argmax(counts))]
     merged = np.full(column.size, len(own), dtype=np.int64)
     merged[own] = np.arange(len(own))
     rest = merged == len(own)
     if float(counts[rest].sum()) <= THERE * deviation:
         merged[rest] = int(merged[own[0]])
-    return merged
+    return merged, counts
 
 
 def _grain_of(shared: Sequence[Fraction]) -> Fraction:
