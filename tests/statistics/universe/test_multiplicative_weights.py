@@ -18,6 +18,7 @@ from dpstats.statistics.universe.multiplicative_weights import (
     TOTAL_SHARE,
     UNITS,
     WeightsPlan,
+    default_rounds,
     draw_query,
     release_weights,
     said,
@@ -194,6 +195,12 @@ def test_sums_are_folded_in_a_fixed_order() -> None:
 def test_rounds_are_whole_and_few(rounds: object) -> None:
     with pytest.raises(InvalidParameterError, match="rounds"):
         weights_plan(SQUARE, ways=1, epsilon=EPSILON, rounds=rounds)
+
+
+def test_more_columns_take_more_rounds_and_gaussian_noise_allows_more() -> None:
+    assert [default_rounds(columns, Fraction(0)) for columns in (1, 5, 9, 200)] == [10, 10, 18, 200]
+    assert weights_plan(SQUARE, ways=1, epsilon=EPSILON).rounds == 10
+    assert default_rounds(9, DELTA) == 36
 
 
 def test_a_plan_is_public() -> None:

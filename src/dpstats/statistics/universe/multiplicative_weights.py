@@ -40,7 +40,7 @@ from dpstats.statistics.universe.workload import Workload
 
 UNITS = 1 << 20
 """Scores are counted in so many parts of a row."""
-ROUNDS, MOST_ROUNDS = 10, 200
+FEWEST_ROUNDS, MOST_ROUNDS = 10, 200
 TOTAL_SHARE = Fraction(1, 20)
 """The part of the budget for the number of rows. Each round has an equal part of the rest: half to choose, half to measure."""
 
@@ -119,13 +119,23 @@ def weights_plan(
     ways: int,
     epsilon: Fraction,
     delta: Fraction = Fraction(0),
-    rounds: int = ROUNDS,
+    rounds: int | None = None,
     average: bool = False,
 ) -> WeightsPlan:
-    """What will be measured, checked."""
+    """What will be measured, checked; `rounds` are `default_rounds` unless given."""
+    if rounds is None:
+        rounds = default_rounds(len(universe.columns), delta)
     if type(rounds) is not int or not 1 <= rounds <= MOST_ROUNDS:
         raise InvalidParameterError(f"rounds must be a whole number from 1 to {MOST_ROUNDS}, got {rounds}.")
     return WeightsPlan(Workload(universe, ways), epsilon, delta, rounds, average)
+
+
+def default_rounds(columns: int, delta: Fraction) -> int:
+    """Two for each column, because the weights must learn every column before they can learn what goes together; at least 10.
+
+    With a delta noise grows with the root of the number of rounds only, and there are twice as many.
+    """
+    return min(max(FEWEST_ROUNDS, (4 if delta else 2) * columns), MOST_ROUNDS)
 
 
 def release_weights(raw_counts: NDArray[np.int64], plan: WeightsPlan, rng: RandomSource) -> WeightedUniverse:
