@@ -25,7 +25,7 @@ from dpstats.accounting.concentration import zcdp_within
 from dpstats.foundations.randomness import SystemSource
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.gaussian import sample_discrete_gaussian
-from dpstats.statistics.universe.multiplicative_weights import release_weights, weights_plan
+from dpstats.statistics.universe.multiplicative_weights import WeightsPlan, release_weights, weights_plan
 from dpstats.statistics.universe.small_databases import draw_small_database, raw_scored_databases, small_database_plan
 from dpstats.statistics.universe.universe import Universe
 from dpstats.statistics.universe.workload import Workload
@@ -69,7 +69,7 @@ def methods(workload: Workload, raw_counts: NDArray[np.int64], epsilon: Fraction
     columns = len(universe.columns)
 
     def shares(masses: NDArray[np.int64]) -> Shares:
-        return workload.answers(masses) / masses.sum()
+        return np.asarray(workload.answers(masses) / masses.sum())
 
     if columns in SIZES:
         plan = small_database_plan(universe, ways=workload.ways, size=SIZES[columns], epsilon=epsilon)
@@ -84,13 +84,17 @@ def methods(workload: Workload, raw_counts: NDArray[np.int64], epsilon: Fraction
             return shares(masses.ravel())
 
         yield f"small database of {plan.size} rows", small
+
+    def weighted(plan: WeightsPlan) -> Shares:
+        return shares(release_weights(raw_counts, plan, rng).masses)
+
     for name, words in (
         ("mwem", {}),
         ("mwem, averaged as printed", {"average": True}),
         ("mwem, delta 1e-6", {"delta": DELTA}),
     ):
-        weights = weights_plan(universe, ways=workload.ways, epsilon=epsilon, **words)  # type: ignore[arg-type]
-        yield name, lambda weights=weights: shares(release_weights(raw_counts, weights, rng).masses)
+        weights = weights_plan(universe, ways=workload.ways, epsilon=epsilon, **words)
+        yield name, functools.partial(weighted, weights)
     raw_answers, tables = workload.answers(raw_counts), math.comb(columns, workload.ways)
 
     def noisy(raw: NDArray[np.int64], moved: int) -> NDArray[np.int64]:
