@@ -30,8 +30,8 @@ from dpstats.statistics.universe.weighted_universe import (
     Measurement,
     MultiplicativeWeights,
     WeightedUniverse,
-    folded_sum,
     mass_units,
+    summed_in_order,
 )
 from dpstats.statistics.universe.workload import Workload
 from dpstats.testing import seeded
@@ -186,9 +186,9 @@ def test_weights_come_back_from_json_and_say_what_was_measured() -> None:
     assert dict(plan.notes())["rounds"].startswith("2 rounds")
 
 
-def test_sums_are_folded_in_a_fixed_order() -> None:
-    assert folded_sum(np.array([1.0])) == 1
-    assert folded_sum(np.array([1e16, 1.0, 1.0, -1e16, 3.0])) == ((1e16 + -1e16) + 1.0) + (1.0 + 3.0)
+def test_sums_go_one_by_one() -> None:
+    assert summed_in_order(np.array([])) == 0
+    assert summed_in_order(np.array([1e16, 1.0, 1.0, -1e16, 3.0])) == (((1e16 + 1.0) + 1.0) + -1e16) + 3.0
 
 
 @pytest.mark.parametrize("rounds", [0, 201, 2.0, True])

@@ -8,12 +8,15 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.rounding import exp_bounds
+from dpstats.mechanisms.exponential import WeightBounds
+from dpstats.statistics.universe import small_databases
 from dpstats.statistics.universe.loss_weights import loss_weights
 from dpstats.statistics.universe.small_databases import (
     SmallDatabase,
@@ -102,6 +105,37 @@ def test_every_database_has_the_score_of_its_definition(sizes: tuple[int, ...], 
         assert scores[places].tolist() == defined
 
 
+@pytest.mark.parametrize(("sizes", "ways", "size"), SETTINGS)
+def test_all_draws_together_have_the_law_of_the_definition(sizes: tuple[int, ...], ways: int, size: int) -> None:
+    """Every way that the two draws can end, with its probability: the level's weight over all, and one in so many databases."""
+    counts = tuple([4, 0, 2, 1][: math.prod(sizes)])
+    plan, bits = plan_of(sizes, ways, size), 256
+    law: Counter[Hashable] = Counter()
+    levels: list[Fraction] = []
+    for level, number in itertools.product(range(plan.databases.number), repeat=2):
+        within: list[int] = []
+
+        def chosen(weights: WeightBounds, rng: object, level: int = level) -> int:
+            levels[:] = [Fraction(low) for low in weights(bits)[0]]
+            return min(level, len(levels) - 1)
+
+        def below(rng: object, limit: int, number: int = number, within: list[int] = within) -> int:
+            within.append(limit)
+            return min(number, limit - 1)
+
+        with patch.object(small_databases, "choose", chosen), patch.object(small_databases, "random_below", below):
+            database = draw_small_database(np.array(counts), plan, seeded(1))
+        if level < len(levels) and number < within[0]:
+            law[cells_of(database, sizes)] += levels[level] / sum(levels) / within[0]
+    assert largest_log_ratio(law, database_law(counts, marginal_queries(sizes, ways), size, EPSILON)) < 1e-12
+
+
+def cells_of(database: SmallDatabase, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """How often each cell is in a database."""
+    cells = [int(np.ravel_multi_index(row, sizes)) for row in database.rows]
+    return tuple(np.bincount(cells, database.counts, math.prod(sizes)).astype(int).tolist())
+
+
 @pytest.mark.parametrize("sizes", [(3,), (2, 2)])
 def test_databases_are_drawn_with_the_chances_of_their_law(sizes: tuple[int, ...]) -> None:
     counts, ways = [4, 0, 2, 1][: math.prod(sizes)], len(sizes)
@@ -109,8 +143,7 @@ def test_databases_are_drawn_with_the_chances_of_their_law(sizes: tuple[int, ...
     drawn: Counter[Hashable] = Counter()
     for _ in range(draws):
         database = draw_small_database(np.array(counts, dtype=np.int64), plan, rng)
-        cells = [int(np.ravel_multi_index(row, sizes)) for row in database.rows]
-        drawn[tuple(np.bincount(cells, database.counts, math.prod(sizes)).astype(int).tolist())] += 1
+        drawn[cells_of(database, sizes)] += 1
     law = database_law(counts, marginal_queries(sizes, ways), 2, EPSILON)
     assert set(drawn) <= set(law)
     for other, rejected in ((1.0, False), (0.6, True), (1.6, True)):
@@ -143,8 +176,7 @@ def test_the_worst_share_is_as_near_as_the_card_says() -> None:
 
 def _miss(counts: np.ndarray, queries: list[tuple[int, ...]], plan: SmallDatabasePlan, seed: int) -> Fraction:
     database = draw_small_database(counts, plan, seeded(seed))
-    cells = [int(np.ravel_multi_index(row, (2, 2, 2))) for row in database.rows]
-    return miss(counts.tolist(), queries, np.bincount(cells, database.counts, 8).astype(int).tolist())
+    return miss(counts.tolist(), queries, cells_of(database, (2, 2, 2)))
 
 
 def test_the_size_is_what_sampling_needs() -> None:

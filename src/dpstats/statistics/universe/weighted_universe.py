@@ -1,7 +1,7 @@
 """A universe whose cells have weights: what multiplicative weights make of noisy counts.
 
 Everything here is a function of released numbers. It is the same on every processor: single floats are added, multiplied and
-divided in a fixed order, sums of many are folded in halves, and exponentials are of one number at a time, by `decimal`.
+divided in a fixed order, sums go one by one, and exponentials are of one number at a time, by `decimal`.
 """
 
 from __future__ import annotations
@@ -105,13 +105,13 @@ class WeightedUniverse:
 class MultiplicativeWeights:
     """Weights of cells, even at first, that measured shares pull up and down.
 
-    Cells that the same measured queries count have the same weight, so there is one factor for each such group of cells.
+    Cells that the same measured queries count have the same weight, so there is one weight for each such group of cells.
     """
 
     def __init__(self, cells: int) -> None:
         self._group = np.zeros(cells, dtype=np.int64)
         self._sizes = np.array([cells])
-        self._factors = np.array([1 / cells])
+        self._weights = np.array([1.0])
         self._members: list[NDArray[np.bool_]] = []
         self._shares: list[float] = []
 
@@ -121,30 +121,31 @@ class MultiplicativeWeights:
         self._shares.append(share)
         places = [np.flatnonzero(members) for members in self._members]
         for _ in range(PASSES):
-            total = folded_sum(self._factors * self._sizes)
-            self._factors /= total
+            self._weights /= summed_in_order(self._weights)
             total = 1.0
             for groups, wanted in zip(places, self._shares, strict=True):
-                held = folded_sum(self._factors[groups] * self._sizes[groups])
+                weights = self._weights[groups]
+                held = summed_in_order(weights)
                 factor = _exp((wanted - held / total) / 2)
-                self._factors[groups] *= factor
+                self._weights[groups] = weights * factor
                 total += held * (factor - 1)
 
     def _split(self, inside: NDArray[np.bool_]) -> None:
-        """Tell cells inside a query from those of the same group outside it."""
+        """Tell cells inside a query from those of the same group outside it; they share its weight by their numbers."""
         halves = 2 * self._group + inside
         sizes = np.bincount(halves, minlength=2 * len(self._sizes))
         kept = np.flatnonzero(sizes)
         renamed = np.zeros(len(sizes), dtype=np.int64)
         renamed[kept] = np.arange(len(kept))
         before = kept >> 1
-        self._group, self._sizes, self._factors = renamed[halves], sizes[kept], self._factors[before]
+        self._weights = self._weights[before] * (sizes[kept] / self._sizes[before])
+        self._group, self._sizes = renamed[halves], sizes[kept]
         self._members = [members[before] for members in self._members] + [(kept & 1).astype(np.bool_)]
 
     def cell_weights(self) -> Floats:
         """A weight for each cell; together about 1."""
-        factors: Floats = self._factors / folded_sum(self._factors * self._sizes)
-        return factors[self._group]
+        each: Floats = self._weights / summed_in_order(self._weights) / self._sizes
+        return each[self._group]
 
 
 def share_of(noisy: int, total: int) -> float:
@@ -157,14 +158,9 @@ def mass_units(weights: Floats) -> NDArray[np.int64]:
     return np.rint(weights * 2.0**_MASS_BITS).astype(np.int64)
 
 
-def folded_sum(values: Floats) -> float:
-    """A sum of floats in a fixed order: the second half is added to the first, again and again."""
-    while len(values) > 1:
-        half = (len(values) + 1) // 2
-        folded = values[:half].copy()
-        folded[: len(values) - half] += values[half:]
-        values = folded
-    return float(values[0])
+def summed_in_order(values: Floats) -> float:
+    """A sum of floats, added one by one, as `cumsum` does; 0 for none."""
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def _exp(exponent: float) -> float:
