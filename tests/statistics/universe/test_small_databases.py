@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from unittest.mock import patch
@@ -110,7 +110,7 @@ def test_all_draws_together_have_the_law_of_the_definition(sizes: tuple[int, ...
     """Every way that the two draws can end, with its probability: the level's weight over all, and one in so many databases."""
     counts = tuple([4, 0, 2, 1][: math.prod(sizes)])
     plan, bits = plan_of(sizes, ways, size), 256
-    law: Counter[Hashable] = Counter()
+    law: defaultdict[Hashable, Fraction] = defaultdict(Fraction)
     levels: list[Fraction] = []
     for level, number in itertools.product(range(plan.databases.number), repeat=2):
         within: list[int] = []
