@@ -94,5 +94,5 @@ def test_a_shuffle_has_every_number_once() -> None:
 
 
 def test_a_negative_number_of_rows_is_refused(model: GraphicalModel) -> None:
-    with pytest.raises(InvalidParameterError, match="0 or more"):
+    with pytest.raises(InvalidParameterError, match="between 0 and"):
         draw_rows(model, -1, seeded(1))
