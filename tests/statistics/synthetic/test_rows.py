@@ -8,7 +8,7 @@ import pytest
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel, Measured
-from dpstats.statistics.synthetic.rows import draw_rows, rounded_counts, shuffled
+from dpstats.statistics.synthetic.rows import dealing_order, draw_rows, rounded_counts, shuffled
 
 SIZES = (3, 2, 4, 1, 2)
 
@@ -55,6 +55,28 @@ def test_conditional_counts_of_drawn_rows_are_within_one_of_their_expectation(mo
         assert np.abs(counts - counts.sum(axis=new, keepdims=True) * conditional).max() < 1.0 + 1e-9
 
 
+def test_every_row_of_a_group_is_as_likely_as_others_to_get_a_value() -> None:
+    groups, members = np.array([1, 0, 1, 1, 3, 3]), np.array([1, 3, 0, 2])
+    other = np.array([0, 0, 1, 2, 0, 1], dtype=np.uint8)
+    rng, times = seeded(9), np.zeros((6, 6))
+    for _ in range(3000):
+        order = dealing_order(groups, members, [other], rng)
+        assert groups[order].tolist() == [0, 1, 1, 1, 3, 3]
+        times[order, np.arange(6)] += 1
+    expected = (groups[:, None] == np.array([0, 1, 1, 1, 3, 3])) / members[groups][:, None]
+    assert np.abs(times / 3000 - expected).max() < 0.045  # five standard errors
+
+
+def test_rows_that_are_alike_share_out_values_nearly_in_proportion() -> None:
+    groups = np.zeros(1000, dtype=np.int64)
+    other = np.repeat(np.arange(4, dtype=np.uint8), [100, 200, 300, 400])
+    values = np.repeat(np.arange(5), 200)
+    order = dealing_order(groups, np.array([1000]), [other], seeded(1))
+    table = np.zeros((4, 5))
+    np.add.at(table, (other[order], values), 1)
+    assert np.abs(table - np.array([[20], [40], [60], [80]])).max() <= 3
+
+
 def test_rows_are_in_random_order(model: GraphicalModel) -> None:
     rows = draw_rows(model, 20_000, seeded(4))
     for column in (0, 1, 2, 4):
@@ -94,5 +116,5 @@ def test_a_shuffle_has_every_number_once() -> None:
 
 
 def test_a_negative_number_of_rows_is_refused(model: GraphicalModel) -> None:
-    with pytest.raises(InvalidParameterError, match="0 or more"):
+    with pytest.raises(InvalidParameterError, match="between 0 and"):
         draw_rows(model, -1, seeded(1))

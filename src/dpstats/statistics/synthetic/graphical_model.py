@@ -18,9 +18,13 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import Floats
 from dpstats.statistics.synthetic.elimination import Calibrated, JointTable
-from dpstats.statistics.synthetic.fitting import FIRST_STEP, fit
+from dpstats.statistics.synthetic.fitting import FIRST_STEP, Fitting, spread_all
 from dpstats.statistics.synthetic.junction_tree import Columns, JunctionTree
 from dpstats.statistics.synthetic.propagation import Propagation, in_axis_order
+from dpstats.statistics.synthetic.smoothness import Smoothness
+
+PRIOR_ROWS = 100.0
+"""How many rows the belief that columns are independent is worth: it decides about cells that noise hides, and little else."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,15 @@ class Measured:
 
 
 class GraphicalModel:
-    """A distribution over rows of columns with `sizes` levels: a product of factors, each over columns that a clique holds."""
+    """A distribution over rows of columns with `sizes` levels: a product of factors, each over columns that a clique holds.
 
-    def __init__(self, sizes: Sequence[int], cliques: Iterable[Iterable[int]] = ()) -> None:
+    `ordered` says of columns of numbers how many of their first levels stand in order, such as bins from left to right; further
+    ones, such as a level for missing values, stand apart. Of such neighbors it is expected that they are alike.
+    """
+
+    def __init__(
+        self, sizes: Sequence[int], cliques: Iterable[Iterable[int]] = (), *, ordered: Mapping[int, int] | None = None
+    ) -> None:
         self.sizes = tuple(map(int, sizes))
         if not self.sizes or min(self.sizes) < 1:
             raise InvalidParameterError("a model needs at least one column, and each column at least one level.")
@@ -44,36 +54,42 @@ class GraphicalModel:
             raise InvalidParameterError(f"columns are numbered from 0 to {len(self.sizes) - 1}.")
         self.tree = JunctionTree.of(self.sizes, self.cliques)
         self.loss = 0.0
-        self._exponents: Mapping[Columns, Floats] = {}
+        self._smoothness = Smoothness(self.sizes, ordered or {})
+        self._coefficients: Mapping[Columns, Floats] = {}
         self._step = FIRST_STEP
 
     def grown(self, cliques: Iterable[Iterable[int]]) -> GraphicalModel:
         """The same distribution as a model that may be fitted to tables of `cliques` too."""
-        larger = GraphicalModel(self.sizes, [*self.cliques, *cliques])
-        larger.loss, larger._exponents, larger._step = self.loss, self._exponents, self._step
+        larger = GraphicalModel(self.sizes, [*self.cliques, *cliques], ordered=self._smoothness.ordered)
+        larger.loss, larger._coefficients, larger._step = self.loss, self._coefficients, self._step
         return larger
 
-    def fitted(self, measured: Sequence[Measured], total: float, iterations: int = 60) -> GraphicalModel:
-        """A model whose counts, `total` times its probabilities, come as near as they can to all measured tables.
+    def fitted(
+        self, measured: Sequence[Measured], total: float, iterations: int = 60, *, prior_rows: float = PRIOR_ROWS
+    ) -> GraphicalModel:
+        """A model whose counts, `total` times its probabilities, come as near to all measured tables as their noise deserves.
 
         The fit starts at this model, whose cliques grow by what was measured; at most `iterations` steps are tried. `total` is
-        taken to be at least 1.
+        taken to be at least 1. That columns are independent is believed as if `prior_rows` rows had shown it; 0 gives the nearest
+        model.
         """
         model = self.grown(each.columns for each in measured)
         tables = _combined(self.sizes, measured)
-        names = [*tables, *(axes for axes in self._exponents if axes not in tables)]
+        names = [*tables, *(axes for axes in self._coefficients if axes not in tables)]
         total = max(1.0, float(total))
         weights = [total**2 / tables[axes][1] if axes in tables else 0.0 for axes in names]
         propagation = Propagation(model.tree, names)
         start, shares = np.zeros(propagation.cells), np.zeros(propagation.cells)
         for axes, place in zip(names, propagation.places, strict=True):
-            if axes in self._exponents:
-                start[place] = self._exponents[axes].ravel()
+            if axes in self._coefficients:
+                start[place] = self._coefficients[axes].ravel()
             if axes in tables:
                 shares[place] = tables[axes][0].ravel() / total
-        found = fit(propagation, start, shares, weights, step=self._step, iterations=iterations)
+        found = Fitting(propagation, self._smoothness, shares, weights, prior_rows).run(
+            start, step=self._step, iterations=iterations
+        )
         model.loss, model._step = found.loss, max(found.step, FIRST_STEP / 1024)
-        model._exponents = {axes: found.exponents[place] for axes, place in zip(names, propagation.places, strict=True)}
+        model._coefficients = {axes: found.coefficients[place] for axes, place in zip(names, propagation.places, strict=True)}
         model._calibrated = _calibrated(propagation)
         return model
 
@@ -102,10 +118,10 @@ class GraphicalModel:
 
     @cached_property
     def _calibrated(self) -> Calibrated:
-        propagation = Propagation(self.tree, list(self._exponents))
-        exponents = np.concatenate([np.zeros(0), *self._exponents.values()])
-        while not propagation.run(exponents):
-            exponents = exponents * 0.5
+        propagation = Propagation(self.tree, list(self._coefficients))
+        coefficients = np.concatenate([np.zeros(0), *self._coefficients.values()])
+        while not propagation.run(spread_all(propagation, self._smoothness, coefficients)):
+            coefficients = coefficients * 0.5
         return _calibrated(propagation)
 
 
