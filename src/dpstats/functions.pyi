@@ -26,6 +26,8 @@ from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
+from dpstats.statistics.universe.small_databases import SmallDatabase
+from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 __all__ = [
     "association_test",
@@ -47,6 +49,7 @@ __all__ = [
     "median_test",
     "mle",
     "mode",
+    "mwem",
     "poisson_regression",
     "quantile",
     "quantile_regression",
@@ -54,6 +57,7 @@ __all__ = [
     "select_features",
     "select_model",
     "sign_test",
+    "small_database",
     "std",
     "sum",
     "synthesize",
@@ -798,6 +802,53 @@ def mode(
     What several calls cost adds up, and nothing here keeps count.
     """
 
+def mwem(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    ways: int = 2,
+    rounds: int | None = None,
+    average: bool = False,
+    levels: Mapping[str, Elements] | None = None,
+    bins: Mapping[str, Elements] | None = None,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[WeightedUniverse] | NoReply:
+    """Weights of all possible rows that learn, round by round, the counts that they miss most.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      ways       how many columns the tables have whose cells are to come out right
+      rounds     how many counts are measured; left out: by the number of columns
+      average    True averages the weights over all rounds, as printed; the last ones are better
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: exact draws of queries, and whole-number Laplace noise on their counts
+      gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
+
+    Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
 def poisson_regression(
     X: Columns,
     y: Rows,
@@ -1351,6 +1402,52 @@ def sign_test(
       laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
     Returns a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def small_database(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    ways: int = 2,
+    size: int | None = None,
+    alpha: Number | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    bins: Mapping[str, Elements] | None = None,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "exponential"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[SmallDatabase] | NoReply:
+    """A few rows whose shares are like those of the table: the mechanism of Blum, Ligett and Roth.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      ways       how many columns the tables have whose cells are to come out right
+      size       how many rows the small database has; or give alpha
+      alpha      in place of size: by how much some database of the size may miss a share, such as 0.2
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      exponential  pure epsilon-DP: one exact draw of the exponential mechanism over all databases of that size
+
+    Returns a SmallDatabase with .rows, .counts, .marginal(...) and .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

@@ -16,6 +16,8 @@ from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
+from dpstats.statistics.universe.small_databases import SmallDatabase
+from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 class SessionMethods:
     """The statistics on columns of a protected table."""
@@ -693,6 +695,47 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def mwem(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        rounds: int | None = None,
+        average: bool = False,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[WeightedUniverse] | NoReply:
+        """Weights of all possible rows that learn, round by round, the counts that they miss most.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          rounds    how many counts are measured; left out: by the number of columns
+          average   True averages the weights over all rounds, as printed; the last ones are better
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of queries, and whole-number Laplace noise on their counts
+          gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
+
+        Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def poisson_regression(
         self,
         X: ColumnNames,
@@ -1255,6 +1298,46 @@ class SessionMethods:
           laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
         Returns a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def small_database(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        size: int | None = None,
+        alpha: Number | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "exponential"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[SmallDatabase] | NoReply:
+        """A few rows whose shares are like those of the table: the mechanism of Blum, Ligett and Roth.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          size      how many rows the small database has; or give alpha
+          alpha     in place of size: by how much some database of the size may miss a share, such as 0.2
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          exponential  pure epsilon-DP: one exact draw of the exponential mechanism over all databases of that size
+
+        Returns a SmallDatabase with .rows, .counts, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2225,6 +2308,47 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def mwem(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        rounds: int | None = None,
+        average: bool = False,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[WeightedUniverse] | NoReply:
+        """Weights of all possible rows that learn, round by round, the counts that they miss most.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          rounds    how many counts are measured; left out: by the number of columns
+          average   True averages the weights over all rounds, as printed; the last ones are better
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of queries, and whole-number Laplace noise on their counts
+          gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
+
+        Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def poisson_regression(
         self,
         X: ColumnNames,
@@ -2787,6 +2911,46 @@ class GroupMethods:
           laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
         Returns a result with statistic (half of the rows above less those below), p_value, estimate and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def small_database(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        size: int | None = None,
+        alpha: Number | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "exponential"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[SmallDatabase] | NoReply:
+        """A few rows whose shares are like those of the table: the mechanism of Blum, Ligett and Roth.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          size      how many rows the small database has; or give alpha
+          alpha     in place of size: by how much some database of the size may miss a share, such as 0.2
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          exponential  pure epsilon-DP: one exact draw of the exponential mechanism over all databases of that size
+
+        Returns a SmallDatabase with .rows, .counts, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -44,6 +44,7 @@ HOMES = {
         ("scores", "gaussian_scores", "bounded_scores", "gaussian_bounded_scores", "sufficient_statistics", "blocks", "t_star"),
     ),
     "mode": Home(("dpstats.statistics.propose_test_release.modes",), ("stable",)),
+    "mwem": Home(("dpstats.statistics.universes",), ("laplace", "gaussian")),
     "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
     "quantile": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),
@@ -55,6 +56,7 @@ HOMES = {
     "select_features": Home(("dpstats.statistics.feature_selections",), ("products", "gaussian_products", "stable", "each")),
     "select_model": Home(("dpstats.statistics.selections",), ("noisy_max", "stable")),
     "sign_test": Home(("dpstats.statistics.sign_tests",), ("laplace",)),
+    "small_database": Home(("dpstats.statistics.universes",), ("exponential",)),
     "std": Home(("dpstats.statistics.spreads",), ("clipped",)),
     "sum": Home(("dpstats.statistics.means",), ("clipped",)),
     "synthesize": Home(("dpstats.statistics.synthetic_data",), ("rounds", "gaussian_rounds")),

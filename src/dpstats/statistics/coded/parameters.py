@@ -107,14 +107,7 @@ def settle_levels(question: Question, kinds: Mapping[str, str], keys: Mapping[st
 
     Raises where a column declares no type, or where its levels must be found and there is no delta for that.
     """
-    given = levels_of(question)
-    named = [name for parameter in ("levels", "bins") for name in _names_in(question.arguments.get(parameter))]
-    for name in named:
-        if name not in kinds:
-            raise InvalidParameterError(f"levels and bins name {name!r}, which is not one of the columns that are asked about.")
-    known = {name: (False, True) for name, kind in kinds.items() if kind == BOOLEAN}
-    known |= {name: _checked_labels(name, [*keys[name]]) for name in kinds if name in keys}
-    known |= given
+    known = known_levels(question, kinds, keys)
     for name, kind in kinds.items():
         if kind == UNDECLARED and name not in known:
             raise DataTypeError(
@@ -127,8 +120,23 @@ def settle_levels(question: Question, kinds: Mapping[str, str], keys: Mapping[st
             f"the labels of {', '.join(map(repr, unknown))} are not known. List them if they are public: "
             f"levels={{{unknown[0]!r}: [...]}}; or have them found privately, which needs delta: for example delta=1e-6."
         )
-    levels = tuple((name, known[name]) for name in kinds if name in known)
-    return replace(question, arguments={**question.arguments, "levels": levels})
+    return with_levels(question, known)
+
+
+def known_levels(question: Question, kinds: Mapping[str, str], keys: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
+    """The labels of columns that are public: of True and False, declared keys, and those that are listed."""
+    for name in [name for parameter in ("levels", "bins") for name in _names_in(question.arguments.get(parameter))]:
+        if name not in kinds:
+            raise InvalidParameterError(f"levels and bins name {name!r}, which is not one of the columns that are asked about.")
+    known = {name: (False, True) for name, kind in kinds.items() if kind == BOOLEAN}
+    known |= {name: _checked_labels(name, [*keys[name]]) for name in kinds if name in keys}
+    known |= levels_of(question)
+    return {name: known[name] for name in kinds if name in known}
+
+
+def with_levels(question: Question, known: Mapping[str, tuple[Any, ...]]) -> Question:
+    """The question with all the levels that are known."""
+    return replace(question, arguments={**question.arguments, "levels": tuple(known.items())})
 
 
 def _names_in(value: object) -> list[str]:

@@ -80,6 +80,13 @@ class SmallDatabase:
             masses[tuple(levels.index(level) for levels, level in zip(self.universe.levels, row, strict=True))] = count
         return self.universe.shares(masses.ravel(), columns)
 
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame, each as often as it is there."""
+        import pandas
+
+        rows = [row for row, count in zip(self.rows, self.counts, strict=True) for _ in range(count)]
+        return pandas.DataFrame(rows, columns=list(self.columns))
+
     def __str__(self) -> str:
         times = (f"{count} x ({value_text(row)})" for row, count in zip(self.rows, self.counts, strict=True))
         shown = [text for text, _ in zip(times, range(_SHOWN_ROWS), strict=False)]

@@ -82,6 +82,15 @@ class WeightedUniverse:
         """The share of each combination of levels of these columns; times `total` it is a number of rows."""
         return self.universe.shares(self.masses, columns)
 
+    def to_pandas(self, *columns: str) -> Any:
+        """About how many rows have each combination of levels of some columns, or of all, as a pandas DataFrame."""
+        import pandas
+
+        named = columns or self.universe.columns
+        shares = self.marginal(named)
+        frame = pandas.DataFrame(list(shares), columns=list(named))
+        return frame.assign(count=[self.total * share for share in shares.values()])
+
     def __str__(self) -> str:
         of = f"{self.universe.cells:,} weights of {value_text(self.columns)}, about {self.total:,} rows"
         if not self.measurements:
