@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.errors import UnknownNameError
+from dpstats.foundations.results import value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.statistics.coded.columns import CodedColumn
 
@@ -92,6 +93,10 @@ class ContingencyTable:
             for line in shown
         )
 
+    def reach_text(self, level: float | None) -> str:
+        """How far the noise in each cell reaches, on a line of its own; empty where no interval was asked for."""
+        return "" if self.reach is None or level is None else f"\neach +- {value_text(self.reach)} ({100 * level:.10g}%)"
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
@@ -138,6 +143,11 @@ class ContingencyTables:
         several = f"{len(largest):,} tables" if len(largest) > 1 else "a table"
         cells = sum(table.counts.size for table in largest)
         return f"{several} of {self.ways} columns, {cells:,} cells, about {max(self.rows, 0):,.0f} rows"
+
+    def text(self) -> str:
+        """The tables of most columns as lines of text, each with how far its noise reaches."""
+        shown = [table for table in self.tables if len(table.columns) == self.ways]
+        return "\n".join(f"{table}{table.reach_text(self.level)}" for table in shown)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
