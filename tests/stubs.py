@@ -16,7 +16,7 @@ from dpstats import selecting
 from dpstats.foundations import accepted
 from dpstats.foundations.accepted import ColumnNames, Columns, Rows, literal_of
 from dpstats.foundations.arguments import column_words
-from dpstats.foundations.calls import MORE, Caller, Word, common_words, documentation, signature
+from dpstats.foundations.calls import MORE, OF_TABLES, Caller, Word, common_words, documentation, signature
 from dpstats.foundations.registry import AUTO, REQUIRED, Reads, Statistic, ValueBy, find_statistic, statistic_names
 from tests.statistics_index import index_text
 
@@ -45,6 +45,9 @@ def types_of(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) ->
     single = Rows if caller is Caller.FUNCTION else str
     for word, reads in zip(column_words(statistic, caller.value), statistic.reads, strict=True):
         types[word] = several if reads is Reads.FEATURES else single | None if statistic.only_counts else single
+    if statistic.takes_tables:
+        types |= {word.name: word.takes for word in OF_TABLES} if caller is Caller.FUNCTION else {"columns": ColumnNames | None}
+        types["table"] = Any
     if statistic.only_counts and caller is Caller.FUNCTION:
         types[Caller.FUNCTION.value] = single
     return {**types, MORE: several}

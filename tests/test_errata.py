@@ -20,7 +20,9 @@ from dpstats.statistics.propose_test_release.distances import Rows, steps_to_lea
 from dpstats.statistics.propose_test_release.ranks import BEYOND, interquantile_ranks
 from tests.laws.mechanisms import noisy_max_law
 from tests.laws.printed import NO_REPLY, fail_probability, pass_probability, reply_law, runner_up_wins, some_pass
+from tests.laws.universes import database_law, marginal_queries
 from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.twins.universes import stated_rows_law
 
 PAGE = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([a-z0-9-]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -707,6 +709,21 @@ def test_small_database() -> None:
     for numerator in range(101):
         assert min(abs(Fraction(numerator, 100) - Fraction(count, ours)) for count in range(ours + 1)) <= accuracy
     page_says("small-database", f"one query, alpha = 0.3: size {printed:g} as printed, {ours} here.")
+
+
+def test_small_database_rows() -> None:
+    queries, tables, size, epsilon = marginal_queries((2,), 1), ((2, 0), (2, 1)), 3, Fraction(1)
+    stated = [stated_rows_law(table, queries, size, epsilon, 20) for table in tables]
+    own = [stated_rows_law(table, queries, size, epsilon, sum(table)) for table in tables]
+    counts = [database_law(table, queries, size, epsilon) for table in tables]
+    assert [largest_log_ratio(*pair) for pair in zip(own, counts, strict=True)] == pytest.approx([0, 0], abs=HAIR)
+    lost, lost_by_statement = largest_log_ratio(*counts), largest_log_ratio(*stated)
+    assert lost <= epsilon < lost_by_statement
+    page_says(
+        "small-database-rows",
+        "two cells, 3 rows in a database, tables (2, 0) and (2, 1), epsilon = 1: the loss is "
+        f"{lost:.4f} with the tables' own n, and {lost_by_statement:.4f} with a stated n = 20.",
+    )
 
 
 def test_laplace_cdf() -> None:

@@ -5,12 +5,15 @@ Each function here is made from the registry. It checks and prices the question 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.desk import Desk
 from dpstats.curator.scope import Scope
+from dpstats.engines.formulas.design import declared_levels
+from dpstats.engines.stores.opening import check_stored, open_store
 from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.tables.given import GivenStore
 from dpstats.engines.views import TableView
@@ -22,11 +25,12 @@ from dpstats.foundations.arguments import (
     take_columns,
 )
 from dpstats.foundations.calls import Caller, documentation, signature
-from dpstats.foundations.errors import DataTypeError, UnknownNameError
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingParameterError, UnknownNameError
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import Question, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.text_tables import shortened
+from dpstats.statistics.synthetic.data import SyntheticData
 
 StatisticFunction = Callable[..., Release | NoReply]
 
@@ -40,6 +44,8 @@ def function_for(name: str) -> StatisticFunction:
 
     def answer(*given: object, rng: RandomSource | None = None, **words: Any) -> Release | NoReply:
         source = source_or_system(rng)
+        if statistic.takes_tables:
+            return answer_table(statistic, given, words, source)
         return answer_given(*priced(statistic, given, words), source)
 
     answer.__name__ = answer.__qualname__ = name
@@ -71,6 +77,41 @@ def answer_given(question: Question, data: Sequence[object], source: RandomSourc
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
     return Desk(store, store.columns).answer(scope, question.settled(numeric[0]), source, store.names)
+
+
+def answer_table(
+    statistic: Statistic, given: tuple[object, ...], words: dict[str, Any], source: RandomSource
+) -> Release | NoReply:
+    """The reply to a question about a whole table, or some columns of it: a desk without a ledger over it."""
+    bound = signature(statistic, Caller.FUNCTION).bind_partial(*given, **words)
+    if "table" not in bound.arguments:
+        raise MissingParameterError(
+            f"{statistic.name} needs a table: {statistic.name}(df, columns=['age', 'region'], epsilon=1)."
+        )
+    table, columns, types = (bound.arguments.pop(word, None) for word in ("table", "columns", "types"))
+    store, schema = open_store(table, types)
+    check_stored(store)
+    scope = Scope(schema, TableView(schema))
+    named = tuple(schema) if columns is None else column_names(columns)
+    check_columns(statistic, named)
+    desk = Desk(store, schema, public_keys=declared_levels(table))
+    question = ask(statistic.name, column=named, **bound.arguments)
+    reply = desk.answer(scope, scope.settled(question, desk.public_keys), source)
+    return replace(reply, value=as_given(reply.value, table)) if isinstance(reply, Release) else reply
+
+
+def as_given(value: object, table: object) -> object:
+    """Synthetic data whose frame is of the kind of a table; any other value as it is."""
+    library = type(table).__module__.partition(".")[0]
+    return value.as_kind(library) if isinstance(value, SyntheticData) else value
+
+
+def column_names(columns: object) -> tuple[str, ...]:
+    """The names of columns: of one, or of several in a list."""
+    named = (columns,) if isinstance(columns, str) else tuple(columns) if isinstance(columns, Iterable) else ()
+    if not named or not all(isinstance(name, str) for name in named):
+        raise InvalidParameterError("columns must list names of columns, such as ['age', 'region'].")
+    return named
 
 
 def _refuse_names(statistic: Statistic, data: Sequence[object]) -> None:

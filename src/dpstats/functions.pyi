@@ -19,16 +19,21 @@ from dpstats.foundations.accepted import (
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
+from dpstats.statistics.universe.small_databases import SmallDatabase
+from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 __all__ = [
     "association_test",
     "cdf",
     "chi_square_test",
+    "contingency_table",
     "correlation",
     "count",
     "covariance",
@@ -44,6 +49,7 @@ __all__ = [
     "median_test",
     "mle",
     "mode",
+    "mwem",
     "poisson_regression",
     "quantile",
     "quantile_regression",
@@ -51,8 +57,10 @@ __all__ = [
     "select_features",
     "select_model",
     "sign_test",
+    "small_database",
     "std",
     "sum",
+    "synthesize",
     "t_test",
     "trimmed_mean",
     "two_sample_ks_test",
@@ -164,6 +172,52 @@ def chi_square_test(
       laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
     Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def contingency_table(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    ways: int = 2,
+    levels: Mapping[str, Elements] | None = None,
+    bins: int | Mapping[str, int | Elements] = 8,
+    whole: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian", "fourier"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[ContingencyTables] | NoReply:
+    """How many rows have each combination of the values of several columns: all tables of up to `ways` columns.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      ways       how many columns a table has at most, from 1 to 4
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+      whole      True makes all counts whole and none negative, so that some table of rows has them
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: whole-number Laplace noise on what each set of columns adds to the tables of its parts
+      gaussian  (epsilon, delta)-DP: whole-number Gaussian noise, or Laplace where that is less; labels of many rows are found
+      fourier   pure epsilon-DP: as printed, for columns of two levels: even Laplace noise on all Fourier coefficients needed
+
+    Returns ContingencyTables: tables['sex', 'region'] has .counts, .low, .high, .shares and .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 
@@ -748,6 +802,53 @@ def mode(
     What several calls cost adds up, and nothing here keeps count.
     """
 
+def mwem(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    ways: int = 2,
+    rounds: int | None = None,
+    average: bool = False,
+    levels: Mapping[str, Elements] | None = None,
+    bins: Mapping[str, Elements] | None = None,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[WeightedUniverse] | NoReply:
+    """Weights of all possible rows that learn, round by round, the counts that they miss most.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      ways       how many columns the tables have whose cells are to come out right
+      rounds     how many counts are measured; left out: by the number of columns
+      average    True averages the weights over all rounds, as printed; the last ones are better
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: exact draws of queries, and whole-number Laplace noise on their counts
+      gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
+
+    Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
 def poisson_regression(
     X: Columns,
     y: Rows,
@@ -1304,6 +1405,52 @@ def sign_test(
     What several calls cost adds up, and nothing here keeps count.
     """
 
+def small_database(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    ways: int = 2,
+    size: int | None = None,
+    alpha: Number | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    bins: Mapping[str, Elements] | None = None,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "exponential"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[SmallDatabase] | NoReply:
+    """A few rows whose shares are like those of the table: the mechanism of Blum, Ligett and Roth.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      ways       how many columns the tables have whose cells are to come out right
+      size       how many rows the small database has; or give alpha
+      alpha      in place of size: by how much some database of the size may miss a share, such as 0.2
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      exponential  pure epsilon-DP: one exact draw of the exponential mechanism over all databases of that size
+
+    Returns a SmallDatabase with .rows, .counts, .marginal(...) and .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
 def std(
     data: Rows,
     *,
@@ -1365,6 +1512,51 @@ def sum(
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def synthesize(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    levels: Mapping[str, Elements] | None = None,
+    focus: Elements | None = None,
+    rows: int | None = None,
+    guide: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "rounds", "gaussian_rounds"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[SyntheticData] | NoReply:
+    """Synthetic rows: a table like this one, of rows that nobody has.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      focus      columns whose tables with every other column are always measured
+      rows       how many rows to draw; left out: about as many as there are
+      guide      True marks the rows as a rough guide for writing questions, and measures fewer tables
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately
+      gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
+
+    Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpstats.foundations.portable import (
     ERROR_DIGITS,
+    exponential,
     inner_product,
     rounded,
     rounded_covariance,
@@ -38,6 +39,34 @@ def test_infinite_terms_have_the_sum_that_floats_give_them() -> None:
     assert inner_product(np.array([INF, 1.0]), np.array([1.0, 1.0])) == INF
     assert inner_product(np.array([1e308, 1e308]), np.array([1.0, 1.0])) == INF
     assert math.isnan(inner_product(np.array([INF, -INF]), np.array([1.0, 1.0])))
+
+
+def test_exponentials_are_those_of_the_library_of_mathematics() -> None:
+    exponents = np.concatenate([np.linspace(-708, 709, 5001), np.linspace(-1, 1, 2001), [1e-300, -1e-17, 0.0]])
+    wanted = np.array([math.exp(each) for each in exponents])
+    assert np.abs(exponential(exponents) / wanted - 1.0).max() < 1e-15
+
+
+def test_exponentials_keep_their_shape_and_end_where_floats_do() -> None:
+    assert exponential(np.zeros((3, 1, 2))).tolist() == np.ones((3, 1, 2)).tolist()
+    assert exponential(np.zeros(0)).shape == (0,)
+    ends = exponential(np.array([-INF, -1e300, -746.0, -740.0, 709.0, 710.0, INF]))
+    assert ends[:3].tolist() == [0.0, 0.0, 0.0]
+    assert 0.0 < ends[3] < 1e-320
+    assert 8e307 < ends[4] == ends[5] == ends[6] < INF
+
+
+def test_exponentials_are_known_to_the_last_bit() -> None:
+    """On every processor: these bits do not come from the machine that runs the test."""
+    values = exponential(np.array([-700.1, -33.3, -1.0, 0.1, 1.0, 100.7]))
+    assert [value.hex() for value in values.tolist()] == [
+        "0x1.f52f93df4dfcep-1011",
+        "0x1.f165bb9b59d94p-49",
+        "0x1.78b56362cef38p-2",
+        "0x1.1aec7b35a00d3p+0",
+        "0x1.5bf0a8b14576ap+1",
+        "0x1.36b3df32523b6p+145",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
 from dpstats.foundations.text_tables import headed_lines
+from dpstats.statistics.contingency.tables import ContingencyTables
 
 
 def plain_text(answers: Sequence[Release | NoReply], total: PrivacyCost, *, cards: bool) -> str:
@@ -51,6 +52,8 @@ def _answer_text(answer: Release | NoReply) -> str:
         lines += [f"  {line}" for line in answer.summary().splitlines()]
     elif hasattr(answer.value, "bars"):
         lines += [f"  {line}" for line in answer.value.bars(ascii_only=not _has_blocks()).splitlines()]
+    elif isinstance(answer.value, ContingencyTables):
+        lines += [f"  {line}" for line in answer.value.text().splitlines()]
     elif answer.intervals:
         lines += _interval_lines(answer)
     if answer.intervals:

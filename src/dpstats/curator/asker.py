@@ -90,6 +90,8 @@ def columns_among(
     refuse_code(statistic, positional, keywords)
     if statistic.only_counts and columns in ([], [None]):
         return (), positional
+    if statistic.takes_tables and columns in ([], [None]):
+        return (), positional
     if statistic.takes_only_columns:
         return _one_or_several(statistic, columns), positional
     if statistic.takes_features:

@@ -44,7 +44,7 @@ from dpstats.foundations.registry import (
 )
 from dpstats.foundations.results import Interval, NoReply, Release
 from dpstats.foundations.rounding import decimal_text
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import CodedTable, Column, Table
 
 if TYPE_CHECKING:
     from dpstats.curator.ledger.ledger import Account
@@ -81,7 +81,7 @@ class Desk:
         """A question at the price of the unit; every complaint about it is raised here."""
         unit, neighbors = self.protection.unit, self.protection.neighbors
         question = ask(statistic.name, *positional, neighbors=neighbors, unit=unit, column=columns, **keywords)
-        return scope.settled(question)
+        return scope.settled(question, self.public_keys)
 
     def answer(
         self, scope: Scope, question: Question, source: RandomSource, columns: Sequence[str] | None = None
@@ -100,13 +100,13 @@ class Desk:
         assert not isinstance(result, GroupedRelease)
         return result
 
-    def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table:
+    def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table | CodedTable:
         """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
         if not columns:
             return RowsOf(open_column(*filter_there(self.store, scope.view), next(iter(self.schema)), False))
         statistic, numeric = question.statistic, scope.reads_numbers(question, columns)
         store, view = filter_there(self.store, scope.view_for(statistic))
-        return open_columns(store, view, columns, numeric, as_table=statistic.takes_features)
+        return open_columns(store, view, columns, numeric, statistic)
 
     def serve(self, request: Request, compute: Callable[[], Result], source: RandomSource) -> Result:
         """Recall the answer of a request, or debit it and compute one; whatever goes wrong because of the data is one refusal.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
@@ -68,9 +69,12 @@ class Scope:
             schema={name: ColumnType.OTHER if kind is ColumnType.UNDECLARED else kind for name, kind in schema},
         )
 
-    def settled(self, question: Question) -> Question:
-        """The question about columns of these names and types; raises where it cannot be asked of them."""
+    def settled(self, question: Question, keys: Mapping[str, Sequence[Any]] | None = None) -> Question:
+        """The question about columns of these names and types, some with public keys; raises where it cannot be asked of them."""
         self.check(question.statistic, question.columns)
+        if question.statistic.takes_tables:
+            kinds = {name: self.view.type_of(name).value for name in question.columns}
+            return question.statistic.settle_columns(question, kinds, keys or {})
         return question.settled(*self.reads_numbers(question, question.columns)[:1]) if question.columns else question
 
     def reads_numbers(self, question: Question, columns: Sequence[str]) -> tuple[bool, ...]:

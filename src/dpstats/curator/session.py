@@ -27,6 +27,7 @@ from dpstats.curator.planning.plan import RowCounts, checked_wish, plan_question
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
 from dpstats.curator.statistic_methods import SessionMethods
+from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
 from dpstats.foundations.accepted import Number
 from dpstats.foundations.errors import MissingParameterError
@@ -171,13 +172,26 @@ class Session(Asker, SessionMethods):
         common = {**asked.common(), **fixed_words(self._table)}
         return ask_formula(self._table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
 
+    def sketch(self, *, epsilon: Number = 0.1, delta: Number = 0, rng: RandomSource | None = None, **words: Any) -> Any:
+        """Rough synthetic rows to write formulas and try plans on, for a small epsilon: sketch().value.to_pandas().
+
+        They are marked "not for conclusions": what they show is there, or is noise. Other words are those of `synthesize`.
+        """
+        return self.synthesize(epsilon=epsilon, delta=delta, rng=rng, guide=True, rough=True, **words)
+
     def _ask(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
     ) -> Any:
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
-        question = self._table.priced(self._scope, statistic, columns, positional, asked)
+        named = columns or (self._all_columns() if statistic.takes_tables else ())
+        question = self._table.priced(self._scope, statistic, named, positional, asked)
         return self._table.answer(self._scope, question, source)
+
+    def _all_columns(self) -> tuple[str, ...]:
+        """The columns that whole tables are made of: all but the unit's ids, and those that have no values."""
+        left_out = self._table.protection.unit
+        return tuple(name for name, kind in self._scope.columns.items() if name != left_out and kind is not ColumnType.OTHER)
 
     def _column_text(self, name: str) -> str:
         kind = self._scope.columns[name].value

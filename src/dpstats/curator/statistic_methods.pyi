@@ -9,11 +9,15 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
+from dpstats.statistics.universe.small_databases import SmallDatabase
+from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 class SessionMethods:
     """The statistics on columns of a protected table."""
@@ -112,6 +116,46 @@ class SessionMethods:
           laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
         Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def contingency_table(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        whole: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian", "fourier"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[ContingencyTables] | NoReply:
+        """How many rows have each combination of the values of several columns: all tables of up to `ways` columns.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns a table has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          whole     True makes all counts whole and none negative, so that some table of rows has them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: whole-number Laplace noise on what each set of columns adds to the tables of its parts
+          gaussian  (epsilon, delta)-DP: whole-number Gaussian noise, or Laplace where that is less; labels of many rows are found
+          fourier   pure epsilon-DP: as printed, for columns of two levels: even Laplace noise on all Fourier coefficients needed
+
+        Returns ContingencyTables: tables['sex', 'region'] has .counts, .low, .high, .shares and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -648,6 +692,47 @@ class SessionMethods:
           stable  (epsilon, delta)-DP, may refuse: the mode without noise, if it leads clearly
 
         Returns a number or a text, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mwem(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        rounds: int | None = None,
+        average: bool = False,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[WeightedUniverse] | NoReply:
+        """Weights of all possible rows that learn, round by round, the counts that they miss most.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          rounds    how many counts are measured; left out: by the number of columns
+          average   True averages the weights over all rounds, as printed; the last ones are better
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of queries, and whole-number Laplace noise on their counts
+          gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
+
+        Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1216,6 +1301,46 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def small_database(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        size: int | None = None,
+        alpha: Number | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "exponential"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[SmallDatabase] | NoReply:
+        """A few rows whose shares are like those of the table: the mechanism of Blum, Ligett and Roth.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          size      how many rows the small database has; or give alpha
+          alpha     in place of size: by how much some database of the size may miss a share, such as 0.2
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          exponential  pure epsilon-DP: one exact draw of the exponential mechanism over all databases of that size
+
+        Returns a SmallDatabase with .rows, .counts, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def std(
         self,
         column: str,
@@ -1271,6 +1396,45 @@ class SessionMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def synthesize(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        levels: Mapping[str, Elements] | None = None,
+        focus: Elements | None = None,
+        rows: int | None = None,
+        guide: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "rounds", "gaussian_rounds"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[SyntheticData] | NoReply:
+        """Synthetic rows: a table like this one, of rows that nobody has.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          focus     columns whose tables with every other column are always measured
+          rows      how many rows to draw; left out: about as many as there are
+          guide     True marks the rows as a rough guide for writing questions, and measures fewer tables
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately
+          gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
+
+        Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1565,6 +1729,46 @@ class GroupMethods:
           laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: noisy counts
 
         Returns a result with statistic, p_value, estimate, df, and the noisy table as counts and expected, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def contingency_table(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        whole: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian", "fourier"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[ContingencyTables] | NoReply:
+        """How many rows have each combination of the values of several columns: all tables of up to `ways` columns.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns a table has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          whole     True makes all counts whole and none negative, so that some table of rows has them
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: whole-number Laplace noise on what each set of columns adds to the tables of its parts
+          gaussian  (epsilon, delta)-DP: whole-number Gaussian noise, or Laplace where that is less; labels of many rows are found
+          fourier   pure epsilon-DP: as printed, for columns of two levels: even Laplace noise on all Fourier coefficients needed
+
+        Returns ContingencyTables: tables['sex', 'region'] has .counts, .low, .high, .shares and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2101,6 +2305,47 @@ class GroupMethods:
           stable  (epsilon, delta)-DP, may refuse: the mode without noise, if it leads clearly
 
         Returns a number or a text, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mwem(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        rounds: int | None = None,
+        average: bool = False,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[WeightedUniverse] | NoReply:
+        """Weights of all possible rows that learn, round by round, the counts that they miss most.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          rounds    how many counts are measured; left out: by the number of columns
+          average   True averages the weights over all rounds, as printed; the last ones are better
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of queries, and whole-number Laplace noise on their counts
+          gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
+
+        Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2669,6 +2914,46 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def small_database(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        ways: int = 2,
+        size: int | None = None,
+        alpha: Number | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        bins: Mapping[str, Elements] | None = None,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "exponential"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[SmallDatabase] | NoReply:
+        """A few rows whose shares are like those of the table: the mechanism of Blum, Ligett and Roth.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          ways      how many columns the tables have whose cells are to come out right
+          size      how many rows the small database has; or give alpha
+          alpha     in place of size: by how much some database of the size may miss a share, such as 0.2
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      the edges of columns of numbers, by column: {'age': [18, 30, 65]}
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          exponential  pure epsilon-DP: one exact draw of the exponential mechanism over all databases of that size
+
+        Returns a SmallDatabase with .rows, .counts, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def std(
         self,
         column: str,
@@ -2724,6 +3009,45 @@ class GroupMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def synthesize(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        levels: Mapping[str, Elements] | None = None,
+        focus: Elements | None = None,
+        rows: int | None = None,
+        guide: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "rounds", "gaussian_rounds"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[SyntheticData] | NoReply:
+        """Synthetic rows: a table like this one, of rows that nobody has.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          focus     columns whose tables with every other column are always measured
+          rows      how many rows to draw; left out: about as many as there are
+          guide     True marks the rows as a rough guide for writing questions, and measures fewer tables
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          rounds           pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately
+          gaussian_rounds  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately
+
+        Returns SyntheticData with .frame, .to_pandas(), .to_polars(), .to_arrow(), .table(...) and .interval(...), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -18,9 +18,14 @@ _TWO_WORDS = {
     (Reads.FEATURES, Reads.NUMBERS): ("X", "y"),
 }
 
+TABLE_WORDS = {"data": "table", "column": "columns", "a column": "columns"}
+"""What the columns of a whole table are called, where a single column is called so."""
+
 
 def column_words(statistic: Statistic, single: str) -> tuple[str, ...]:
     """What the columns of a statistic are called, where a single one is called `single`."""
+    if statistic.takes_tables:
+        return (TABLE_WORDS[single],)
     if len(statistic.reads) == 1:
         return (single,)
     first, second = statistic.reads

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,16 @@ COMMON = (
 FIXED = tuple(word.name for word in COMMON if word.fixed_by_tables)
 MORE = "more"
 """The word for further columns."""
+OF_TABLES = (
+    Word("columns", None, Sequence[str] | None, "the columns that are asked about, by name; left out: all of the table"),
+    Word(
+        "types",
+        None,
+        Mapping[str, str] | None,
+        "declares columns of text or of no type: {'income': 'number'}",
+    ),
+)
+"""What functions of whole tables take besides."""
 
 DEBITED = "What it costs is debited before a row is read, and is never refunded."
 NOT_COUNTED = "What several calls cost adds up, and nothing here keeps count."
@@ -97,7 +107,9 @@ _KINDS = {
     Reads.LABELS: "values of any type",
     Reads.EITHER: "numbers, or values of any other type",
     Reads.FEATURES: "numbers",
+    Reads.COLUMNS: "columns of any types",
 }
+_TABLES = "a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes"
 
 
 def common_words(caller: Caller) -> tuple[Word, ...]:
@@ -109,8 +121,11 @@ def signature(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) -
     """How the statistic is called, with `more` words of its own; the types are in the stubs, where they can be read."""
     either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     first, others = split_parameters(statistic)
-    optional = statistic.only_counts and caller is Caller.METHOD
+    optional = (statistic.only_counts or statistic.takes_tables) and caller is Caller.METHOD
     further = [inspect.Parameter(MORE, inspect.Parameter.VAR_POSITIONAL)] if statistic.takes_only_columns else []
+    if statistic.takes_tables and caller is Caller.FUNCTION:
+        columns, *others_of_tables = OF_TABLES
+        further, more = [inspect.Parameter(columns.name, either, default=None)], (*others_of_tables, *more)
     own_kind = keyword if statistic.takes_only_columns else either
     return inspect.Signature(
         [
@@ -128,6 +143,7 @@ def documentation(statistic: Statistic, caller: Caller, more: Sequence[Word] = (
     """The docstring: what the statistic is, what it takes, what its methods claim, what comes back."""
     first, others = ({each.name: each.help for each in part} for part in split_parameters(statistic))
     of_method = caller is Caller.METHOD
+    more = (*OF_TABLES[1:], *more) if statistic.takes_tables and not of_method else more
     rows = {
         **first,
         **(_column_names_help(statistic) if of_method else _data_help(statistic)),
@@ -158,6 +174,8 @@ def _data_help(statistic: Statistic) -> dict[str, str]:
     """What the columns may be; the first one's line says what holds for all."""
     names = _columns(statistic, Caller.FUNCTION)
     helps = dict(zip(names, (_KINDS[reads] for reads in statistic.reads), strict=True))
+    if statistic.takes_tables:
+        return {names[0]: _TABLES, OF_TABLES[0].name: OF_TABLES[0].help}
     if statistic.takes_only_columns:
         return {
             names[0]: f"{helps[names[0]]}: {_CONTAINERS}; of several columns {_SEVERAL}; "
@@ -179,6 +197,11 @@ def _data_help(statistic: Statistic) -> dict[str, str]:
 def _column_names_help(statistic: Statistic) -> dict[str, str]:
     """What the columns of a protected table are, by their words."""
     words = _columns(statistic, Caller.METHOD)
+    if statistic.takes_tables:
+        return {
+            words[0]: "columns by name in a list, such as ['age', 'region']; left out: all",
+            f"*{MORE}": "further columns by name",
+        }
     if statistic.takes_only_columns:
         several = "a column by name, or several in a list, such as ['age', 'income']"
         return {words[0]: several, f"*{MORE}": "further columns by name, such as the outcome of a regression"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import inspect
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -31,7 +31,7 @@ from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta,
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.rounding import exact_rational, round_up
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import CodedTable, Column, Table
 from dpstats.foundations.words import likely_name, unknown_word
 
 REQUIRED: Any = inspect.Parameter.empty
@@ -56,6 +56,9 @@ class Reads(enum.Enum):
     FEATURES = "features"
     """One column of numbers or several, as many as are given; only as the first of a statistic's columns. Alone, they are columns
     of the same rows without an outcome. The statistic reads a table, also of one column."""
+    COLUMNS = "columns"
+    """Columns of any types, as many as are given, alone: those of numbers are read as numbers, and others as labels. The
+    statistic reads a table whose rows are counted by codes; where no columns are named, all are meant."""
 
 
 class Outcomes(enum.Enum):
@@ -197,6 +200,13 @@ class Statistic:
     """Whether its first parameter comes before the data, as in mle("gamma", x); it is required then."""
     most_features: int = 40
     """Of a statistic of features: how many columns it takes, an outcome apart."""
+    settle_columns: Callable[[Question, Mapping[str, str], Mapping[str, Sequence[Any]]], Question] = (
+        lambda question, kinds, keys: question
+    )
+    """For columns of any types: the question as it stands when their declared types are known, and the values of those that have
+    public ones; at the same cost. Raises where the question does not fit them."""
+    labelled: Callable[[Mapping[str, Any]], Collection[str]] = lambda arguments: ()
+    """For columns of any types: which of them are read as labels whatever their types are, by the checked arguments."""
     simulate: Callable[[Question, int, np.random.Generator], Simulated] | None = None
     """For plans, where tables of public shapes are of no use: a random table of that many rows, such as rows of the law that a
     question fits. None: tables of shapes will do."""
@@ -204,7 +214,12 @@ class Statistic:
     @property
     def takes_features(self) -> bool:
         """Whether it reads as many columns as it is given."""
-        return self.reads[0] is Reads.FEATURES
+        return self.reads[0] in (Reads.FEATURES, Reads.COLUMNS)
+
+    @property
+    def takes_tables(self) -> bool:
+        """Whether it reads columns of any types, by default all of a table."""
+        return self.reads[0] is Reads.COLUMNS
 
     @property
     def has_outcome(self) -> bool:
@@ -218,6 +233,8 @@ class Statistic:
 
     def reads_of(self, columns: int) -> tuple[Reads, ...]:
         """What each of `columns` columns is read as: features are numbers."""
+        if self.takes_tables:
+            return (Reads.EITHER,) * columns
         if not self.takes_features:
             return self.reads
         return (*(Reads.NUMBERS,) * (columns - len(self.reads) + 1), *self.reads[1:])
@@ -291,6 +308,9 @@ class Question:
 
         The rows never decide it. Where a statistic takes either, its arguments say which, or else the declared type.
         """
+        if self.statistic.takes_tables:
+            labelled = self.statistic.labelled(self.arguments)
+            return tuple(name not in labelled and bool(each) for name, each in zip(self.columns, declared, strict=True))
         reads = self.statistic.reads_of(len(declared))
         return tuple(self._is_numeric(kind, each) for kind, each in zip(reads, declared, strict=True))
 
@@ -332,11 +352,11 @@ class Question:
             shown.append(f"method={self.method.name}")
         return f"{self.statistic.name}({', '.join(shown)})" if shown else self.statistic.name
 
-    def run(self, opened: Column | Table, source: RandomSource) -> Outcome:
+    def run(self, opened: Column | Table | CodedTable, source: RandomSource) -> Outcome:
         """What the method makes of the columns that it reads."""
         return self.method.run(opened, self, source)
 
-    def answer(self, opened: Column | Table, rng: RandomSource | None = None) -> Release | NoReply:
+    def answer(self, opened: Column | Table | CodedTable, rng: RandomSource | None = None) -> Release | NoReply:
         """The reply by itself, without a ledger: whatever goes wrong because of the data is one `NoReply`."""
         source = source_or_system(rng)
         return self.reply(outcome_of(lambda: self.run(opened, source), source), private=source.private)

@@ -222,6 +222,55 @@ MOST_ROWS_AT_ONCE = 1 << 14
 """Rows that a `RowSum` is shown together: they fit into a processor's cache, and sums of them into its numbers."""
 
 
+@dataclass(frozen=True)
+class CutCoding:
+    """A public row map from numbers to codes: how many of the cuts are at most the number."""
+
+    cuts: tuple[float | int, ...]
+    """Ascending and different."""
+    missing: int | None = None
+    """The code of a missing cell; None leaves its row out."""
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return max(len(self.cuts), -1 if self.missing is None else self.missing) + 1
+
+
+@dataclass(frozen=True)
+class LabelCoding:
+    """A public row map from labels to codes: their places in a list."""
+
+    labels: tuple[int | float | str, ...]
+    """All different."""
+    other: int | None = None
+    """The code of a label that is not on the list; None leaves its row out."""
+    missing: int | None = None
+    """The code of a missing cell; None leaves its row out."""
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return max(len(self.labels) - 1, *(-1 if code is None else code for code in (self.other, self.missing))) + 1
+
+
+@dataclass(frozen=True)
+class MergedCoding:
+    """A coding some of whose codes are one."""
+
+    coding: CutCoding | LabelCoding
+    codes: tuple[int, ...]
+    """For each code the one that it becomes."""
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return max(self.codes) + 1
+
+
+Coding = CutCoding | LabelCoding | MergedCoding
+
+
 class Table(Protocol):
     """Some columns of the same rows, known by their places. A row in which one of them is missing is left out of all of it."""
 
@@ -252,4 +301,24 @@ class Table(Protocol):
 
     def row_sums(self, row_sum: RowSum) -> tuple[int, ...]:
         """The exact sums over all rows, which are shown as in `matrix`, a few thousand at a time."""
+        ...
+
+
+class CodedTable(Protocol):
+    """Some columns of the same rows, known by their places, whose rows are counted by codes; each has its own missing cells."""
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """For each column whether it is read as numbers, by its declared type; others have labels."""
+        ...
+
+    def column(self, place: int) -> Column:
+        """One column."""
+        ...
+
+    def code_counts(self, codings: Sequence[Coding], sets: Sequence[tuple[int, ...]]) -> list[NDArray[np.int64]]:
+        """For each set of places the number of rows with each combination of codes, an array with an axis for each place.
+
+        There is one coding for each column. A row that one of them leaves out is in no count.
+        """
         ...

@@ -16,4 +16,4 @@ class _LazyModule:
         return getattr(import_module(self._name), name)
 
 
-optimize, special, stats = (_LazyModule(f"scipy.{name}") for name in ("optimize", "special", "stats"))
+optimize, sparse, special, stats = (_LazyModule(f"scipy.{name}") for name in ("optimize", "sparse", "special", "stats"))

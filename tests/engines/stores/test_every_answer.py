@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpstats as dp
@@ -17,9 +18,9 @@ from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.groups import answer_group_tables
-from dpstats.engines.tables.table import StoreTable
+from dpstats.engines.tables.table import StoreCodes, StoreTable
 from dpstats.engines.views import TableView
-from dpstats.foundations.summaries import Clip, Column, Table, WindowRequest
+from dpstats.foundations.summaries import Clip, Coding, Column, CutCoding, LabelCoding, Table, WindowRequest
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
 from tests.engines.stores.ugly import ROW, ROWS, UGLY, Products, expected_cells, ugly_frame
@@ -262,3 +263,22 @@ def test_answers_are_the_same(shelf: Shelf, asked: Store, question: str, unit: s
     bound = {} if unit == "row" else {"unit": unit, "max_rows_per_unit": 6, "missing_unit": "each"}
     here, there = (session(store, **bound) for store in (asked, open_store(ugly_frame().select(ASKED))[0]))
     assert plain(QUESTIONS[question](here)) == plain(QUESTIONS[question](there))
+
+
+@pytest.mark.parametrize("rows", [ROWS, 1, 0])
+def test_every_store_counts_rows_by_the_same_codes(shelf: Shelf, rows: int) -> None:
+    coded: dict[str, Coding] = {
+        "floats": CutCoding((-1.0, 0.0, 0.1, 7.0), missing=5),
+        "wholes": CutCoding((0, 2, 2**40), missing=4),
+        "words": LabelCoding(("north", "", "südost"), other=3, missing=4),
+        "flags": LabelCoding((0, 1), missing=2),
+    }
+    held = {name: coding for name, coding in coded.items() if name not in shelf.maker.lacks}
+    numeric = [isinstance(coding, CutCoding) for coding in held.values()]
+    sets = [tuple(range(size)) for size in range(len(held) + 1)]
+    found = []
+    for store in (shelf.store(rows), reference(rows)):
+        view = TableView({name: UGLY[name].type for name in held})
+        found.append(StoreCodes(store, view, list(held), numeric).code_counts(list(held.values()), sets))
+    assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
+    assert found[0][0] == rows

@@ -20,6 +20,7 @@ from dpstats.engines.groups.answers import SPLIT_ROWS, RowsRun, SplitJob
 from dpstats.engines.groups.keys import GroupKeys, count_keys
 from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
+from dpstats.engines.passes.codes import CodeCount
 from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
 from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
@@ -29,17 +30,20 @@ from dpstats.engines.tables.kept import DecodedRows, KeptRun, PairPieces, RowPie
 from dpstats.engines.units.contributions import BoundedBatch
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Clip, Column, RowSum, Table
+from dpstats.foundations.registry import Statistic
+from dpstats.foundations.summaries import Clip, CodedTable, Coding, Column, RowSum, Table
 
 
 def open_columns(
-    store: Store, view: TableView, names: Sequence[str], numeric: Sequence[bool], *, as_table: bool
-) -> Column | Table:
+    store: Store, view: TableView, names: Sequence[str], numeric: Sequence[bool], statistic: Statistic
+) -> Column | Table | CodedTable:
     """What a statistic reads: one column of a store as a view has it, or a table of several; nothing is read before it is asked.
 
-    `numeric` says for each column whether it is read as numbers; `as_table` whether one column alone makes a table.
+    `numeric` says for each column whether it is read as numbers.
     """
-    if len(names) == 1 and not as_table:
+    if statistic.takes_tables:
+        return StoreCodes(store, view, names, numeric)
+    if len(names) == 1 and not statistic.takes_features:
         return open_column(store, view, names[0], numeric[0])
     return StoreTable(store, view, names, numeric)
 
@@ -186,6 +190,28 @@ class KeyedJob(Generic[Summary]):
     def merge(self, parts: Sequence[Summary]) -> Summary:
         """As the job itself does."""
         return self.job.merge(parts)
+
+
+class StoreCodes:
+    """Some columns of a store, as a view has them, whose rows are counted by codes; nothing is read before it is asked for."""
+
+    def __init__(self, store: Store, view: TableView, names: Sequence[str], numeric: Sequence[bool]) -> None:
+        """`numeric` says for each column whether it is read as numbers; an error where it has none."""
+        view.needs(names)  # complains about names
+        self._store = store
+        self._view = view
+        self.numeric = tuple(numeric)
+        self._columns = tuple((name, read_as(view, name, numeric=wanted)) for name, wanted in zip(names, numeric, strict=True))
+
+    def column(self, place: int) -> Column:
+        """One column."""
+        name, kind = self._columns[place]
+        return column_by(ColumnRun(self._store, self._view, name, kind), kind, room_for(self._store), numeric=self.numeric[place])
+
+    def code_counts(self, codings: Sequence[Coding], sets: Sequence[tuple[int, ...]]) -> list[NDArray[np.int64]]:
+        """The rows by their codes, a table of counts for each set of columns, all by one pass."""
+        job = CodeCount(self._view, self._columns, tuple(codings), tuple(sets))
+        return self._store.run(job, self._view.needs(name for name, _ in self._columns))
 
 
 def _label(label: Any) -> Any:

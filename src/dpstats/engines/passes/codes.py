@@ -1,0 +1,114 @@
+"""Codes: jobs that count the rows of a table by the codes of several columns, one pass for all tables of counts.
+
+What code a row has in a column depends on that row alone, and counts of two parts of the rows add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.engines.cells import Cells, ColumnType, Numbers
+from dpstats.engines.exact.cuts import edge_at
+from dpstats.engines.groups.lookups import Lookup, canonical_label
+from dpstats.engines.stores.store import Batch
+from dpstats.engines.views import CountedCells, TableView, ViewedBatch
+from dpstats.foundations.summaries import Coding, CutCoding, LabelCoding, MergedCoding
+
+Codes = NDArray[np.int64]
+Counts = NDArray[np.int64]
+
+LEFT_OUT = -1
+"""The code of a row that is in no count."""
+_ROWS_AT_ONCE = 1 << 16
+"""Rows whose codes stay in a processor's cache while all pairs of them are counted."""
+
+
+@dataclass(frozen=True)
+class CodeCount:
+    """A job: the rows of a view by their codes, a table of counts for each set of columns."""
+
+    view: TableView
+    columns: tuple[tuple[str, ColumnType], ...]
+    """Names, and what each is read as."""
+    codings: tuple[Coding, ...]
+    sets: tuple[tuple[int, ...], ...]
+
+    def scan(self, batches: Iterable[Batch]) -> list[Counts]:
+        """Count the rows of some batches."""
+        coders = [_Coder(coding) for coding in self.codings]
+        totals = [np.zeros(math.prod(self._shape(places)), dtype=np.int64) for places in self.sets]
+        for batch in batches:
+            viewed = self.view.on(batch)
+            raw_codes = self._kept_codes(viewed, coders)
+            for start in range(0, raw_codes.shape[1], _ROWS_AT_ONCE):
+                self._add(raw_codes[:, start : start + _ROWS_AT_ONCE], totals)
+        return [total.reshape(self._shape(places)) for total, places in zip(totals, self.sets, strict=True)]
+
+    def merge(self, parts: Sequence[list[Counts]]) -> list[Counts]:
+        """Add the counts up."""
+        return [np.sum(same, axis=0, dtype=np.int64) for same in zip(*parts, strict=True)]
+
+    def _shape(self, places: Sequence[int]) -> tuple[int, ...]:
+        return tuple(self.codings[place].size for place in places)
+
+    def _kept_codes(self, viewed: ViewedBatch, coders: Sequence[_Coder]) -> Codes:
+        """Codes by columns and rows, of the rows that belong to the view and are left out by no coding."""
+        raw_codes = np.stack([coder.codes(viewed.parts(*column)) for coder, column in zip(coders, self.columns, strict=True)])
+        raw_counted = (raw_codes != LEFT_OUT).all(axis=0)
+        if viewed.raw_kept is not None:
+            raw_counted &= viewed.raw_kept
+        return raw_codes if raw_counted.all() else raw_codes[:, raw_counted]
+
+    def _add(self, raw_codes: Codes, totals: Sequence[Counts]) -> None:
+        for places, total in zip(self.sets, totals, strict=True):
+            raw_cells = np.zeros(raw_codes.shape[1], dtype=np.int64)
+            for place in places:
+                raw_cells *= self.codings[place].size
+                raw_cells += raw_codes[place]
+            total += np.bincount(raw_cells, minlength=total.size)
+
+
+class _Coder:
+    """A coding as fast code, translated once into the type of the cells."""
+
+    def __init__(self, given: Coding) -> None:
+        self._becomes = np.array([*given.codes, LEFT_OUT]) if isinstance(given, MergedCoding) else None
+        self._coding = coding = given.coding if isinstance(given, MergedCoding) else given
+        self._lookup = Lookup([canonical_label(label) for label in coding.labels]) if isinstance(coding, LabelCoding) else None
+        self._edges: dict[np.dtype[np.generic], NDArray[np.generic]] = {}
+
+    def codes(self, parts: Sequence[CountedCells]) -> Codes:
+        """The code of each row of a batch, from the parts that its cells are in."""
+        missing = LEFT_OUT if self._coding.missing is None else self._coding.missing
+        raw_codes: Codes | None = None
+        for cells, raw_taken in parts:
+            raw_found = self._cell_codes(cells)
+            if raw_codes is None:
+                raw_codes = raw_found if raw_taken is None else np.where(raw_taken, raw_found, missing)
+            else:  # a row counts in one part only
+                raw_codes = np.where(np.ones(len(cells), np.bool_) if raw_taken is None else raw_taken, raw_found, raw_codes)
+        assert raw_codes is not None
+        return raw_codes if self._becomes is None else self._becomes[raw_codes]  # the code -1 is the last of these
+
+    def _cell_codes(self, cells: Cells) -> Codes:
+        """The codes of cells, whatever stands for those that are missing."""
+        if isinstance(self._coding, CutCoding):
+            assert isinstance(cells, Numbers)
+            return np.searchsorted(self._edges_for(cells.raw_values.dtype), cells.raw_values, side="right")
+        assert self._lookup is not None
+        places = self._lookup.places(cells)
+        other = self._coding.other
+        return places if other is None else np.where(places < 0, other, places)
+
+    def _edges_for(self, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+        """The cuts in the type of the cells; those that lie above all its values are left out, so that no code reaches them."""
+        if dtype not in self._edges:
+            assert isinstance(self._coding, CutCoding)
+            edges = [edge_at(cut, dtype) for cut in self._coding.cuts]
+            self._edges[dtype] = np.array([edge for edge in edges if edge is not None], dtype=dtype)
+        return self._edges[dtype]

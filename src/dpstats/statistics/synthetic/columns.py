@@ -1,0 +1,66 @@
+"""Measured columns: fine codes with their noisy counts, and what follows from these: counts to draw by, and coarse codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.summaries import CutCoding, LabelCoding, MergedCoding
+from dpstats.statistics.coded.budget import NoisyTable
+from dpstats.statistics.synthetic.fine_codes import FineColumn, merge_labels, merge_numbers, settled_counts
+from dpstats.statistics.synthetic.graphical_model import Measured
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_CODES = 20
+"""About how many coarse codes a column of numbers gets."""
+
+
+@dataclass(frozen=True)
+class MeasuredColumn:
+    """A column in fine codes, with their noisy counts; all else is computed from these."""
+
+    fine: FineColumn
+    noisy: NoisyTable
+    counts: Floats
+    """Noisy counts, made non-negative so that they add up to about as many rows as there are."""
+    merged: Integers
+    """The coarse code of each fine one."""
+
+    @classmethod
+    def of(cls, fine: FineColumn, noisy: NoisyTable, rows: float) -> MeasuredColumn:
+        """The column of noisy counts, where there are about so many rows."""
+        deviation, counts = math.sqrt(noisy.law.variance), settled_counts(noisy.noisy_counts, rows)
+        if fine.is_labels:
+            merged, counts = merge_labels(fine, counts, deviation)
+        else:
+            merged, counts = merge_numbers(fine, counts, deviation, MOST_CODES)
+        return cls(fine, noisy, counts, merged)
+
+    @property
+    def size(self) -> int:
+        """How many coarse codes there are."""
+        return int(self.merged.max()) + 1
+
+    def coding(self, dtype: np.dtype[np.generic] | None) -> MergedCoding:
+        """How rows get their coarse codes; numbers of a column of this type."""
+        coding = self.fine.coding(dtype)
+        assert isinstance(coding, (CutCoding, LabelCoding))
+        return MergedCoding(coding, tuple(self.merged.tolist()))
+
+    def measured(self, place: int) -> Measured:
+        """The table of coarse codes, from that of fine ones."""
+        counts = np.bincount(self.merged, weights=self.noisy.noisy_counts, minlength=self.size)
+        return Measured((place,), counts, self.noisy.law.variance * len(self.merged) / self.size)
+
+
+def rows_of(noisy: Sequence[NoisyTable]) -> float:
+    """About how many rows there are, at least 1: the totals of all columns, weighted by their precision."""
+    weights = [1 / (each.law.variance * each.noisy_counts.size) for each in noisy]
+    totals = [float(each.noisy_counts.sum()) for each in noisy]
+    return max(1.0, sum(weight * total for weight, total in zip(weights, totals, strict=True)) / sum(weights))

@@ -1,0 +1,243 @@
+"""Fine codes: how each column becomes many codes for tables of one column, and fewer for tables of several.
+
+Numbers are cut at private quantiles, and the stretches between them into equal pieces. A value that many rows share, by a noisy
+count of it, has a code of its own. When the fine codes have been counted, with noise, neighbouring ones are merged until each
+has a fair part of the rows: these are the codes of tables of several columns. All but the cuts and the shared values is
+arithmetic on what was released.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.foundations.summaries import Coding, Column, CutCoding, LabelCoding
+from dpstats.statistics.universal.decimals import float_of, fraction_of, lowest_value_at, ordinal_of
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Label = int | float | str
+
+PIECES = 4
+"""Equal pieces that a stretch between two cuts is divided into."""
+MOST_DECIMALS = 6
+FEWEST_SHARED = 3
+"""Shared values from which on their decimals tell the grain of a column."""
+THERE = 2.0
+"""Standard deviations of noise from which on a code has rows."""
+OWN_PART = 0.7
+"""The part of a fair number of rows from which on a single value has a coarse code of its own."""
+_TINY, _SMALL = Fraction(1, 10**12), Fraction(1, 1000)
+DOUBLINGS = 10
+"""Codes beyond the first and the last cut, each twice as wide as the one before: their counts tell how far the rows reach."""
+
+
+@dataclass(frozen=True)
+class FineColumn:
+    """A column in fine codes. The last code is for missing cells; of labels the one before it for labels that are not listed."""
+
+    name: str
+    labels: tuple[Label, ...] = ()
+    edges: tuple[Fraction, ...] = ()
+    """Of numbers: where codes meet; a code goes from an edge up to, but not including, the next one."""
+    grain: Fraction = Fraction(0)
+    """Of numbers: the step that they are multiples of, by the column's type or by shared values; 0 where it is not known."""
+    whole: bool = False
+    """Of numbers: whether the column's type is one of whole numbers."""
+    inner: tuple[int, int] = (0, 0)
+    """Of numbers: the first code that lies between cuts, and the first one after them."""
+
+    @property
+    def is_labels(self) -> bool:
+        """Whether it is a column of labels; of numbers there are always edges."""
+        return not self.edges
+
+    @property
+    def size(self) -> int:
+        """How many fine codes there are."""
+        return len(self.edges or self.labels) + 2
+
+    @property
+    def missing(self) -> int:
+        """The code of missing cells."""
+        return self.size - 1
+
+    def coding(self, dtype: np.dtype[np.generic] | None) -> Coding:
+        """How rows get their codes; numbers of a column of this type."""
+        if self.is_labels:
+            return LabelCoding(self.labels, other=len(self.labels), missing=self.missing)
+        assert dtype is not None
+        cuts = tuple(lowest_value_at(ordinal_of(float(edge)), dtype) for edge in self.edges)
+        return CutCoding(cuts, missing=self.missing)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        if self.is_labels:
+            return {"name": self.name, "labels": list(self.labels)}
+        edges = [decimal_of(edge) for edge in self.edges]
+        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole, "inner": list(self.inner)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> FineColumn:
+        """The column that `to_dict` made plain."""
+        if "labels" in plain:
+            return cls(plain["name"], labels=tuple(plain["labels"]))
+        edges = tuple(fraction_of(ordinal_of(edge)) for edge in plain["edges"])
+        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"], inner=tuple(plain["inner"]))
+
+    def is_single(self, low: Fraction, high: Fraction) -> bool:
+        """Whether a code from one number to another holds one value only."""
+        return high - low <= (self.grain or _TINY * max(abs(low), abs(high)))
+
+    def spans(self) -> list[tuple[Fraction, Fraction]]:
+        """From where to where each code of numbers goes; the outer ones as far as those next to them."""
+        first, second, *_ = self.edges
+        *_, before, last = self.edges
+        return [(2 * first - second, first), *pairwise(self.edges), (last, 2 * last - before)]
+
+
+def label_column(name: str, labels: Sequence[Label]) -> FineColumn:
+    """A column of labels."""
+    return FineColumn(name, labels=tuple(labels))
+
+
+def number_column(name: str, column: Column, cuts: Sequence[int], shared: Sequence[Fraction]) -> FineColumn:
+    """A column of numbers, cut at ordinals that were drawn and beside values that many rows share."""
+    assert column.dtype is not None
+    grain = Fraction(1) if column.dtype.kind in "iu" else _grain_of(shared)
+    drawn = sorted({_on_grain(fraction_of(ordinal), grain) for ordinal in cuts})
+    met_twice = {_on_grain(fraction_of(ordinal), grain) for ordinal in cuts if list(cuts).count(ordinal) > 1}
+    own = {*shared, *met_twice}
+    pieces = {
+        _on_grain(low + (high - low) * Fraction(place, PIECES), grain)
+        for low, high in pairwise(drawn)
+        for place in range(1, PIECES)
+    }
+    near = {*drawn, *pieces, *own, *(_after(value, grain) for value in own)}
+    edges = _apart([*near, *_beyond(sorted(near), grain)])
+    inner = edges.index(_apart([min(near)])[0]) + 1, edges.index(_apart([max(near)])[0]) + 1
+    return FineColumn(name, edges=tuple(edges), grain=grain, whole=column.dtype.kind in "iu", inner=inner)
+
+
+def _beyond(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
+    """Edges beyond the outer cuts, at distances that double, from a PIECES-th of all of them on."""
+    least = grain or max(abs(cuts[0]), abs(cuts[-1]), _SMALL) / 1000
+    low = max((cuts[min(PIECES, len(cuts) - 1)] - cuts[0]), least)
+    high = max((cuts[-1] - cuts[max(-1 - PIECES, -len(cuts))]), least)
+    steps = [2**doubling - 1 for doubling in range(1, DOUBLINGS + 1)]
+    return [_on_grain(edge, grain) for step in steps for edge in (cuts[0] - low * step, cuts[-1] + high * step)]
+
+
+def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
+    """The counts nearest to noisy ones that are not negative and add up to `rows`: all less by the same, those below 0 are 0."""
+    descending = -np.sort(-noisy_counts.astype(np.float64))
+    surplus = (np.add.accumulate(descending) - rows) / np.arange(1, descending.size + 1)
+    kept = int(np.flatnonzero(descending > surplus)[-1]) if (descending > surplus).any() else 0
+    return np.maximum(noisy_counts - surplus[kept], 0.0)
+
+
+def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: int) -> tuple[Integers, Floats]:
+    """For each fine code its coarse one: neighbours together until they have a fair part of the rows; and the counts to draw by.
+
+    A single value of many rows stays alone. What lies between two of them and has no more rows than noise would give it goes with
+    one of them, and is never drawn.
+    """
+    fair = max(float(counts[:-1].sum()) / most, deviation, 1.0)
+    spans, counts = column.spans(), _without_strays(column, counts, deviation)
+    alone = [counts[place] >= fair * OWN_PART and column.is_single(*span) for place, span in enumerate(spans)]
+    merged = np.full(column.size, -1, dtype=np.int64)
+    code, place = 0, 0
+    while place < len(spans):
+        end = place + 1
+        if not alone[place]:
+            while end < len(spans) and not alone[end]:
+                end += 1
+            if any(alone) and counts[place:end].sum() <= THERE * deviation * math.sqrt(end - place):
+                counts[place:end] = 0.0
+                merged[place:end] = max(code - 1, 0)
+                place = end
+                continue
+        code = _fill(merged[place:end], counts[place:end], fair, code)
+        place = end
+    if counts[-1] > THERE * deviation:
+        merged[-1] = code
+    else:
+        counts[-1], merged[-1] = 0.0, merged[int(np.argmax(counts[:-1]))]
+    return merged, counts
+
+
+def _without_strays(column: FineColumn, counts: Floats, deviation: float) -> Floats:
+    """Counts without those far out that nothing but noise has put there: beyond the cuts rows go on until a code has none."""
+    counts, (first, after) = counts.copy(), column.inner
+    for outward in (range(first - 1, -1, -1), range(after, column.size - 1)):
+        reached = True
+        for place in outward:
+            reached = reached and counts[place] > THERE * deviation
+            counts[place] *= reached
+    return counts
+
+
+def _fill(merged: Integers, counts: Floats, fair: float, code: int) -> int:
+    """Give neighbouring fine codes coarse ones, from `code` on, each of about a fair number of rows; the next free code."""
+    pieces = max(1, round(float(counts.sum()) / fair))
+    total, part = float(counts.sum()), 0.0
+    for place, count in enumerate(counts.tolist()):
+        middle = (part + count / 2) / total if total else 0.0
+        merged[place] = code + min(int(middle * pieces), pieces - 1)
+        part += count
+    used = np.unique(merged)
+    merged[:] = code + np.searchsorted(used, merged)
+    return code + used.size
+
+
+def merge_labels(column: FineColumn, counts: Floats, deviation: float) -> tuple[Integers, Floats]:
+    """For each label its coarse code: those of hardly more rows than noise share one; and the counts to draw by.
+
+    Cells without a label, or with one that is not listed, are never drawn where there are no more of them than noise.
+    """
+    counts = counts.copy()
+    counts[-2:][counts[-2:] <= THERE * deviation] = 0.0
+    own = [place for place in range(column.size) if counts[place] > THERE * deviation] or [int(np.argmax(counts))]
+    merged = np.full(column.size, len(own), dtype=np.int64)
+    merged[own] = np.arange(len(own))
+    rest = merged == len(own)
+    if float(counts[rest].sum()) <= THERE * deviation:
+        merged[rest] = int(merged[own[0]])
+    return merged, counts
+
+
+def _grain_of(shared: Sequence[Fraction]) -> Fraction:
+    """The power of ten of which all shared values are multiples; 0 where they are few, or have many decimals."""
+    if len(shared) < FEWEST_SHARED:
+        return Fraction(0)
+    for decimals in range(MOST_DECIMALS + 1):
+        if all((value * 10**decimals).denominator == 1 for value in shared):
+            return Fraction(1, 10**decimals)
+    return Fraction(0)
+
+
+def _on_grain(value: Fraction, grain: Fraction) -> Fraction:
+    """The first multiple of the grain that is not below a value; without a grain the value's own decimal."""
+    return math.ceil(value / grain) * grain if grain else fraction_of(ordinal_of(float(value)))
+
+
+def _after(value: Fraction, grain: Fraction) -> Fraction:
+    """The next value that a column can have."""
+    return value + grain if grain else fraction_of(ordinal_of(float(value)) + 1)
+
+
+def _apart(edges: Sequence[Fraction]) -> list[Fraction]:
+    """Edges that differ as decimals of 15 digits, each as such a decimal."""
+    return [fraction_of(ordinal) for ordinal in sorted({ordinal_of(float(edge)) for edge in edges})]
+
+
+def decimal_of(value: Fraction) -> float:
+    """The float that prints as the decimal."""
+    return float_of(ordinal_of(float(value)))

@@ -1,0 +1,74 @@
+"""`dpstats synthesize`: rows in a new file, a card, and complaints before anything is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpstats.cli import exits
+from dpstats.cli.main import main
+from dpstats.data import survey
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> str:
+    path = tmp_path / "people.parquet"
+    pd.DataFrame(survey()).drop(columns=["person", "rent", "commute"]).to_parquet(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_rows_are_written(people: str, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / f"rows.{kind}"
+    asked = ["synthesize", people, "--epsilon", "1", "--delta", "1e-6", "--out", str(out), "--seed", "1", "--rows", "200"]
+    assert main(asked) == exits.ANSWERED
+    rows = pd.read_csv(out) if kind == "csv" else pd.read_parquet(out)
+    assert list(rows.columns) == ["age", "region", "schooling", "hours", "income"]
+    assert len(rows) == 200
+    assert rows["age"].dtype == "int64"
+    printed = capsys.readouterr()
+    assert "200 rows were written" in printed.out
+    assert "NOT PRIVATE" in printed.err
+
+
+def test_labels_can_be_listed_and_columns_chosen(people: str, tmp_path: Path) -> None:
+    out = tmp_path / "rows.csv"
+    asked = ["synthesize", people, "--epsilon", "1", "--out", str(out), "--columns", "region", "hours", "--seed", "2"]
+    assert main([*asked, "--levels", "region=Arnmouth,Fennick"]) == exits.ANSWERED
+    assert set(pd.read_csv(out)["region"]) <= {"Arnmouth", "Fennick", "other"}
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--out", "rows.txt"], "must name a .csv"),
+        (["--out", "nowhere/rows.csv"], "no folder"),
+        (["--out", "rows.csv"], "needs delta"),
+        (["--out", "rows.csv", "--levels", "region"], "--levels takes"),
+        (["--out", "rows.csv", "--delta", "1e-6", "--columns", "wage"], "no column"),
+        (["--out", "rows.csv", "--delta", "1e-6", "--focus", "wage"], "focus names"),
+        (["--out", "rows.csv", "--delta", "1e-6", "--rows", "0"], "rows must be"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_spent(
+    people: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: list[str], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["synthesize", people, "--epsilon", "1", *more]) == exits.BAD_INPUT
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "rows.csv").exists()
+
+
+def test_a_file_is_never_written_over(people: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["synthesize", people, "--epsilon", "1", "--delta", "1e-6", "--out", people]) == exits.BAD_INPUT
+    assert "already" in capsys.readouterr().err
+
+
+@pytest.mark.floors
+def test_too_few_rows_get_no_reply_and_no_file(tmp_path: Path) -> None:
+    few, out = tmp_path / "few.parquet", tmp_path / "rows.csv"
+    pd.DataFrame({"age": range(20)}).to_parquet(few)
+    assert main(["synthesize", str(few), "--epsilon", "0.5", "--out", str(out)]) == exits.NO_REPLY
+    assert not out.exists()
