@@ -38,7 +38,7 @@ def subsets(columns: Sequence[int]) -> list[Columns]:
 
 
 @dataclass(frozen=True)
-class Residuals:
+class TableResiduals:
     """Columns of some numbers of levels, and the tables that are wanted of them."""
 
     sizes: tuple[int, ...]
