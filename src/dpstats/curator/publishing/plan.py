@@ -176,7 +176,8 @@ def _checked_question(words: object, number: int) -> PlannedQuestion:
 
 def _usual_title(document: QuestionDocument) -> str:
     about = document.formula or ", ".join(document.columns) or "the whole table"
-    return f"{document.statistic.replace('_', ' ')} of {about}"
+    what = "synthetic rows" if document.statistic == "synthesize" else document.statistic.replace("_", " ")
+    return f"{what.capitalize()} of {about}"
 
 
 def _known(place: str, words: Mapping[str, Any], known: tuple[str, ...]) -> None:
