@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from dpstats.foundations.version import VERSION as __version__
+from dpstats.foundations.version import __version__
 
 if TYPE_CHECKING:
     from dpstats import accounting, functions, mechanisms, models, testing

@@ -37,8 +37,8 @@ A plan:
   columns = ["income"]
   epsilon = 0.5
 
-All questions are checked and priced before a row is read. What goes wrong because of the data in one of them is a "no reply" at full
-cost, and the others are published. The same plan on the same ledger gets the same answers again, and spends nothing.
+All questions are checked and priced before a row is read. What goes wrong because of the data in one of them is a "no reply" at
+full cost, and the others are published. The same plan on the same ledger gets the same answers again, and spends nothing.
 
 Exit codes:
   {exits.ANSWERED}  every question was answered; or the folder is sound
@@ -103,8 +103,11 @@ def _price(path: str) -> int:
         text = shortened(value_text(each.request.text), _LONGEST)
         rows.append((str(number), f"{shortened(question.title, _LONGEST)}: {text}", str(each.request.cost)))
     print("\n".join(table_lines(rows)))
-    print(f"\nAll of it costs {batch.cost}, in one debit; the budget is {batch.session.ledger.budget}. Nothing was spent.")
-    return exits.ANSWERED
+    budget = batch.session.ledger.budget
+    fits = budget.fits(batch.cost, loss=batch.loss)
+    room = "the budget is" if fits else "which does not fit the budget:"
+    print(f"\nAll of it costs {batch.cost}, in one debit; {room} {budget}. Nothing was spent.")
+    return exits.ANSWERED if fits else exits.BAD_INPUT
 
 
 def _verify(folder: str, ledger: str | None) -> int:

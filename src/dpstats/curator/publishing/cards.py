@@ -13,6 +13,7 @@ from dpstats.curator.archive import Result
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, claim_text
+from dpstats.foundations.rounding import decimal_text
 
 RANDOMNESS = "from the operating system's cryptographic source; drawn in whole numbers and exact fractions, never in floats"
 TRUST = (
@@ -51,7 +52,7 @@ def guarantee(cost: PrivacyCost) -> str:
     """What a cost means, in a sentence."""
     factor = math.exp(min(float(cost.epsilon), 700.0))
     shown = f"{math.ceil(factor * 100) / 100:,.2f}" if factor < 1e6 else f"{factor:.1e}"
-    but = f", apart from events of probability {float(cost.delta):.3g} at most" if cost.delta else ""
+    but = f", and by {decimal_text(cost.delta)} beyond that" if cost.delta else ""
     return f"Any one {cost.unit} changes the probability of whatever is published by a factor of at most {shown}{but}."
 
 
@@ -65,8 +66,8 @@ def card_lines(answer: Result, facts: PublicFacts, whole: PrivacyCost) -> Lines:
         ("What is protected?", facts.protects),
         ("What is the unit of privacy?", _unit(cost, facts)),
         ("Which tables are neighbours?", cost.neighbors.describe(cost.unit)),
-        ("How large is epsilon?", f"{cost.to_dict()['epsilon']} for this answer. {guarantee(cost)}"),
-        ("How large is delta?", f"{float(cost.delta):.6g}" if cost.delta else "0: the guarantee holds without exception"),
+        ("How large is epsilon?", f"{decimal_text(cost.epsilon)} for this answer. {guarantee(cost)}"),
+        ("How large is delta?", decimal_text(cost.delta) if cost.delta else "0: the guarantee holds without exception"),
         ("How does it add up?", f"With all other answers here {whole}; {facts.total} of {facts.budget} in all so far."),
         ("Whom must one trust?", TRUST),
         ("By which mechanism?", _mechanism(answer)),
@@ -81,25 +82,24 @@ def card_lines(answer: Result, facts: PublicFacts, whole: PrivacyCost) -> Lines:
 
 def not_covered(cost: PrivacyCost, facts: PublicFacts) -> str:
     """What the guarantee does not speak of, in sentences."""
-    many = (
-        f"Several at once: for k of them that share a secret the factor is e to the power of k times {cost.to_dict()['epsilon']}."
-    )
+    epsilon = decimal_text(cost.epsilon)
+    many = f"Several at once: for k of them that share a secret the factor is e to the power of k times {epsilon}."
     sentences = [
         many,
-        f"What is learnt about everybody: what holds whether or not a {cost.unit} is in the table may be concluded about it, too.",
+        f"What is true of everybody: whatever would be found without a {cost.unit} in the table may be concluded about it, too.",
         "Other releases about the same people, which add to this one: the ledger counts those of this table only.",
         "The table itself, and whoever can read it; how long computing took.",
     ]
     if facts.max_rows_per_unit is not None:
-        sentences.append(f"That a {cost.unit} with more rows than are used is one {cost.unit}, is the holder's word.")
+        sentences.append(f"That all rows of one {cost.unit} carry the same id is the holder's word.")
     return " ".join(sentences)
 
 
 def _unit(cost: PrivacyCost, facts: PublicFacts) -> str:
     if facts.max_rows_per_unit is None:
         return "a row: the holder of the table says that every row is somebody else"
-    rows = "1 row" if facts.max_rows_per_unit == 1 else f"{facts.max_rows_per_unit:,} rows"
-    return f"a {cost.unit}, with all its rows, of which at most {rows} are used"
+    rows = "1 is" if facts.max_rows_per_unit == 1 else f"{facts.max_rows_per_unit:,} are"
+    return f"a {cost.unit}, whatever rows that {cost.unit} has, of which at most {rows} used"
 
 
 def _replies(answer: Result) -> Sequence[Release | NoReply]:
@@ -136,4 +136,5 @@ def _accuracy(answer: Result, notes: dict[str, str]) -> str:
 
 
 def _provenance(facts: PublicFacts) -> str:
-    return f"Entry {facts.sequence} of the ledger, about {facts.dataset}, {facts.time}, SHA-256 {facts.digest}; made by dpstats {facts.version}."
+    entry = f"Entry {facts.sequence} of the ledger, about {facts.dataset}, {facts.time}, SHA-256 {facts.digest}"
+    return f"{entry}; made by dpstats {facts.version}."

@@ -1,7 +1,7 @@
 """`dp.publish`: everything that a plan asks of one table, paid for at once, in one folder.
 
-The folder has report.html, answers.json, answers.csv, CSV files of tables, synthetic rows, and manifest.json, which has the hash of
-each of them, the plan, the cost and the ledger's entry.
+The folder has report.html, answers.json, answers.csv, CSV files of tables, synthetic rows, and manifest.json, which has the hash
+of each of them, the plan, the cost and the ledger's entry.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpstats.foundations.errors import DataFileError, InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import value_text
-from dpstats.foundations.version import VERSION
+from dpstats.foundations.version import __version__
 
 FORM = 1
 """Of manifests."""
@@ -114,7 +114,7 @@ def _facts(desk: Desk, debit: Entry) -> PublicFacts:
         declared="; ".join(keys),
         budget=str(account.budget),
         accountant=account.budget.accountant,
-        version=VERSION,
+        version=__version__,
         dataset=value_text(debit.dataset),
         sequence=debit.sequence,
         digest=debit.hash,
@@ -128,7 +128,7 @@ def _manifest(plan: PublicationPlan, batch: PricedBatch, answered: AnsweredBatch
     written = {
         "form": FORM,
         "title": plan.title,
-        "dpstats": VERSION,
+        "dpstats": __version__,
         "private": all(answer.private for answer in answered.answers),
         "cost": answered.cost.to_dict(),
         "plan": canonical,

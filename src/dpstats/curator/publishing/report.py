@@ -24,7 +24,8 @@ MOST_TABLES = 12
 MOST_BARS = 30
 _STYLE = """
 :root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 56rem; margin: 2rem auto;
+  padding: 0 1rem; }
 h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid #ccc; padding-top: 1rem; }
 table { border-collapse: collapse; margin: .75rem 0; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; border-bottom: 1px solid #e3e3e3; text-align: left; vertical-align: top; }
@@ -32,7 +33,8 @@ td.n { text-align: right; } caption { text-align: left; font-weight: 600; paddin
 svg { max-width: 100%; height: auto; } pre { overflow-x: auto; font-size: .85rem; }
 .wide { overflow-x: auto; } .guarantee { background: #eef5fb; border-left: 4px solid #0072B2; padding: .75rem 1rem; }
 .none { background: #fff6e5; border-left: 4px solid #E69F00; padding: .75rem 1rem; } .loud { color: #c00000; font-weight: 700; }
-.value { font-size: 1.4rem; } .quiet { color: #555; font-size: .9rem; overflow-wrap: anywhere; } summary { cursor: pointer; font-weight: 600; }
+.value { font-size: 1.4rem; }
+.quiet { color: #555; font-size: .9rem; overflow-wrap: anywhere; } summary { cursor: pointer; font-weight: 600; }
 details th { width: 14rem; } figure { margin: .75rem 0; }
 """
 

@@ -1,8 +1,8 @@
 """The verification of a publication: what can be checked of a folder without the data, and with its ledger.
 
-By itself: every file is there, is the one that the manifest names, and no other is; the plan is the one whose hash is written; the
-costs of the answers add up to the stated one. With the ledger: it is sound, has the entry, for this cost, and the answers that it
-has archived are those in the folder. A forger who writes all files anew, the manifest too, is found by the ledger alone.
+By itself: every file is there, is the one that the manifest names, and no other is; the plan is the one whose hash is written;
+the costs of the answers add up to the stated one. With the ledger: it is sound, has the entry, for this cost, and has archived
+the answers that are in the folder. A forger who writes all files anew, the manifest too, is found by the ledger alone.
 """
 
 from __future__ import annotations
