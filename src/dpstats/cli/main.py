@@ -21,8 +21,8 @@ COMMANDS = {
     "demo": "ask a bundled, synthetic table some private questions",
     "plan": "what to expect of questions, before anything is spent",
     "ask": "private answers about a CSV or Parquet file",
-    "synthesize": "write synthetic rows that are like those of a CSV or Parquet file",
-    "publish": "answer all that a plan asks, for one debit, in one folder that can be verified",
+    "synthesize": "write synthetic rows like those of a CSV or Parquet file",
+    "publish": "answer a whole plan for one debit, in a folder to verify",
     "ledger": "check or show what was asked, and what it cost",
     "schema": "print what a question may hold as a document, as JSON Schema",
 }

@@ -57,7 +57,7 @@ def guarantee(cost: PrivacyCost) -> str:
 
 
 def card_lines(answer: Result, facts: PublicFacts, whole: PrivacyCost) -> Lines:
-    """The card of one answer, in the order of NIST SP 800-226; `whole` is what all answers cost together."""
+    """The card of one answer, heading by heading; `whole` is what all answers cost together."""
     cost, notes = answer.cost, {} if isinstance(answer, NoReply) else dict(answer.notes)
     public = [notes.get("public", "the question and its parameters, names and types of columns")]
     public += [facts.declared] if facts.declared else []

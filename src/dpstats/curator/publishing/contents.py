@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ from dpstats.curator.archive import Result
 from dpstats.curator.publishing.cards import Lines
 from dpstats.foundations.errors import MissingExtraError
 from dpstats.foundations.grouped import GroupedRelease
-from dpstats.foundations.results import NoReply, Release, plain_value
+from dpstats.foundations.results import Interval, NoReply, Release, plain_value
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables
 from dpstats.statistics.synthetic.data import SyntheticData
@@ -69,7 +70,8 @@ def summary_csv(titles: Sequence[str], answers: Sequence[Result]) -> bytes:
     for number, (title, answer) in enumerate(zip(titles, answers, strict=True), 1):
         value, interval = None, None
         if isinstance(answer, Release):
-            value = answer.value if isinstance(answer.value, (int, float, str, np.number)) else None
+            number_or_text = getattr(answer.value, "estimate", answer.value)
+            value = number_or_text if isinstance(number_or_text, (int, float, str, np.number)) else None
             interval = answer.interval
         cost = answer.cost.to_dict()
         reply = "no" if isinstance(answer, NoReply) else "yes"
@@ -134,8 +136,10 @@ def _table_csv(table: ContingencyTable) -> bytes:
     return csv_bytes(heads, lines)
 
 
-def _ends(interval: Any) -> tuple[Any, Any]:
-    return ("", "") if interval is None else (interval.low, interval.high)
+def _ends(interval: Interval | None) -> tuple[Any, ...]:
+    """Both ends of an interval as CSV has them; an unknown one is an empty cell."""
+    ends = (None, None) if interval is None else (interval.low, interval.high)
+    return tuple("" if end is None or math.isinf(end) else end for end in ends)
 
 
 def _cell(value: Any) -> Any:

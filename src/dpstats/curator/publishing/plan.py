@@ -47,7 +47,7 @@ MEMORY = ":memory:"
 
 
 @dataclass(frozen=True)
-class PlannedQuestion:
+class PublishedQuestion:
     """One question of a plan, and what the report calls it."""
 
     document: QuestionDocument
@@ -61,7 +61,7 @@ class PublicationPlan:
 
     title: str
     description: str
-    questions: tuple[PlannedQuestion, ...]
+    questions: tuple[PublishedQuestion, ...]
     row_files: str | None = None
     """How synthetic rows are written: "parquet" or "csv"; None takes Parquet where pyarrow is installed."""
     table: Mapping[str, Any] = field(default_factory=dict)
@@ -164,14 +164,14 @@ def _checked_plan(words: Mapping[str, Any], folder: Path, needs_table: bool) -> 
     )
 
 
-def _checked_question(words: object, number: int) -> PlannedQuestion:
+def _checked_question(words: object, number: int) -> PublishedQuestion:
     if not isinstance(words, Mapping):
         raise InvalidParameterError(f"question {number} must be a table of its own: [[question]].")
     own = {name: value for name, value in words.items() if name not in ("title", "description")}
     with named(f"question {number}"):
         document = read_document({"version": VERSION, **own})
         title = _text(words, "title") or _usual_title(document)
-        return PlannedQuestion(document, title, _text(words, "description"))
+        return PublishedQuestion(document, title, _text(words, "description"))
 
 
 def _usual_title(document: QuestionDocument) -> str:
