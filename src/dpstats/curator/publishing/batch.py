@@ -25,7 +25,7 @@ from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.values import named
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.session import Session
-from dpstats.foundations.errors import LedgerError
+from dpstats.foundations.errors import BudgetError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import find_statistic, outcome_of
@@ -137,6 +137,11 @@ def answer_batch(batch: PricedBatch, rng: Any = None) -> AnsweredBatch:
     if source.private and (document := account.recall(key)) is not None:
         debit = account.debit_behind(key)
         return AnsweredBatch(_handed_out(batch, archived_answers(document)), batch.cost, debit, repeated=True, archived=True)
+    if not account.budget.fits(batch.cost, account.total, batch.loss):
+        raise BudgetError(
+            f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is {account.remaining} "
+            "left. Nothing was spent. Leave questions out, or ask them with less."
+        )
     receipt = account.debit(key, batch.text, batch.cost, batch.details(), batch.loss)
     results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
     archived = source.private
