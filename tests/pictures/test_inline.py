@@ -35,3 +35,22 @@ def test_bars_are_as_long_as_their_numbers_and_names_cannot_write_markup() -> No
 
 def test_there_may_be_no_bars() -> None:
     assert ElementTree.fromstring(bars_svg("nothing", [], [])).find("rect") is None
+
+
+def test_what_is_only_words_has_no_picture() -> None:
+    answer = dp.mode(["north"] * 900 + ["south"], epsilon=1, delta=1e-6, rng=seeded(1))
+    assert isinstance(answer, dp.Release)
+    assert inline_svg(answer, "first") is None
+    refusal = dp.NoReply("median(x)", dp.PrivacyCost(1), "universal", "Too few rows.", "Ask with more.", True)
+    assert inline_svg(refusal, "first") is None
+
+
+def test_groups_are_one_picture_or_one_for_each() -> None:
+    cost, numbers = dp.PrivacyCost(1), list(range(1000))
+    single = {key: dp.median(numbers, epsilon=1, rng=seeded(1)) for key in ("north", "south")}
+    several = {key: dp.histogram(numbers, [100, 500], kind="numbers", epsilon=1, rng=seeded(1)) for key in ("north", "south")}
+    for replies, axes in ((single, 1), (several, 2)):
+        text = inline_svg(dp.GroupedRelease("by region", ("region",), replies, cost), "groups")
+        assert text is not None
+        assert "north" in text
+        assert len(re.findall(r'id="groups-axes_\d+"', text)) == axes

@@ -8,11 +8,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
+from dpstats.foundations.errors import MissingExtraError
+from dpstats.foundations.keys import labels_of
+from dpstats.foundations.results import NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
-from dpstats.pictures.looks import COLORS
-from dpstats.pictures.releases import Answered, plot_answers
+from dpstats.pictures.looks import COLORS, Panel, as_written, figure_for
+from dpstats.pictures.panels import drawn_panel, panel_of_groups
+from dpstats.pictures.releases import MOST_PANELS, WIDTH, Answered
 
+LONGEST_TITLE = 80
+_TITLE = 0.2
 _BEFORE = re.compile(r"^.*?(?=<svg\b)", re.DOTALL)
 _METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 _OWN_NAMES = re.compile(r'(\bid="|href="#|url\(#)')
@@ -20,19 +25,42 @@ _BAR, _GAP, _WIDTH, _NAMES, _NUMBERS = 13, 3, 460, 150, 70
 
 
 def inline_svg(answer: Answered, name: str) -> str | None:
-    """An answer as SVG text; None without matplotlib, or where it has too many parts for one picture.
+    """An answer as SVG text, without a title; None without matplotlib, or where there is nothing to draw, or too much.
 
     `name` is put before the ids in it, so that several pictures can stand on one page.
     """
+    panels = _panels(answer)
+    if not 0 < len(panels) <= MOST_PANELS:
+        return None
+    heights = [panel.height + (_TITLE if title else 0) for title, panel in panels]
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "answer.svg"
         try:
-            plot_answers(target, [answer])
-        except (MissingExtraError, InvalidParameterError):
+            with figure_for(target, WIDTH, sum(heights)) as figure:
+                every = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+                for axes, (title, panel) in zip(every, panels, strict=True):
+                    panel.draw(axes)
+                    axes.set_title(as_written(title), fontsize=8, loc="left")
+        except MissingExtraError:
             return None
         text = target.read_text(encoding="utf-8")
     text = _METADATA.sub("", _BEFORE.sub("", text, count=1))
     return _OWN_NAMES.sub(rf"\g<1>{name}-", text).strip()
+
+
+def _panels(answer: Answered) -> list[tuple[str, Panel]]:
+    """What can be drawn of an answer; of groups one panel, or one for each, with its key, where values are more than a number."""
+    if isinstance(answer, NoReply):
+        return []
+    if isinstance(answer, Release):
+        panel = drawn_panel(answer)
+        return [("", panel)] if panel else []
+    if all(isinstance(reply, NoReply) for reply in answer.values()):
+        return []
+    if (together := panel_of_groups(answer)) is not None:
+        return [("", together)]
+    drawn = [(key, drawn_panel(reply)) for key, reply in answer.items() if isinstance(reply, Release)]
+    return [(shortened(value_text(list(labels_of(key))), LONGEST_TITLE), panel) for key, panel in drawn if panel]
 
 
 def bars_svg(title: str, names: Sequence[str], heights: Sequence[float]) -> str:
