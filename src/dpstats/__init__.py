@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from dpstats.foundations.version import __version__
+
 if TYPE_CHECKING:
     from dpstats import accounting, functions, mechanisms, models, testing
     from dpstats.accounting.budgets import Budget
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from dpstats.curator.documents.schema import question_schema
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
+    from dpstats.curator.publishing.publication import publish
+    from dpstats.curator.publishing.verification import verify_publication
     from dpstats.formula_regression import regression
     from dpstats.foundations.errors import (
         BudgetError,
@@ -42,8 +46,6 @@ if TYPE_CHECKING:
     from dpstats.functions import select_model
     from dpstats.selecting import a_samp, aggregate_choices
     from dpstats.statistics.likelihood.user_model import LikelihoodModel
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Budget",
@@ -72,11 +74,13 @@ __all__ = [
     "models",
     "plan",
     "protect",
+    "publish",
     "question_schema",
     "regression",
     "sample_and_aggregate",
     "select_model",
     "testing",
+    "verify_publication",
 ]
 
 _HOMES = {
@@ -85,6 +89,8 @@ _HOMES = {
     "curator.documents.schema": ["question_schema"],
     "curator.planning.plan": ["plan"],
     "curator.protect": ["protect"],
+    "curator.publishing.publication": ["publish"],
+    "curator.publishing.verification": ["verify_publication"],
     "formula_regression": ["regression"],
     "foundations.errors": [name for name in __all__ if name.endswith("Error")],
     "foundations.grouped": ["GroupedRelease"],

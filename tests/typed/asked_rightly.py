@@ -58,6 +58,9 @@ reveal_type(dp.plan(["median", "iqr"], epsilon=1, n=[1_000, 10_000]))  # JointPl
 
 survey = dp.protect(frame, unit="row", budget=dp.Budget(epsilon=3), ledger=":memory:")
 reveal_type(survey)  # Session
+reveal_type(dp.publish("plan.toml", out="report"))  # Publication
+reveal_type(dp.publish({"title": "Incomes"}, out="report", session=survey).answers)
+# tuple[Release[Any] | NoReply | GroupedRelease[Any], ...]
 reveal_type(survey.median("income", epsilon=0.2))  # Release[float] | NoReply
 reveal_type(survey.where("age >= 30").count(epsilon=0.2))  # Release[int] | NoReply
 reveal_type(survey.quantile(column="income", q=(0.1, 0.9), epsilon="0.2"))  # Release[tuple[float, ...]] | NoReply

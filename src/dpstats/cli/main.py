@@ -21,7 +21,8 @@ COMMANDS = {
     "demo": "ask a bundled, synthetic table some private questions",
     "plan": "what to expect of questions, before anything is spent",
     "ask": "private answers about a CSV or Parquet file",
-    "synthesize": "write synthetic rows that are like those of a CSV or Parquet file",
+    "synthesize": "write synthetic rows like those of a CSV or Parquet file",
+    "publish": "answer a whole plan for one debit, in a folder to verify",
     "ledger": "check or show what was asked, and what it cost",
     "schema": "print what a question may hold as a document, as JSON Schema",
 }
@@ -39,6 +40,7 @@ Start here:
   dpstats ask people.csv "median(income)" --epsilon 1       your own table: CSV or Parquet
   dpstats ask --help                                        all the questions there are
   dpstats synthesize people.parquet --epsilon 1 --delta 1e-6 --out rows.csv    rows like those of a table, and none of them
+  dpstats publish plan.toml --out report                    questions, tables and synthetic rows in one report, paid at once
   dpstats ledger verify survey.ledger                       what a session spent, checked from the first entry to the last
   dpstats schema                                            questions as JSON documents: what they may hold
 """

@@ -7,7 +7,7 @@ import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpstats.cli import exits
 from dpstats.cli.ask import parse_types
@@ -89,20 +89,11 @@ def parse_levels(given: Sequence[str]) -> dict[str, list[str]] | None:
 
 def write_rows(data: SyntheticData, target: Path) -> None:
     """Write synthetic rows into a new file."""
-    if target.suffix.lower() in PARQUET:
-        import pyarrow.parquet
+    from dpstats.curator.publishing.contents import csv_rows, parquet_rows
 
-        pyarrow.parquet.write_table(data.to_arrow(), target)
-        return
-    with target.open("x", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(data.names)
-        writer.writerows(zip(*(map(_cell, values.tolist()) for values in data.values.values()), strict=True))
-
-
-def _cell(value: Any) -> Any:
-    """A value as a CSV file has it; nothing where it is missing."""
-    return "" if value is None or value != value else value
+    content = parquet_rows(data) if target.suffix.lower() in PARQUET else csv_rows(data)
+    with target.open("xb") as file:
+        file.write(content)
 
 
 def _free_path(given: str) -> Path:

@@ -36,9 +36,15 @@ class Dot:
 
 
 def panel_of(answer: Release | NoReply) -> Panel:
-    """The panel of one answer."""
+    """The panel of one answer; in words where it cannot be drawn."""
     if isinstance(answer, NoReply):
         return _words("no reply")
+    text = value_text(answer.value)
+    return drawn_panel(answer) or _words(text if len(text) <= 120 else str(answer.value)[:117] + "...")
+
+
+def drawn_panel(answer: Release) -> Panel | None:
+    """The panel of an answer; None where it could only be written."""
     value = answer.value
     if hasattr(value, "family") and hasattr(value, "distribution"):  # first, for its parameters may have any names
         return likelihood_panel(value, answer.intervals)
@@ -49,7 +55,7 @@ def panel_of(answer: Release | NoReply) -> Panel:
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
     dots = _dots_of(answer)
-    return _dots_panel(dots) if dots else _words(value_text(value) if len(value_text(value)) <= 120 else str(value)[:117] + "...")
+    return _dots_panel(dots) if dots else None
 
 
 def panel_of_groups(replies: Mapping[Any, Release | NoReply]) -> Panel | None:

@@ -43,6 +43,10 @@ QUESTIONS: dict[str, tuple[Ask, Ask]] = {
         lambda s: s.histogram("region", epsilon=1, delta=1e-6),
         lambda s: s.document("histogram", "region", epsilon=1, delta="1e-6"),
     ),
+    "whole table": (
+        lambda s: s.select("age", "region").contingency_table(bins=3, epsilon=1, delta="1e-6"),
+        lambda s: s.select("age", "region").document("contingency_table", bins=3, epsilon=1, delta="1e-6"),
+    ),
     "public groups": (
         lambda s: s.group_by("region", keys=["north", "south"]).median("income", epsilon=1),
         lambda s: s.group_by("region", keys=["south", "north"]).document("median", "income", epsilon=1),

@@ -58,7 +58,7 @@ def ask_by_document(asker: Asker, scope: Scope, document: QuestionDocument, rng:
         with named(word):
             for name in [names] if isinstance(names, str) else names:
                 scope.kind_of(name)
-    several = find_statistic(document.statistic).takes_only_columns
+    several = words and find_statistic(document.statistic).takes_only_columns
     columns = [words["columns"]] if several else words.get("columns", list(words.values()))
     return getattr(asker, document.statistic)(*columns, **keywords)
 
@@ -103,7 +103,8 @@ def _column_words(scope: Scope, name: str, given: Sequence[object], words: dict[
     parameters = dict(zip((each.name for each in statistic.parameters), positional, strict=False))
     for twice in parameters.keys() & words.keys():
         raise InvalidParameterError(f"{name} got {twice} twice.")
-    scope.check(statistic, columns)
+    if columns or not statistic.takes_tables:
+        scope.check(statistic, columns)
     return {**column_words(statistic, columns), "parameters": {**parameters, **words}}
 
 

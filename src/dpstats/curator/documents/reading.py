@@ -143,6 +143,8 @@ def _columns(statistic: str, plain: Mapping[str, Any]) -> tuple[str, ...]:
             raise InvalidParameterError(f"{name}: {statistic} takes {' and '.join(wanted)}: leave it out.")
     if not found.has_outcome:
         names = _texts(plain, "columns")
+        if found.takes_tables and not names:  # all columns of the table
+            return names
         if found.takes_only_columns:
             with named("columns"):
                 check_columns(found, names)

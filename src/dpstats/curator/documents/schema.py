@@ -118,7 +118,7 @@ def _statistic_type(statistic: Statistic) -> dict[str, Any]:
             **dict.fromkeys(left_out, False),
             **_own_types(statistic.name, statistic.parameters, statistic.methods),
         },
-        **_required([*(() if statistic.only_counts else columns), *needed]),
+        **_required([*(() if statistic.only_counts or statistic.takes_tables else columns), *needed]),
         **_delta_rules(statistic),
     }
 
@@ -144,6 +144,8 @@ def _formula_type() -> dict[str, Any]:
 def _column_types(statistic: Statistic) -> dict[str, Any]:
     if statistic.has_outcome:
         return {"features": {"maxItems": statistic.most_features}, "outcome": {}}
+    if statistic.takes_tables:
+        return {"columns": {"maxItems": statistic.most_features, "description": "columns by name; left out: all of them"}}
     if statistic.takes_only_columns:
         return {"columns": {"minItems": 1, "maxItems": statistic.most_features}}
     words = column_words(statistic, "column")

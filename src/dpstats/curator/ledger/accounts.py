@@ -103,6 +103,20 @@ class AccountReader:
         answers = self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, _checked_key(key)))
         return archived_document(answers[0]) if answers else None
 
+    def debit_behind(self, key: str) -> Entry:
+        """The debit that paid for what `recall` finds."""
+        answers = self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, _checked_key(key)))
+        if not answers:
+            raise LedgerError("there is no archived answer to this question.")
+        return self.entry(answers[0].read(lambda content: int(content["debit"]), "names no debit"))
+
+    def entry(self, sequence: int) -> Entry:
+        """The entry of that number."""
+        found = self._writer.read(lambda table: table.page(after=sequence - 1))
+        if not found or found[0].sequence != sequence:
+            raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
+        return found[0]
+
     def _last_debit(self) -> Entry | None:
         return self._writer.read(lambda table: table.latest(self.dataset, DEBIT))
 

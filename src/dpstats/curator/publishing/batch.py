@@ -1,0 +1,180 @@
+"""A batch: several questions about one table, priced before anything is read and paid for by one entry of the ledger.
+
+Claim      (epsilon, delta)-DP for the unit, for all answers together: the sums of theirs
+Neighbors  Those of the session
+Why        Answers that follow each other on the same rows are together as private as the sum of their costs; their rho add up,
+           too, so that all of them lose sum(rho) / epsilon**2 of the whole epsilon
+No reply   What goes wrong because of the data in one question is that question's `NoReply`; the others are answered
+
+The questions go their usual way (curator/desk) to a desk that debits nothing: once to be priced, and once more to be handed their
+answers, so that nothing about a question is known here but its price and how to compute it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from dpstats.curator.archive import Result, document_of, result_of
+from dpstats.curator.desk import Desk, Request, details_of, loss_of
+from dpstats.curator.documents.document import QuestionDocument
+from dpstats.curator.documents.values import named
+from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.session import Session
+from dpstats.foundations.errors import BudgetError, LedgerError
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import find_statistic, outcome_of
+from dpstats.foundations.results import NoReply
+
+BATCH = 1
+"""The form of an archived batch."""
+Compute = Callable[[], Result]
+
+
+@dataclass(frozen=True)
+class RelayDesk(Desk):
+    """A desk that hands every priced question on to somebody else."""
+
+    relay: Callable[[Request, Compute, RandomSource], Result] | None = None
+
+    def serve(self, request: Request, compute: Compute, source: RandomSource) -> Result:
+        """Whatever the other one makes of it."""
+        assert self.relay is not None
+        return self.relay(request, compute, source)
+
+
+@dataclass(frozen=True)
+class PricedQuestion:
+    """A question that was checked and priced, and what computes its answer once it has been paid for."""
+
+    request: Request
+    compute: Compute
+
+
+@dataclass(frozen=True)
+class PricedBatch:
+    """Questions that were checked and priced; nothing has been read but names and types, and nothing spent."""
+
+    session: Session
+    documents: tuple[QuestionDocument, ...]
+    priced: tuple[PricedQuestion, ...]
+
+    @property
+    def desk(self) -> Desk:
+        """Where the table is."""
+        return self.session._table
+
+    @property
+    def costs(self) -> list[PrivacyCost]:
+        """What each question costs."""
+        return [each.request.cost for each in self.priced]
+
+    @property
+    def cost(self) -> PrivacyCost:
+        """What all of them cost together."""
+        first, *others = self.costs
+        return sum(others, start=first)
+
+    @property
+    def loss(self) -> Fraction:
+        """rho / epsilon**2 of all of them together."""
+        rho = sum(loss_of(self.desk, each.request) * each.request.cost.epsilon**2 for each in self.priced)
+        return Fraction(rho) / self.cost.epsilon**2
+
+    @property
+    def text(self) -> str:
+        """What the ledger calls it for people; the details have each question."""
+        number = len(self.priced)
+        return f"{number:,} questions published together" if number > 1 else f"{self.priced[0].request.text}, published"
+
+    def details(self) -> dict[str, object]:
+        """Everything that tells one batch from another; the same for identical ones."""
+        return {"batch": BATCH, "questions": [details_of(self.desk, each.request) for each in self.priced]}
+
+    def key(self) -> str:
+        """What the ledger calls the batch."""
+        return hashlib.sha256(json.dumps(self.details(), sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class AnsweredBatch:
+    """The answers to a batch, and the entry of the ledger that paid for them."""
+
+    answers: tuple[Result, ...]
+    cost: PrivacyCost
+    debit: Entry
+    repeated: bool
+    """Whether the answers came from the archive, so that nothing was spent."""
+    archived: bool
+    """Whether the ledger keeps them, so that they can be had again."""
+
+
+def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: Any = None) -> PricedBatch:
+    """Check and price questions; every complaint about any of them is raised here."""
+    priced: list[PricedQuestion] = []
+
+    def note(request: Request, compute: Compute, source: RandomSource) -> Result:
+        priced.append(PricedQuestion(request, compute))
+        return NoReply(request.text, request.cost, request.question.method.name, "It was only priced.", "", source.private)
+
+    asker = _relayed(session, note)
+    for number, document in enumerate(documents, 1):
+        with named(f"question {number}"):
+            asker.ask(document.to_dict(), rng=rng)
+    return PricedBatch(session, tuple(documents), tuple(priced))
+
+
+def answer_batch(batch: PricedBatch, rng: Any = None) -> AnsweredBatch:
+    """Recall the answers of a batch, or debit all of it at once and compute them."""
+    desk = batch.desk
+    account, source, key = desk.account, desk.source_of_noise(rng), batch.key()
+    assert account is not None
+    if source.private and (document := account.recall(key)) is not None:
+        debit = account.debit_behind(key)
+        return AnsweredBatch(_handed_out(batch, archived_answers(document)), batch.cost, debit, repeated=True, archived=True)
+    if not account.budget.fits(batch.cost, account.total, batch.loss):
+        raise BudgetError(
+            f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is {account.remaining} "
+            "left. Nothing was spent. Leave questions out, or ask them with less."
+        )
+    receipt = account.debit(key, batch.text, batch.cost, batch.details(), batch.loss)
+    results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
+    archived = source.private
+    if archived:
+        try:
+            account.record(receipt, _archive_form(batch, results))
+        except LedgerError:  # they were paid for, so they are handed out all the same
+            archived = False
+    debit = account.entry(receipt.sequence)
+    return AnsweredBatch(_handed_out(batch, results), batch.cost, debit, repeated=False, archived=archived)
+
+
+def archived_answers(document: dict[str, Any]) -> list[Result]:
+    """The answers that an archived batch holds."""
+    return [result_of(each["reply"], find_statistic(each["statistic"])) for each in document["answers"]]
+
+
+def _archive_form(batch: PricedBatch, results: Sequence[Result]) -> dict[str, Any]:
+    answers = [
+        {"statistic": each.request.question.statistic.name, "reply": document_of(result)}
+        for each, result in zip(batch.priced, results, strict=True)
+    ]
+    return {"batch": BATCH, "answers": answers}
+
+
+def _handed_out(batch: PricedBatch, results: Sequence[Result]) -> tuple[Result, ...]:
+    """Answers as the methods of a session return them: a fit by a formula knows its formula."""
+    waiting: Iterator[Result] = iter(results)
+    asker = _relayed(batch.session, lambda *_: next(waiting))
+    return tuple(asker.ask(document.to_dict()) for document in batch.documents)
+
+
+def _relayed(session: Session, relay: Callable[[Request, Compute, RandomSource], Result]) -> Session:
+    """The session at a desk that hands questions on."""
+    desk = session._table
+    return Session(RelayDesk(**{each.name: getattr(desk, each.name) for each in fields(Desk)}, relay=relay), session._scope)

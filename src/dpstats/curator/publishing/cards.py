@@ -1,0 +1,140 @@
+"""Cards of published answers: what NIST SP 800-226 has readers ask of a claim of differential privacy, answered one by one.
+
+Everything on a card was public before, or was released.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpstats.curator.archive import Result
+from dpstats.foundations.grouped import GroupedRelease
+from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, claim_text
+from dpstats.foundations.rounding import decimal_text
+
+RANDOMNESS = "from the operating system's cryptographic source; drawn in whole numbers and exact fractions, never in floats"
+TRUST = (
+    "Central: whoever holds the table computes the answers and is trusted with the rows. Readers are not trusted: they may know "
+    "all other rows, and whatever else there is to know, and may work together."
+)
+_USED = ("public", "numerics", "reliable from", "archive")
+"""Notes of a release that have their place on the card."""
+
+Lines = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class PublicFacts:
+    """What all answers of a publication share."""
+
+    protects: str
+    """Whom, in words."""
+    max_rows_per_unit: int | None
+    """How many rows of a unit are used at most; None where every row is a unit."""
+    declared: str
+    """Labels and types that the holder of the table declared, in words."""
+    budget: str
+    accountant: str
+    version: str
+    dataset: str
+    sequence: int
+    digest: str
+    """Of the ledger's entry."""
+    time: str
+    total: str
+    """What the table has spent in all, this publication included."""
+
+
+def guarantee(cost: PrivacyCost) -> str:
+    """What a cost means, in a sentence."""
+    factor = math.exp(min(float(cost.epsilon), 700.0))
+    shown = f"{math.ceil(factor * 100) / 100:,.2f}" if factor < 1e6 else f"{factor:.1e}"
+    but = f", and by {decimal_text(cost.delta)} beyond that" if cost.delta else ""
+    return f"Any one {cost.unit} changes the probability of whatever is published by a factor of at most {shown}{but}."
+
+
+def card_lines(answer: Result, facts: PublicFacts, whole: PrivacyCost) -> Lines:
+    """The card of one answer, heading by heading; `whole` is what all answers cost together."""
+    cost, notes = answer.cost, {} if isinstance(answer, NoReply) else dict(answer.notes)
+    public = [notes.get("public", "the question and its parameters, names and types of columns")]
+    public += [facts.declared] if facts.declared else []
+    public += ["the number of rows"] if cost.neighbors is Neighbors.CHANGE_ONE else []
+    return [
+        ("What is protected?", facts.protects),
+        ("What is the unit of privacy?", _unit(cost, facts)),
+        ("Which tables are neighbours?", cost.neighbors.describe(cost.unit)),
+        ("How large is epsilon?", f"{decimal_text(cost.epsilon)} for this answer. {guarantee(cost)}"),
+        ("How large is delta?", decimal_text(cost.delta) if cost.delta else "0: the guarantee holds without exception"),
+        ("How does it add up?", f"With all other answers here {whole}; {facts.total} of {facts.budget} in all so far."),
+        ("Whom must one trust?", TRUST),
+        ("By which mechanism?", _mechanism(answer)),
+        ("Where does the noise come from?", _noise(answer, notes)),
+        ("What was public?", "; ".join(public)),
+        ("How accurate is it?", _accuracy(answer, notes)),
+        ("What is not covered?", not_covered(cost, facts)),
+        ("Where is it written down?", _provenance(facts)),
+        *((heading.capitalize(), text) for heading, text in notes.items() if heading not in _USED),
+    ]
+
+
+def not_covered(cost: PrivacyCost, facts: PublicFacts) -> str:
+    """What the guarantee does not speak of, in sentences."""
+    epsilon = decimal_text(cost.epsilon)
+    many = f"Several at once: for k of them that share a secret the factor is e to the power of k times {epsilon}."
+    sentences = [
+        many,
+        f"What is true of everybody: whatever would be found without a {cost.unit} in the table may be concluded about it, too.",
+        "Other releases about the same people, which add to this one: the ledger counts those of this table only.",
+        "The table itself, and whoever can read it; how long computing took.",
+    ]
+    if facts.max_rows_per_unit is not None:
+        sentences.append(f"That all rows of one {cost.unit} carry the same id is the holder's word.")
+    return " ".join(sentences)
+
+
+def _unit(cost: PrivacyCost, facts: PublicFacts) -> str:
+    if facts.max_rows_per_unit is None:
+        return "a row: the holder of the table says that every row is somebody else"
+    rows = "1 is" if facts.max_rows_per_unit == 1 else f"{facts.max_rows_per_unit:,} are"
+    return f"a {cost.unit}, whatever rows that {cost.unit} has, of which at most {rows} used"
+
+
+def _replies(answer: Result) -> Sequence[Release | NoReply]:
+    return list(answer.values()) if isinstance(answer, GroupedRelease) else [answer]
+
+
+def _mechanism(answer: Result) -> str:
+    replies = _replies(answer)
+    methods = ", ".join(dict.fromkeys(reply.method for reply in replies)) or "none"
+    claims = dict.fromkeys(claim_text(reply.claim, reply.private) for reply in replies if isinstance(reply, Release))
+    return f"{methods}. {'; '.join(claims)}" if claims else f"{methods}; it gave no reply, which costs the same"
+
+
+def _noise(answer: Result, notes: dict[str, str]) -> str:
+    numerics = f". {notes['numerics']}" if "numerics" in notes else ""
+    return f"{RANDOMNESS if answer.private else NOT_PRIVATE}{numerics}"
+
+
+def _accuracy(answer: Result, notes: dict[str, str]) -> str:
+    if isinstance(answer, NoReply):
+        return f"There is no reply. {answer.reason} {answer.advice}".strip()
+    released = [reply for reply in _replies(answer) if isinstance(reply, Release)]
+    intervals = [each for reply in released for each in (reply.interval, *reply.intervals) if each]
+    words = []
+    if intervals:
+        words.append(f"Each {100 * intervals[0].level:.10g}% interval covers {intervals[0].covers}")
+    elif any(reply.unknown for reply in released):
+        words.append(f"The interval is unknown: {next(reply.unknown for reply in released if reply.unknown)}")
+    if any(reply.rough for reply in released):
+        words.append("rough: there are too few rows at this epsilon for a good answer")
+    reliable = notes.get("reliable from") or next((dict(each.notes).get("reliable from", "") for each in released), "")
+    words += [f"reliable from {reliable}"] if reliable else []
+    return "; ".join(words) or "No interval was asked for; the notes below say what noise there is."
+
+
+def _provenance(facts: PublicFacts) -> str:
+    entry = f"Entry {facts.sequence} of the ledger, about {facts.dataset}, {facts.time}, SHA-256 {facts.digest}"
+    return f"{entry}; made by dpstats {facts.version}."

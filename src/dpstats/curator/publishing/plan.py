@@ -1,0 +1,227 @@
+"""Publication plans: what is to be published about one table, as TOML or as a dict.
+
+    title = "Incomes in six towns"
+    [table]
+    file = "people.csv"
+    unit = "person"
+    types = {income = "number"}
+    [budget]
+    epsilon = 2
+    ledger = "people.ledger"
+    [[question]]
+    title = "What a person earns"
+    statistic = "median"
+    columns = ["income"]
+    epsilon = 0.5
+
+A question is a document (curator/documents) with a title and a description. Everything that can be known without the table is
+checked here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path, PurePath
+from typing import Any
+
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.documents.document import VERSION, QuestionDocument
+from dpstats.curator.documents.reading import read_document
+from dpstats.curator.documents.values import named, refuse_unknown
+from dpstats.curator.ledger.entries import canonical_json
+from dpstats.curator.protect import protect
+from dpstats.curator.session import Session
+from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
+
+FORM = 1
+"""Of plans, as they are written into a manifest."""
+PLAN_WORDS = ("title", "description", "row_files", "table", "budget", "question")
+TABLE_WORDS = ("file", "unit", "name", "types", "keys", "max_rows_per_unit", "missing_unit", "neighbors", "edition")
+BUDGET_WORDS = ("epsilon", "delta", "accountant", "ledger")
+ROW_FILES = ("parquet", "csv")
+MEMORY = ":memory:"
+
+
+@dataclass(frozen=True)
+class PublishedQuestion:
+    """One question of a plan, and what the report calls it."""
+
+    document: QuestionDocument
+    title: str
+    description: str
+
+
+@dataclass(frozen=True)
+class PublicationPlan:
+    """All that is to be published about one table; checked as far as that can be done without the table."""
+
+    title: str
+    description: str
+    questions: tuple[PublishedQuestion, ...]
+    row_files: str | None = None
+    """How synthetic rows are written: "parquet" or "csv"; None takes Parquet where pyarrow is installed."""
+    table: Mapping[str, Any] = field(default_factory=dict)
+    """What `protect` is told of the table; empty where a session is given."""
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    ledger: str = ""
+
+    def open(self, *, ledger: str | None = None) -> Session:
+        """A session on the plan's table. Nothing is read but names and types; `ledger` stands in for the plan's own."""
+        words = {name: value for name, value in self.table.items() if name != "file"}
+        with named("budget"):
+            budget = Budget(**self.budget)
+        return protect(self.table["file"], budget=budget, ledger=ledger or self.ledger, **words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical plan. Where its table and its ledger are is left out: that is nobody else's business."""
+        told = {name: value for name, value in self.table.items() if name != "file"}
+        return {
+            "form": FORM,
+            "title": self.title,
+            **({"description": self.description} if self.description else {}),
+            **({"row_files": self.row_files} if self.row_files else {}),
+            **({"table": _plain(told)} if told else {}),
+            **({"budget": _plain(self.budget)} if self.budget else {}),
+            "question": [
+                {
+                    "title": each.title,
+                    **({"description": each.description} if each.description else {}),
+                    **{name: value for name, value in each.document.to_dict().items() if name != "version"},
+                }
+                for each in self.questions
+            ],
+        }
+
+
+def plan_digest(plan: Mapping[str, Any]) -> str:
+    """The SHA-256 of a canonical plan."""
+    return hashlib.sha256(canonical_json(plan).encode()).hexdigest()
+
+
+def read_plan(given: str | PurePath | Mapping[str, Any], *, needs_table: bool) -> PublicationPlan:
+    """The plan in a TOML file, or of a dict; `needs_table` says whether it must name its table and its budget.
+
+    Paths in a file are relative to the folder that it lies in.
+    """
+    if isinstance(given, Mapping):
+        return _checked_plan(given, Path(), needs_table)
+    path = Path(given)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise DataFileError(f"cannot read the plan {path.name!r}: is it there, and text in UTF-8?") from None
+    try:
+        words = tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameterError(f"the plan {path.name!r} is no TOML: {error}.") from None
+    return _checked_plan(words, path.parent, needs_table)
+
+
+def _checked_plan(words: Mapping[str, Any], folder: Path, needs_table: bool) -> PublicationPlan:
+    _known("a plan", words, PLAN_WORDS)
+    asked = words.get("question", [])
+    if not isinstance(asked, list) or not asked:
+        raise MissingParameterError('a plan needs questions: [[question]], then statistic = "median", columns = ["income"] ...')
+    row_files = words.get("row_files")
+    if row_files is not None and row_files not in ROW_FILES:
+        raise InvalidParameterError(f"row_files must be {' or '.join(map(repr, ROW_FILES))}.")
+    plan = PublicationPlan(
+        _text(words, "title", required=True),
+        _text(words, "description"),
+        tuple(_checked_question(each, number) for number, each in enumerate(asked, 1)),
+        row_files,
+    )
+    if not needs_table:
+        for name in ("table", "budget"):
+            if name in words:
+                raise InvalidParameterError(f"[{name}]: the session says that already: leave it out of the plan.")
+        return plan
+    table, budget = _section(words, "table", TABLE_WORDS), _section(words, "budget", BUDGET_WORDS)
+    for section, name, example in (
+        (table, "file", '"people.parquet"'),
+        (table, "unit", '"person", the column that says whose row it is, or "row" if every row is somebody else'),
+        (budget, "epsilon", "2"),
+        (budget, "ledger", '"people.ledger"'),
+    ):
+        if name not in section:
+            place = "table" if section is table else "budget"
+            raise MissingParameterError(f"[{place}] needs {name}: for example {name} = {example}.")
+    ledger = budget.pop("ledger")
+    place = _located(ledger, folder, "[budget] ledger")
+    amounts = {name: str(value) if isinstance(value, Decimal) else value for name, value in budget.items()}
+    return PublicationPlan(
+        plan.title,
+        plan.description,
+        plan.questions,
+        row_files,
+        _floats({**table, "file": _located(table["file"], folder, "[table] file")}),
+        amounts,
+        place,
+    )
+
+
+def _checked_question(words: object, number: int) -> PublishedQuestion:
+    if not isinstance(words, Mapping):
+        raise InvalidParameterError(f"question {number} must be a table of its own: [[question]].")
+    own = {name: value for name, value in words.items() if name not in ("title", "description")}
+    with named(f"question {number}"):
+        document = read_document({"version": VERSION, **own})
+        title = _text(words, "title") or _usual_title(document)
+        return PublishedQuestion(document, title, _text(words, "description"))
+
+
+def _usual_title(document: QuestionDocument) -> str:
+    about = document.formula or ", ".join(document.columns) or "the whole table"
+    what = "synthetic rows" if document.statistic == "synthesize" else document.statistic.replace("_", " ")
+    return f"{what.capitalize()} of {about}"
+
+
+def _known(place: str, words: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in words:
+        if name not in known:
+            refuse_unknown(place, name, known)
+
+
+def _section(words: Mapping[str, Any], name: str, known: tuple[str, ...]) -> dict[str, Any]:
+    section = words.get(name)
+    if not isinstance(section, Mapping):
+        raise MissingParameterError(f"a plan needs [{name}], with {', '.join(known)}; or give a session beside it.")
+    _known(f"[{name}]", section, known)
+    return dict(section)
+
+
+def _text(words: Mapping[str, Any], name: str, *, required: bool = False) -> str:
+    text = words.get(name, "")
+    if not isinstance(text, str) or (required and not text.strip()):
+        raise MissingParameterError(f'{name} must be a text: for example {name} = "Incomes in six towns".')
+    return " ".join(text.split())
+
+
+def _located(given: object, folder: Path, place: str) -> str:
+    """Where a file is; one that is not absolute lies beside the plan."""
+    if not isinstance(given, (str, PurePath)) or not str(given):
+        raise InvalidParameterError(f"{place} must be a text.")
+    text = str(given)
+    return text if "://" in text or text == MEMORY else str(folder / text)
+
+
+def _floats(value: Any) -> Any:
+    """Plain values whose decimals are floats, as tables have them."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {name: _floats(item) for name, item in value.items()}
+    return [_floats(item) for item in value] if isinstance(value, list) else value
+
+
+def _plain(value: Any) -> Any:
+    """Values of a plan as JSON has them; dates and exact numbers as texts."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
