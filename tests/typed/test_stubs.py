@@ -39,6 +39,8 @@ ANSWERED: dict[str, dict[str, Any]] = {
     "chi_square_test": {"row_labels": ["high", "low"], "column_labels": ["high", "low"]},
     "goodness_of_fit_test": {"probabilities": {"high": 0.5, "low": 0.5}},
     "median_test": {"groups": ["high", "low"]},
+    "small_database": {"size": 3, "bins": {"number": [50]}, "levels": {"label": ["high", "low"]}},
+    "mwem": {"bins": {"number": [50]}, "levels": {"label": ["high", "low"]}},
     "two_sample_ks_test": {"groups": ["high", "low"]},
     "two_sample_t_test": {"groups": ["high", "low"]},
     "quantile": {"q": 0.9},
@@ -110,6 +112,9 @@ def test_functions_sessions_groups_and_stubs_take_the_same_words_in_the_same_ord
         assert [word for word in of_function if word in of_method] == of_method
         return
     assert set(map(tuple, stub_words("functions.pyi", name))) == {tuple(words_of(function))}
+    if find_statistic(name).takes_tables:  # a function takes the table, and what declares its columns
+        of_function = [word for word in of_function if word not in ("table", "types")]
+        of_method = [word for word in of_method if word != "more"]
     assert [word for word in of_function if word not in ("seconds", "workers")] == of_method
     assert [word for word in of_method if word in own] == own
     assert [word for word in words_of(function) if word in COMMON_WORDS] == COMMON_WORDS
@@ -195,6 +200,8 @@ def columns_of(name: str) -> dict[str, Any]:
     """Suitable columns by the words of a statistic's function."""
     columns = {"data": ROWS, "x": ROWS, "y": ROWS + 1, "values": ROWS, "by": LABELS, "rows": LABELS, "columns": LABELS}
     columns["X"] = np.column_stack([ROWS, ROWS**2])
+    if find_statistic(name).takes_tables:
+        return {"table": {"number": ROWS, "label": LABELS}, "columns": ["number", "label"]}
     if name in ("goodness_of_fit_test", "mode"):
         columns["data"] = LABELS
     if name == "logistic_regression":

@@ -29,6 +29,7 @@ from dpstats.engines.complaints import shown
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
 from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.tables.groups import answer_group_tables
+from dpstats.engines.tables.table import KeyedStore, StoreCodes
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import in_key_order
@@ -36,7 +37,7 @@ from dpstats.foundations.privacy import spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, branches
 from dpstats.foundations.registry import Answer, Outcome, Question, Statistic, may_spend_delta, outcome_of
 from dpstats.foundations.results import NoReply, value_text
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import CodedTable, Column, Table
 from dpstats.foundations.words import method_taking
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.counts import count_interval
@@ -68,6 +69,8 @@ class Groups(Asker, GroupMethods):
     ) -> Any:
         source = self._table.source_of_noise(keywords["rng"])
         asked = {name: value for name, value in keywords.items() if name != "rng"}
+        if statistic.takes_tables and not columns:
+            raise MissingParameterError(f"in groups {statistic.name} needs its columns: for example ['age', 'income'].")
         spends_delta = self._keys is not None or may_spend_delta(statistic.name, positional, asked)
         delta = self._checked_delta(asked["delta"])
         question = self._table.priced(
@@ -180,9 +183,13 @@ class _Answering:
         columns = question.columns
         numeric = self.scope.reads_numbers(question, columns) if columns else ()
 
-        def answer(key: Key, opened: Column | Table) -> Outcome:
+        def answer(key: Key, opened: Column | Table | CodedTable) -> Outcome:
             return outcome_of(lambda: question.run(opened, sources[key]), sources[key])
 
+        if question.statistic.takes_tables:
+            numbers = {key: number for number, key in enumerate(group_keys.keys)}
+            stores = {key: KeyedStore(store, view, group_keys, numbers[key]) for key in keys}
+            return {key: answer(key, StoreCodes(stores[key], view, columns, numeric)) for key in keys}
         if len(columns) > 1 or question.statistic.takes_features:
             return answer_group_tables(store, view, group_keys, columns, numeric, answer)
         if columns:

@@ -160,3 +160,16 @@ def test_rows_without_a_common_label_get_no_reply() -> None:
     reply = dp.contingency_table(pl.DataFrame({"id": [f"p{n}" for n in range(500)]}), epsilon=1, delta=1e-6)
     assert isinstance(reply, dp.NoReply)
     assert "label" in reply.reason
+
+
+def test_groups_have_tables_of_their_own(tmp_path: Path) -> None:
+    session = dp.protect(
+        frame(), unit="row", budget=dp.Budget(epsilon=10_000), ledger=tmp_path / "l", name="people", keys={"region": REGIONS[:2]}
+    )
+    groups = session.group_by("region")
+    found = groups.contingency_table("hours", "schooling", bins=KNOWN["bins"], epsilon=5_000)
+    for region in REGIONS[:2]:
+        rows = frame()[frame()["region"] == region]
+        assert found[region].value["hours", "schooling"].counts == pytest.approx(crosstab(rows, "hours", "schooling"), abs=1e-6)
+    with pytest.raises(dp.MissingParameterError, match="needs its columns"):
+        groups.contingency_table(epsilon=1)
