@@ -139,8 +139,8 @@ def answer_batch(batch: PricedBatch, rng: Any = None) -> AnsweredBatch:
         return AnsweredBatch(_handed_out(batch, archived_answers(document)), batch.cost, debit, repeated=True, archived=True)
     if not account.budget.fits(batch.cost, account.total, batch.loss):
         raise BudgetError(
-            f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is {account.remaining} "
-            "left. Nothing was spent. Leave questions out, or ask them with less."
+            f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is "
+            f"{account.remaining} left. Nothing was spent. Leave questions out, or ask them with less."
         )
     receipt = account.debit(key, batch.text, batch.cost, batch.details(), batch.loss)
     results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
