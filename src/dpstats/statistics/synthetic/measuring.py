@@ -24,22 +24,25 @@ import numpy as np
 from dpstats.accounting.concentration import zcdp_within
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import CodedTable, Column, label_order
+from dpstats.foundations.summaries import CodedTable, Coding, Column, label_order
 from dpstats.mechanisms.gaussian_thresholding import choose_by_count
 from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget, TableBudget
 from dpstats.statistics.synthetic.columns import MeasuredColumn, rows_of
-from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, number_column
+from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column
 from dpstats.statistics.synthetic.junction_tree import Columns
+from dpstats.statistics.synthetic.looking import first_look, looked_closer
 from dpstats.statistics.synthetic.rounds import PairRounds, PairTable
 from dpstats.statistics.universal.decimals import fraction_of, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
 SHARED_SHARE = Fraction(5, 100)
-CUTS_SHARE = Fraction(8, 100)
+CUTS_SHARE = Fraction(3, 100)
+LOOKS_SHARE = Fraction(6, 100)
 SINGLE_SHARE = Fraction(15, 100)
 CHOOSE_SHARE = Fraction(6, 100)
 """What finding shared values, cuts, tables of one column and the choice of pairs take of a budget; pairs get the rest."""
-CUTS = 15
+CUTS = 3
+LOOKS = 2
 _ALL = 1 << 62
 """More labels than any column has."""
 
@@ -65,8 +68,15 @@ def measure_table(
     opened = [table.column(place) for place in range(len(wish.names))]
     found = [_fine_column(opened[place], place, table.numeric, wish, budget, delta / 2, rng) for place in range(len(opened))]
     types = [column.dtype if number else None for column, number in zip(opened, table.numeric, strict=True)]
-    codings = [fine.coding(dtype) for fine, dtype in zip(found, types, strict=True)]
-    raw_singles = table.code_counts(codings, [(place,) for place in range(len(found))])
+    numbers = [place for place, fine in enumerate(found) if not fine.is_labels]
+    for _ in range(LOOKS if numbers else 0):
+        raw_looks = table.code_counts(_codings(found, types), [(place,) for place in numbers])
+        looks = [budget.noisy(raw_counts, LOOKS_SHARE / (LOOKS * len(numbers))) for raw_counts in raw_looks]
+        rows = rows_of(looks)
+        for place, look in zip(numbers, looks, strict=True):
+            deviation = math.sqrt(look.law.variance)
+            found[place] = looked_closer(found[place], look.noisy_counts, deviation, rows, singles=not delta)
+    raw_singles = table.code_counts(_codings(found, types), [(place,) for place in range(len(found))])
     noisy = [budget.noisy(raw_counts, SINGLE_SHARE / len(found)) for raw_counts in raw_singles]
     rows = rows_of(noisy)
     columns = tuple(MeasuredColumn.of(fine, each, rows) for fine, each in zip(found, noisy, strict=True))
@@ -78,6 +88,10 @@ def measure_table(
     rounds = PairRounds(raw_pairs, [column.size for column in columns], [c.measured(p) for p, c in enumerate(columns)], rows)
     measure_share = budget.left - CHOOSE_SHARE
     return columns, rounds.run(budget, CHOOSE_SHARE, measure_share, focus_pairs(wish), rng, wish.most_rounds)
+
+
+def _codings(found: Sequence[FineColumn], types: Sequence[np.dtype[Any] | None]) -> list[Coding]:
+    return [fine.coding(dtype) for fine, dtype in zip(found, types, strict=True)]
 
 
 def focus_pairs(wish: Wish) -> list[Columns]:
@@ -100,21 +114,26 @@ def _fine_column(
     if name in wish.levels:
         return label_column(name, wish.levels[name])
     if isinstance(budget, PureTableBudget):
-        return number_column(name, column, _cuts(column, budget, (CUTS_SHARE + SHARED_SHARE / 2) / numbers, rng), [])
+        return first_look(name, _is_whole(column), _cuts(column, budget, CUTS_SHARE / numbers, rng), [])
     unlisted = len([each for each in wish.names if each not in wish.levels])
     variance, part = budget.variance_for(SHARED_SHARE / unlisted), delta / unlisted
     if not numeric[place]:
         return label_column(name, _shared_labels(column, variance, part, rng))
     shared = _shared_numbers(column, variance, part, rng)
-    return number_column(name, column, _cuts(column, budget, CUTS_SHARE / numbers, rng), shared)
+    return first_look(name, _is_whole(column), _cuts(column, budget, CUTS_SHARE / numbers, rng), shared)
 
 
-def _cuts(column: Column, budget: TableBudget, share: Fraction, rng: RandomSource) -> list[int]:
+def _is_whole(column: Column) -> bool:
+    return column.dtype is not None and column.dtype.kind in "iu"
+
+
+def _cuts(column: Column, budget: TableBudget, share: Fraction, rng: RandomSource) -> list[Fraction]:
     """Private quantiles: one level of halving after the other, each at the same part of the share."""
     levels = CUTS.bit_length()
     epsilon = sum((budget.draw_epsilon(share / levels) for _ in range(levels)), Fraction(0))
     quantiles = [Fraction(place, CUTS + 1) for place in range(1, CUTS + 1)]
-    return list(draw_quantiles(column, quantiles, epsilon, Neighbors.ADD_REMOVE, rng).values())
+    drawn = draw_quantiles(column, quantiles, epsilon, Neighbors.ADD_REMOVE, rng)
+    return [fraction_of(ordinal) for ordinal in drawn.values()]
 
 
 def _shared_numbers(column: Column, variance: Fraction, delta: Fraction, rng: RandomSource) -> list[Fraction]:
