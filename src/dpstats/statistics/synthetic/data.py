@@ -21,7 +21,7 @@ from dpstats.foundations.results import Interval
 from dpstats.statistics.coded.budget import NoisyTable
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.contingency.tables import ContingencyTable
-from dpstats.statistics.synthetic.columns import MeasuredColumn, rows_of
+from dpstats.statistics.synthetic.columns import MeasuredColumn, orders_of, rows_of
 from dpstats.statistics.synthetic.decoding import OTHER, draw_values
 from dpstats.statistics.synthetic.fine_codes import FineColumn
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
@@ -64,7 +64,8 @@ class SyntheticData:
         """The model that fits what was measured."""
         singles = [column.measured(place) for place, column in enumerate(self.columns)]
         measured = [*singles, *(pair.measured() for pair in self.pairs)]
-        return GraphicalModel([column.size for column in self.columns]).fitted(measured, self.total, LAST_ITERATIONS)
+        model = GraphicalModel([column.size for column in self.columns], ordered=orders_of(self.columns))
+        return model.fitted(measured, self.total, LAST_ITERATIONS)
 
     @cached_property
     def values(self) -> dict[str, NDArray[Any]]:

@@ -27,7 +27,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import CodedTable, Coding, Column, label_order
 from dpstats.mechanisms.gaussian_thresholding import choose_by_count
 from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget, TableBudget
-from dpstats.statistics.synthetic.columns import MeasuredColumn, rows_of
+from dpstats.statistics.synthetic.columns import MeasuredColumn, orders_of, rows_of
 from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column
 from dpstats.statistics.synthetic.junction_tree import Columns
 from dpstats.statistics.synthetic.looking import first_look, looked_closer
@@ -85,7 +85,8 @@ def measure_table(
     pairs = list(combinations(range(len(columns)), 2))
     coarse = [column.coding(dtype) for column, dtype in zip(columns, types, strict=True)]
     raw_pairs = dict(zip(pairs, table.code_counts(coarse, pairs), strict=True))
-    rounds = PairRounds(raw_pairs, [column.size for column in columns], [c.measured(p) for p, c in enumerate(columns)], rows)
+    singles = [column.measured(place) for place, column in enumerate(columns)]
+    rounds = PairRounds(raw_pairs, [column.size for column in columns], singles, rows, orders_of(columns))
     measure_share = budget.left - CHOOSE_SHARE
     return columns, rounds.run(budget, CHOOSE_SHARE, measure_share, focus_pairs(wish), rng, wish.most_rounds)
 

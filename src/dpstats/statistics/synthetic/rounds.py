@@ -13,7 +13,7 @@ Source     synthesis.proof.md; McKenna, Mullins, Sheldon & Miklau 2022 (AIM), wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -61,15 +61,23 @@ class PairRounds:
     """Measures tables of pairs of columns, and keeps a model that is fitted to them."""
 
     def __init__(
-        self, raw_counts: dict[Columns, Integers], sizes: Sequence[int], singles: Sequence[Measured], rows: float
+        self,
+        raw_counts: dict[Columns, Integers],
+        sizes: Sequence[int],
+        singles: Sequence[Measured],
+        rows: float,
+        ordered: Mapping[int, int],
     ) -> None:
-        """`raw_counts` has all pairs; `singles` are the tables of one column that were measured before."""
+        """`raw_counts` has all pairs; `singles` are the tables of one column that were measured before.
+
+        `ordered` says how many codes of a column stand in order (see `GraphicalModel`).
+        """
         self._raw_counts = raw_counts
         self._sizes = tuple(sizes)
         self._singles = list(singles)
         self._rows = rows
         self._found: list[PairTable] = []
-        self._model = GraphicalModel(self._sizes).fitted(self._singles, self._rows, ITERATIONS)
+        self._model = GraphicalModel(self._sizes, ordered=ordered).fitted(self._singles, self._rows, ITERATIONS)
 
     def run(
         self,
