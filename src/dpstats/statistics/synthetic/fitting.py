@@ -11,12 +11,13 @@ draw them: cells about which the released tables say little do not follow the no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpstats.foundations.portable import Floats
+from dpstats.statistics.synthetic.junction_tree import Columns
 from dpstats.statistics.synthetic.propagation import Propagation
 from dpstats.statistics.synthetic.smoothness import Smoothness
 
@@ -31,9 +32,9 @@ _LEAST_GAIN = 1e-3
 
 @dataclass(frozen=True)
 class Fit:
-    """Where a fit ended: the coefficients, the length of the next step, the loss, and how many steps were tried."""
+    """Where a fit ended: the logarithms of factors, the length of the next step, the loss, and how many steps were tried."""
 
-    coefficients: Floats
+    exponents: Floats
     step: float
     loss: float
     tried: int
@@ -59,9 +60,13 @@ class Fitting:
         pulls = [prior_rows / self._whole if len(table) > 1 else 0.0 for table in propagation.tables]
         self._pulls = np.repeat(pulls, propagation.lengths)
 
-    def run(self, coefficients: Floats, *, step: float, iterations: int) -> Fit:
-        """Fit, beginning at these coefficients; at most `iterations` steps are tried. The propagation is left at the result."""
+    def run(self, exponents: Floats, *, step: float, iterations: int) -> Fit:
+        """Fit, beginning where the logarithms of factors are `exponents`; at most `iterations` steps are tried.
+
+        The propagation is left at the result.
+        """
         propagation = self.propagation
+        coefficients = self._each_table(self.smoothness.gathered, exponents)
         while not propagation.run(self._spread(coefficients)):
             coefficients = coefficients * 0.5
         gradient, loss = self._slope(coefficients)
@@ -87,8 +92,9 @@ class Fitting:
             losses.append(loss)
             if len(losses) > _PATIENCE and abs(losses[-1 - _PATIENCE] - loss) <= _LEAST_GAIN * loss:
                 break
-        propagation.run(self._spread(coefficients))
-        return Fit(coefficients, step, loss * self._whole, tried)
+        exponents = self._spread(coefficients)
+        propagation.run(exponents)
+        return Fit(exponents, step, loss * self._whole, tried)
 
     def _slope(self, coefficients: Floats) -> tuple[Floats, float]:
         """The derivative, with respect to marginals, of the loss with what draws coefficients to 0, and the loss alone."""
@@ -98,14 +104,11 @@ class Fitting:
         return gradient + self._pulls * coefficients, 0.5 * float(np.add.reduce(differences))
 
     def _spread(self, coefficients: Floats) -> Floats:
-        return spread_all(self.propagation, self.smoothness, coefficients)
+        return self._each_table(self.smoothness.spread, coefficients)
 
-
-def spread_all(propagation: Propagation, smoothness: Smoothness, coefficients: Floats) -> Floats:
-    """The logarithms of all factors of a propagation from their coefficients."""
-    spread = np.empty_like(coefficients)
-    shape = propagation.tree.sizes
-    for axes, place in zip(propagation.tables, propagation.places, strict=True):
-        table = coefficients[place].reshape([shape[column] for column in axes])
-        spread[place] = smoothness.spread(axes, table).ravel()
-    return spread
+    def _each_table(self, function: Callable[[Columns, Floats], Floats], vector: Floats) -> Floats:
+        """The function of each table in a vector that holds all, in another such vector."""
+        result, sizes = np.empty_like(vector), self.propagation.tree.sizes
+        for axes, place in zip(self.propagation.tables, self.propagation.places, strict=True):
+            result[place] = function(axes, vector[place].reshape([sizes[column] for column in axes])).ravel()
+        return result
