@@ -31,6 +31,7 @@ from dpstats.statistics.synthetic.rounds import PairTable
 LAST_ITERATIONS = 300
 REDRAWS = 20
 PANDAS, POLARS, ARROW, COLUMNS = "pandas", "polars", "pyarrow", "columns"
+_LARGEST_WHOLE = 2.0**63 - 1024
 GUIDE = "a guide, not for conclusions"
 
 
@@ -172,7 +173,8 @@ def _reach(errors: Sequence[float], level: float) -> float:
 def _typed(column: FineColumn, values: NDArray[Any]) -> NDArray[Any]:
     """Values in the type that suits a column: whole numbers and truth values as such where none is missing."""
     if not column.is_labels:
-        return values.astype(np.int64) if column.whole and not np.isnan(values).any() else values
+        is_whole = column.whole and not np.isnan(values).any()
+        return np.clip(values, -(2.0**63), _LARGEST_WHOLE).astype(np.int64) if is_whole else values
     kinds = {type(value) for value in values.tolist()}
     if kinds <= {bool}:
         return values.astype(np.bool_)

@@ -26,6 +26,7 @@ Integers = NDArray[np.int64]
 Label = int | float | str
 
 MOST_DECIMALS = 6
+LARGEST = Fraction(10) ** 308
 FEWEST_SHARED = 3
 """Shared values from which on their decimals tell the grain of a column."""
 THERE = 2.0
@@ -87,13 +88,13 @@ class FineColumn:
 
     def is_single(self, low: Fraction, high: Fraction) -> bool:
         """Whether a code from one number to another holds one value only."""
-        return high - low <= self.grain or ordinal_of(float(high)) - ordinal_of(float(low)) <= 1
+        return (self.whole and high - low <= 1) or ordinal_of(float(high)) - ordinal_of(float(low)) <= 1
 
     def spans(self) -> list[tuple[Fraction, Fraction]]:
         """From where to where each code of numbers goes; the outer ones as far as those next to them."""
         first, second, *_ = self.edges
         *_, before, last = self.edges
-        return [(2 * first - second, first), *pairwise(self.edges), (last, 2 * last - before)]
+        return [(max(2 * first - second, -LARGEST), first), *pairwise(self.edges), (last, min(2 * last - before, LARGEST))]
 
 
 def label_column(name: str, labels: Sequence[Label]) -> FineColumn:

@@ -28,58 +28,70 @@ MANY = 3.0
 """Standard deviations of noise from which on a code has enough rows to be divided."""
 SNAP = 20
 """Parts of the distance between the outer cuts to which cuts are rounded where the grain is not known."""
-ON_GRAIN = 0.8
-"""The part of the rows on single values from which on their decimals are taken for the grain of the column."""
+BEYOND = (1, 4, 16, 64, 256)
+"""How far beyond the outer cuts a first look has edges, in distances of these cuts."""
 _NICE = (Fraction(1), Fraction(2), Fraction(5), Fraction(10))
 
 
 def first_look(name: str, whole: bool, cuts: Sequence[Fraction], shared: Sequence[Fraction]) -> FineColumn:
     """The codes of a first look: between powers of ten, cuts and shared values, of which each has a code of its own."""
     grain = Fraction(1) if whole else grain_of(shared)
-    width = max(cuts) - min(cuts) if cuts else Fraction(0)
-    step = max(grain, _nice_above(width / SNAP) / 10 if width and not grain else grain)
+    least = Fraction(1) if whole else Fraction(0)
     own = {Fraction(0), *shared, *(cut for cut in cuts if list(cuts).count(cut) > 1)}
-    powers = {sign * power for power in POWERS for sign in (1, -1) if not grain or power >= grain}
-    edges = {*powers, *(on_grain(cut, step) for cut in cuts), *own, *(next_value(value, grain) for value in own)}
+    powers = {sign * power for power in POWERS for sign in (1, -1) if power >= least}
+    edges = {*powers, *_rounded(cuts, grain), *_around(cuts, grain), *own, *(next_value(value, least) for value in own)}
     return number_column(name, edges, grain, whole=whole)
 
 
-def looked_closer(column: FineColumn, noisy_counts: Integers, deviation: float, rows: float, *, singles: bool) -> FineColumn:
-    """The codes of the next look, by noisy counts of this one. With `singles` round numbers get codes of their own."""
+def _rounded(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
+    """Cuts on the grain, or where it is not known at round numbers: multiples of a small part of the distance of the outer ones."""
+    width = max(cuts) - min(cuts)
+    return [on_grain(cut, grain or (_nice_above(width / SNAP) / 10 if width else grain)) for cut in cuts]
+
+
+def _around(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
+    """Edges beyond the outer cuts at some multiples of their distance."""
+    width = max(cuts) - min(cuts)
+    far = [(min(cuts) - width * times, max(cuts) + width * times) for times in BEYOND] if width else []
+    return _rounded([min(cuts), max(cuts), *(edge for both in far for edge in both)], grain)[2:]
+
+
+def looked_closer(
+    column: FineColumn, noisy_counts: Integers, deviation: float, rows: float, cuts: Sequence[Fraction], *, singles: bool
+) -> FineColumn:
+    """The codes of the next look, by noisy counts of this one. With `singles` round numbers get codes of their own.
+
+    Where nothing is found the codes are those between `cuts`.
+    """
     enough = max(rows / FINEST_PART, MANY * deviation, 1.0)
     spans, edges = column.spans(), column.edges
-    counts = noisy_counts[: len(spans)].tolist()
-    alone = [column.is_single(*span) for span in spans]
     outer = {0, len(spans) - 1}
     kept: set[Fraction] = set()
-    gathered = 0.0
-    for place, (low, high) in enumerate(spans):
-        if counts[place] >= enough:
-            gathered = 0.0
-            kept |= {edge for edge in edges[max(place - 1, 0) : place + 1]}
-            if not alone[place] and place not in outer:
-                kept |= _pieces(column, low, high, counts[place] / enough, singles=singles)
+    gathered, codes = 0.0, 0
+    for place, ((low, high), count) in enumerate(zip(spans, noisy_counts.tolist(), strict=False)):
+        if count >= enough:
+            gathered, codes = 0.0, 0
+            kept |= set(edges[max(place - 1, 0) : place + 1])
+            if place not in outer and not column.is_single(low, high):
+                kept |= _pieces(column, low, high, count / enough, singles=singles)
             continue
-        gathered += counts[place]
-        if gathered >= enough and place < len(edges):
+        gathered, codes = gathered + count, codes + 1
+        if gathered >= enough * math.sqrt(codes) and place < len(edges):
             kept.add(edges[place])
-            gathered = 0.0
+            gathered, codes = 0.0, 0
     if len(kept) < 2:
-        kept |= {Fraction(0), next_value(Fraction(0), column.grain), edges[0], edges[-1]}
+        first = min(_rounded(cuts, column.grain))
+        kept |= {*_rounded(cuts, column.grain), first, next_value(first, column.grain)}
     return number_column(column.name, kept, column.grain, whole=column.whole)
 
 
 def _pieces(column: FineColumn, low: Fraction, high: Fraction, times: float, *, singles: bool) -> set[Fraction]:
     """Round numbers between two others, and what comes right after them where single values are looked for."""
-    if column.grain or not singles:
-        step = max(_nice_above((high - low) / min(max(2, int(times)), PIECES)), column.grain)
-        singles = False
-    else:
-        step = _ten_above((high - low) / PIECES)
-    first = math.floor(low / step) + 1
-    inside = {step * place for place in range(first, math.ceil(high / step))}
-    if column.grain:
-        inside = {on_grain(edge, column.grain) for edge in inside} - {low, high}
+    singles = singles and not column.whole
+    width = high - low
+    step = _ten_above(width / PIECES) if singles else _nice_above(width / min(max(2, int(times)), PIECES))
+    step = max(step, Fraction(1)) if column.whole else step
+    inside = {step * place for place in range(math.floor(low / step) + 1, math.ceil(high / step))}
     if singles:
         inside |= {next_value(edge, Fraction(0)) for edge in (low, *inside)}
     return {edge for edge in inside if low < edge < high}

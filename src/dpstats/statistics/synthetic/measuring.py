@@ -37,12 +37,13 @@ from dpstats.statistics.universal.many import draw_quantiles
 
 SHARED_SHARE = Fraction(5, 100)
 CUTS_SHARE = Fraction(3, 100)
-LOOKS_SHARE = Fraction(6, 100)
-SINGLE_SHARE = Fraction(15, 100)
+LOOKS_SHARE = Fraction(12, 100)
+SINGLE_SHARE = Fraction(25, 100)
 CHOOSE_SHARE = Fraction(6, 100)
 """What finding shared values, cuts, tables of one column and the choice of pairs take of a budget; pairs get the rest."""
 CUTS = 3
 LOOKS = 2
+SINGLES = False
 _ALL = 1 << 62
 """More labels than any column has."""
 
@@ -66,7 +67,8 @@ def measure_table(
     budget: PureTableBudget | ConcentratedTableBudget
     budget = ConcentratedTableBudget(zcdp_within(epsilon, delta / 2), rng) if delta else PureTableBudget(epsilon, rng)
     opened = [table.column(place) for place in range(len(wish.names))]
-    found = [_fine_column(opened[place], place, table.numeric, wish, budget, delta / 2, rng) for place in range(len(opened))]
+    cuts: dict[int, list[Fraction]] = {}
+    found = [_fine_column(opened[place], place, table.numeric, wish, budget, delta / 2, rng, cuts) for place in range(len(opened))]
     types = [column.dtype if number else None for column, number in zip(opened, table.numeric, strict=True)]
     numbers = [place for place, fine in enumerate(found) if not fine.is_labels]
     for _ in range(LOOKS if numbers else 0):
@@ -75,7 +77,7 @@ def measure_table(
         rows = rows_of(looks)
         for place, look in zip(numbers, looks, strict=True):
             deviation = math.sqrt(look.law.variance)
-            found[place] = looked_closer(found[place], look.noisy_counts, deviation, rows, singles=not delta)
+            found[place] = looked_closer(found[place], look.noisy_counts, deviation, rows, cuts[place], singles=SINGLES or not delta)
     raw_singles = table.code_counts(_codings(found, types), [(place,) for place in range(len(found))])
     noisy = [budget.noisy(raw_counts, SINGLE_SHARE / len(found)) for raw_counts in raw_singles]
     rows = rows_of(noisy)
@@ -109,19 +111,22 @@ def _fine_column(
     budget: PureTableBudget | ConcentratedTableBudget,
     delta: Fraction,
     rng: RandomSource,
+    cuts: dict[int, list[Fraction]],
 ) -> FineColumn:
     """The fine codes of one column: listed labels, or what even parts of the shares find."""
     name, numbers = wish.names[place], sum(numeric)
     if name in wish.levels:
         return label_column(name, wish.levels[name])
     if isinstance(budget, PureTableBudget):
-        return first_look(name, _is_whole(column), _cuts(column, budget, CUTS_SHARE / numbers, rng), [])
+        cuts[place] = _cuts(column, budget, CUTS_SHARE / numbers, rng)
+        return first_look(name, _is_whole(column), cuts[place], [])
     unlisted = len([each for each in wish.names if each not in wish.levels])
     variance, part = budget.variance_for(SHARED_SHARE / unlisted), delta / unlisted
     if not numeric[place]:
         return label_column(name, _shared_labels(column, variance, part, rng))
     shared = _shared_numbers(column, variance, part, rng)
-    return first_look(name, _is_whole(column), _cuts(column, budget, CUTS_SHARE / numbers, rng), shared)
+    cuts[place] = _cuts(column, budget, CUTS_SHARE / numbers, rng)
+    return first_look(name, _is_whole(column), cuts[place], shared)
 
 
 def _is_whole(column: Column) -> bool:
