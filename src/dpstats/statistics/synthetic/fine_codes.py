@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 Label = int | float | str
 
 MOST_DECIMALS = 6
-LARGEST = Fraction(10) ** 308
+LARGEST = Fraction(10) ** 307
 FEWEST_SHARED = 3
 """Shared values from which on their decimals tell the grain of a column."""
 THERE = 2.0
@@ -201,6 +201,7 @@ def grain_of(shared: Sequence[Fraction]) -> Fraction:
 
 def on_grain(value: Fraction, grain: Fraction) -> Fraction:
     """The first multiple of the grain that is not below a value; without a grain the value's own decimal."""
+    value = max(-LARGEST, min(value, LARGEST))
     return math.ceil(value / grain) * grain if grain else fraction_of(ordinal_of(float(value)))
 
 
@@ -211,7 +212,7 @@ def next_value(value: Fraction, grain: Fraction) -> Fraction:
 
 def _apart(edges: Iterable[Fraction]) -> list[Fraction]:
     """Edges that differ as decimals of 15 digits, each as such a decimal."""
-    return [fraction_of(ordinal) for ordinal in sorted({ordinal_of(float(edge)) for edge in edges})]
+    return [fraction_of(ordinal) for ordinal in sorted({ordinal_of(float(max(-LARGEST, min(edge, LARGEST)))) for edge in edges})]
 
 
 def decimal_of(value: Fraction) -> float:

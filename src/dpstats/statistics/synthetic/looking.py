@@ -18,7 +18,7 @@ from dpstats.statistics.synthetic.fine_codes import FineColumn, grain_of, next_v
 
 Integers = NDArray[np.int64]
 
-_EXPONENTS = (-100, -30, -12, -6, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 30, 100)
+_EXPONENTS = (-100, -30, -12, -6, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 18, 19, 30, 100)
 POWERS = tuple(Fraction(10) ** exponent for exponent in _EXPONENTS)
 PIECES = 10
 """Into how many pieces a code of many rows is divided at most."""
@@ -33,14 +33,14 @@ BEYOND = (1, 4, 16, 64, 256)
 _NICE = (Fraction(1), Fraction(2), Fraction(5), Fraction(10))
 
 
-def first_look(name: str, whole: bool, cuts: Sequence[Fraction], shared: Sequence[Fraction]) -> FineColumn:
+def first_look(name: str, cuts: Sequence[Fraction], shared: Sequence[Fraction], *, whole: bool) -> FineColumn:
     """The codes of a first look: between powers of ten, cuts and shared values, of which each has a code of its own."""
     grain = Fraction(1) if whole else grain_of(shared)
     least = Fraction(1) if whole else Fraction(0)
     own = {Fraction(0), *shared, *(cut for cut in cuts if list(cuts).count(cut) > 1)}
     powers = {sign * power for power in POWERS for sign in (1, -1) if power >= least}
     edges = {*powers, *_rounded(cuts, grain), *_around(cuts, grain), *own, *(next_value(value, least) for value in own)}
-    return number_column(name, edges, grain, whole=whole)
+    return number_column(name, {edge for edge in edges if not whole or abs(edge) <= 1 << 64}, grain, whole=whole)
 
 
 def _rounded(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:

@@ -24,26 +24,41 @@ import numpy as np
 from dpstats.accounting.concentration import zcdp_within
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import CodedTable, Coding, Column, label_order
+from dpstats.foundations.summaries import CodedTable, Coding, Column, LabelCoding, label_order
 from dpstats.mechanisms.gaussian_thresholding import choose_by_count
 from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget, TableBudget
 from dpstats.statistics.synthetic.columns import MeasuredColumn, orders_of, rows_of
-from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column
+from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, number_column
 from dpstats.statistics.synthetic.junction_tree import Columns
 from dpstats.statistics.synthetic.looking import first_look, looked_closer
 from dpstats.statistics.synthetic.rounds import PairRounds, PairTable
 from dpstats.statistics.universal.decimals import fraction_of, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
-SHARED_SHARE = Fraction(5, 100)
-CUTS_SHARE = Fraction(3, 100)
-LOOKS_SHARE = Fraction(12, 100)
-SINGLE_SHARE = Fraction(25, 100)
+
+@dataclass(frozen=True)
+class Shares:
+    """What the steps before pairs take of a budget; pairs get the rest."""
+
+    shared: Fraction
+    """Finding values and labels that many rows share."""
+    cuts: Fraction
+    looks: Fraction
+    singles: Fraction
+    """Tables of one column."""
+
+
+COUNT_SHARE = Fraction(1, 100)
 CHOOSE_SHARE = Fraction(6, 100)
-"""What finding shared values, cuts, tables of one column and the choice of pairs take of a budget; pairs get the rest."""
+"""What counting rows, and choosing pairs, take of a budget."""
+PURE = Shares(Fraction(0), Fraction(3, 100), Fraction(20, 100), Fraction(25, 100))
+STRONG = Shares(Fraction(5, 100), Fraction(3, 100), Fraction(9, 100), Fraction(20, 100))
+WEAK = Shares(Fraction(12, 100), Fraction(3, 100), Fraction(20, 100), Fraction(25, 100))
+FEW_ROWS = 300.0
+"""Rows, in standard deviations of the noise of a table of one column that took all of its column's part, below which a budget is
+weak."""
 CUTS = 3
 LOOKS = 2
-SINGLES = False
 _ALL = 1 << 62
 """More labels than any column has."""
 
@@ -67,19 +82,23 @@ def measure_table(
     budget: PureTableBudget | ConcentratedTableBudget
     budget = ConcentratedTableBudget(zcdp_within(epsilon, delta / 2), rng) if delta else PureTableBudget(epsilon, rng)
     opened = [table.column(place) for place in range(len(wish.names))]
+    shares = _shares(table, opened, wish, budget)
     cuts: dict[int, list[Fraction]] = {}
-    found = [_fine_column(opened[place], place, table.numeric, wish, budget, delta / 2, rng, cuts) for place in range(len(opened))]
+    found = [
+        _fine_column(opened[place], place, table.numeric, wish, (budget, shares), delta / 2, rng, cuts)
+        for place in range(len(opened))
+    ]
     types = [column.dtype if number else None for column, number in zip(opened, table.numeric, strict=True)]
     numbers = [place for place, fine in enumerate(found) if not fine.is_labels]
     for _ in range(LOOKS if numbers else 0):
         raw_looks = table.code_counts(_codings(found, types), [(place,) for place in numbers])
-        looks = [budget.noisy(raw_counts, LOOKS_SHARE / (LOOKS * len(numbers))) for raw_counts in raw_looks]
+        looks = [budget.noisy(raw_counts, shares.looks / (LOOKS * len(numbers))) for raw_counts in raw_looks]
         rows = rows_of(looks)
         for place, look in zip(numbers, looks, strict=True):
             deviation = math.sqrt(look.law.variance)
-            found[place] = looked_closer(found[place], look.noisy_counts, deviation, rows, cuts[place], singles=SINGLES or not delta)
+            found[place] = looked_closer(found[place], look.noisy_counts, deviation, rows, cuts[place], singles=not delta)
     raw_singles = table.code_counts(_codings(found, types), [(place,) for place in range(len(found))])
-    noisy = [budget.noisy(raw_counts, SINGLE_SHARE / len(found)) for raw_counts in raw_singles]
+    noisy = [budget.noisy(raw_counts, shares.singles / len(found)) for raw_counts in raw_singles]
     rows = rows_of(noisy)
     columns = tuple(MeasuredColumn.of(fine, each, rows) for fine, each in zip(found, noisy, strict=True))
     if len(columns) == 1:
@@ -91,6 +110,20 @@ def measure_table(
     rounds = PairRounds(raw_pairs, [column.size for column in columns], singles, rows, orders_of(columns))
     measure_share = budget.left - CHOOSE_SHARE
     return columns, rounds.run(budget, CHOOSE_SHARE, measure_share, focus_pairs(wish), rng, wish.most_rounds)
+
+
+def _shares(table: CodedTable, opened: Sequence[Column], wish: Wish, budget: TableBudget) -> Shares:
+    """How a budget is divided, by a public rule on a noisy number of rows."""
+    first = number_column("", [Fraction(0), Fraction(1)], Fraction(0), whole=False) if table.numeric[0] else label_column("", ())
+    codings = [
+        first.coding(opened[0].dtype if table.numeric[0] else None),
+        *[LabelCoding((), other=0, missing=1)] * (len(opened) - 1),
+    ]
+    [raw_counts] = table.code_counts(codings, [(0,)])
+    rows = float(budget.noisy(raw_counts, COUNT_SHARE).noisy_counts.sum())
+    if not budget.is_concentrated:
+        return PURE
+    return STRONG if rows >= FEW_ROWS * math.sqrt(budget.law(Fraction(1, len(opened))).variance) else WEAK
 
 
 def _codings(found: Sequence[FineColumn], types: Sequence[np.dtype[Any] | None]) -> list[Coding]:
@@ -108,25 +141,26 @@ def _fine_column(
     place: int,
     numeric: Sequence[bool],
     wish: Wish,
-    budget: PureTableBudget | ConcentratedTableBudget,
+    paid: tuple[PureTableBudget | ConcentratedTableBudget, Shares],
     delta: Fraction,
     rng: RandomSource,
     cuts: dict[int, list[Fraction]],
 ) -> FineColumn:
     """The fine codes of one column: listed labels, or what even parts of the shares find."""
     name, numbers = wish.names[place], sum(numeric)
+    budget, shares = paid
     if name in wish.levels:
         return label_column(name, wish.levels[name])
     if isinstance(budget, PureTableBudget):
-        cuts[place] = _cuts(column, budget, CUTS_SHARE / numbers, rng)
-        return first_look(name, _is_whole(column), cuts[place], [])
+        cuts[place] = _cuts(column, budget, shares.cuts / numbers, rng)
+        return first_look(name, cuts[place], [], whole=_is_whole(column))
     unlisted = len([each for each in wish.names if each not in wish.levels])
-    variance, part = budget.variance_for(SHARED_SHARE / unlisted), delta / unlisted
+    variance, part = budget.variance_for(shares.shared / unlisted), delta / unlisted
     if not numeric[place]:
         return label_column(name, _shared_labels(column, variance, part, rng))
     shared = _shared_numbers(column, variance, part, rng)
-    cuts[place] = _cuts(column, budget, CUTS_SHARE / numbers, rng)
-    return first_look(name, _is_whole(column), cuts[place], shared)
+    cuts[place] = _cuts(column, budget, shares.cuts / numbers, rng)
+    return first_look(name, cuts[place], shared, whole=_is_whole(column))
 
 
 def _is_whole(column: Column) -> bool:
