@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.foundations.summaries import Coding, Column, CutCoding, LabelCoding
+from dpstats.foundations.summaries import Coding, CutCoding, LabelCoding
 from dpstats.statistics.universal.decimals import float_of, fraction_of, lowest_value_at, ordinal_of
 
 Floats = NDArray[np.float64]

@@ -11,12 +11,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpstats.statistics.coded.budget import NoisyTable
 from dpstats.statistics.synthetic.fine_codes import FineColumn, grain_of, next_value, number_column, on_grain
-
-Integers = NDArray[np.int64]
 
 _EXPONENTS = (-100, -30, -12, -6, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 18, 19, 30, 100)
 POWERS = tuple(Fraction(10) ** exponent for exponent in _EXPONENTS)
@@ -44,7 +40,7 @@ def first_look(name: str, cuts: Sequence[Fraction], shared: Sequence[Fraction], 
 
 
 def _rounded(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
-    """Cuts on the grain, or where it is not known at round numbers: multiples of a small part of the distance of the outer ones."""
+    """Cuts on the grain; where it is not known at round numbers, multiples of a small part of the distance of the outer ones."""
     width = max(cuts) - min(cuts)
     return [on_grain(cut, grain or (_nice_above(width / SNAP) / 10 if width else grain)) for cut in cuts]
 
@@ -56,19 +52,17 @@ def _around(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
     return _rounded([min(cuts), max(cuts), *(edge for both in far for edge in both)], grain)[2:]
 
 
-def looked_closer(
-    column: FineColumn, noisy_counts: Integers, deviation: float, rows: float, cuts: Sequence[Fraction], *, singles: bool
-) -> FineColumn:
+def looked_closer(column: FineColumn, look: NoisyTable, rows: float, cuts: Sequence[Fraction], *, singles: bool) -> FineColumn:
     """The codes of the next look, by noisy counts of this one. With `singles` round numbers get codes of their own.
 
     Where nothing is found the codes are those between `cuts`.
     """
-    enough = max(rows / FINEST_PART, MANY * deviation, 1.0)
+    enough = max(rows / FINEST_PART, MANY * math.sqrt(look.law.variance), 1.0)
     spans, edges = column.spans(), column.edges
     outer = {0, len(spans) - 1}
     kept: set[Fraction] = set()
     gathered, codes = 0.0, 0
-    for place, ((low, high), count) in enumerate(zip(spans, noisy_counts.tolist(), strict=False)):
+    for place, ((low, high), count) in enumerate(zip(spans, look.noisy_counts.tolist(), strict=False)):
         if count >= enough:
             gathered, codes = 0.0, 0
             kept |= set(edges[max(place - 1, 0) : place + 1])

@@ -117,9 +117,9 @@ class PairRounds:
         return tuple(self._found)
 
     def _rounds(self, budget: TableBudget, share: Fraction, most: int) -> int:
-        """How many rounds, by a public rule: fewer where rows are few beside the noise."""
+        """How many rounds, by a public rule: fewer where rows are few beside the noise, and four at most without delta."""
         strength = self._rows / mean_size(budget.law(share))
-        return min(most, 6 if strength >= MANY_ROWS else 4 if strength >= FEW_ROWS else 2)
+        return min(most, 6 if strength >= MANY_ROWS and budget.is_concentrated else 4 if strength >= FEW_ROWS else 2)
 
     def _choose(
         self, picks: int, budget: TableBudget, share: Fraction, handicap: float, limit: int, rng: RandomSource
