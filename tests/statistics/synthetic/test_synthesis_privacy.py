@@ -103,7 +103,8 @@ def test_scores_move_by_one_row_at_most_and_float_scores_are_caught() -> None:
         whole, floats = ([rounds_of(kind, each, UNEVEN) for each in sides] for kind in (PairRounds, FloatScores))
         for pair in combinations(range(4), 2):
             fewer, more = (side._raw_score(pair, 0.5) for side in whole)
-            assert type(fewer) is int and abs(fewer - more) <= SCALE
+            assert type(fewer) is int
+            assert abs(fewer - more) <= SCALE
             fewer, more = (side._raw_score(pair, 0.5) for side in floats)
             caught = caught or abs(fewer - more) > SCALE
     assert caught

@@ -46,12 +46,13 @@ class Shares:
 
 COUNT_SHARE = Fraction(1, 100)
 """What counting rows takes of a budget."""
-PURE = Shares(Fraction(0), Fraction(3, 100), Fraction(20, 100), Fraction(25, 100))
-STRONG = Shares(Fraction(5, 100), Fraction(3, 100), Fraction(9, 100), Fraction(20, 100))
+PURE_STRONG = Shares(Fraction(0), Fraction(2, 100), Fraction(8, 100), Fraction(15, 100))
+PURE_WEAK = Shares(Fraction(0), Fraction(3, 100), Fraction(25, 100), Fraction(25, 100))
+STRONG = Shares(Fraction(5, 100), Fraction(3, 100), Fraction(7, 100), Fraction(15, 100))
 WEAK = Shares(Fraction(12, 100), Fraction(3, 100), Fraction(20, 100), Fraction(25, 100))
-FEW_ROWS = 300.0
-"""Rows, in standard deviations of the noise of a table of one column that took all of its column's part, below which a budget is
-weak."""
+FEW_ROWS, PURE_FEW_ROWS = 300.0, 1000.0
+"""Rows, in standard deviations of the noise of a table that took all of its column's part, below which a budget is weak; with
+delta and without, where single values are to be found by looks alone."""
 CUTS = 3
 LOOKS = 2
 _ALL = 1 << 62
@@ -114,10 +115,10 @@ class CodeFinding:
         codings = self.codings([label_column("", ()) if dtype is None else halves for dtype in self.types])
         [raw_counts] = self._table.code_counts(codings, [(0,)])
         noisy_rows = int(self._budget.noisy(raw_counts, COUNT_SHARE).noisy_counts.sum())
+        strength = noisy_rows / math.sqrt(self._budget.law(Fraction(1, len(self._columns))).variance)
         if isinstance(self._budget, PureTableBudget):
-            return PURE
-        deviation = math.sqrt(self._budget.law(Fraction(1, len(self._columns))).variance)
-        return STRONG if noisy_rows >= FEW_ROWS * deviation else WEAK
+            return PURE_STRONG if strength >= PURE_FEW_ROWS else PURE_WEAK
+        return STRONG if strength >= FEW_ROWS else WEAK
 
     def _is_whole(self, place: int) -> bool:
         dtype = self.types[place]

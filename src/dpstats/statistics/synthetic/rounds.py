@@ -39,7 +39,7 @@ FIRST_LIMIT = 0.25
 HANDICAP = 0.5
 """What a pair's score is less by: this part of the mean size of the noise that its table would get, for each cell."""
 ITERATIONS = 60
-MORE_PURE, MORE_CONCENTRATED = 2, 4
+MORE_PURE, MORE_CONCENTRATED = 2, 2
 """How many times as much later tables get where those of one round told no more than noise does."""
 MANY_ROWS, FEW_ROWS = 400.0, 100.0
 """Rows, in mean sizes of the noise that a table gets in six rounds, from which on there are six rounds; and below which two."""
