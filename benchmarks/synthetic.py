@@ -1,12 +1,12 @@
 """Synthetic rows of real tables: how far are their tables of one, two and three columns from those of the rows?
 
-    python benchmarks/synthetic.py [--only fair wages] [--epsilons 1 0.3] [--pure] [--seeds 4] [--adult FILE]
+    python benchmarks/synthetic.py [--only fair OFP] [--epsilons 1 0.3] [--pure] [--seeds 4] [--adult FILE]
 
 The mean total variation over all tables of one and of two columns and 100 of three, numbers between deciles (values of a tenth
 of the rows or more apart), and the largest rank error of a median. Beside it the same of each column shuffled by itself, which
 has all columns right and no relations, and of rows drawn with replacement, which is what another sample of such rows would show.
 Labels are listed; nothing else is. `fair`, `diamonds` and `adult` were used to choose the constants of the method; `rwm5yr`,
-`wages` and `computers` were not looked at before. `adult` is read from a file (UCI's census income, with a header).
+`OFP` and `Star` were not looked at before. `adult` is read from a file (UCI's census income, with a header).
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import dpstats as dp
 from benchmarks.real_tables.tables import table as packaged
 
-TUNED, FRESH = ("fair", "diamonds", "adult"), ("rwm5yr", "wages", "computers")
+TUNED, FRESH = ("fair", "diamonds", "adult"), ("rwm5yr", "OFP", "Star")
 NUMBERS = {
     "fair": ["age", "yrs_married", "children", "educ", "affairs"],
     "diamonds": ["carat", "depth", "table", "price", "x", "y", "z"],
     "adult": ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"],
     "rwm5yr": ["docvis", "hospvis", "age", "hhninc", "educ"],
-    "wages": ["exp", "wks", "ed", "lwage"],
-    "computers": ["price", "speed", "hd", "ads", "trend"],
+    "OFP": ["ofp", "ofnp", "opp", "opnp", "emr", "hosp", "numchron", "age", "school", "faminc"],
+    "Star": ["tmathssk", "treadssk", "totexpk"],
 }
 
 
 def loaded(name: str, adult: Path | None) -> pd.DataFrame | None:
     """A table whose labels are whole numbers; None where its file is not there."""
     if name != "adult":
-        table = packaged(name.capitalize() if name in ("wages", "computers") else name).drop(columns=["id"], errors="ignore")
+        table = packaged(name).drop(columns=["id"], errors="ignore")
     elif adult is None:
         return None
     else:

@@ -29,7 +29,7 @@ from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.coded.finding import FoundCodes, find_codes, unknown_columns
 from dpstats.statistics.coded.parameters import BINS, LEVELS, levels_of, settle_levels
 from dpstats.statistics.contingency.reaches import reach_of, variance_of
-from dpstats.statistics.contingency.residuals import TWO, Columns, Residuals
+from dpstats.statistics.contingency.residuals import TWO, Columns, TableResiduals
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables
 from dpstats.statistics.contingency.whole_tables import MOST_COMBINATIONS, whole_tables
 
@@ -163,7 +163,7 @@ def _answer(table: CodedTable, question: Question, rng: RandomSource, *, evenly:
         return TOO_MANY_CELLS
     if question.arguments["whole"] and math.prod(sizes) > MOST_COMBINATIONS:
         return TOO_MANY_COMBINATIONS
-    residuals = Residuals(sizes, wanted)
+    residuals = TableResiduals(sizes, wanted)
     budget, shares = _cheapest(
         residuals, question, question.epsilon - finding_epsilon, question.delta - finding_delta, rng, evenly
     )
@@ -194,7 +194,7 @@ def _found(table: CodedTable, question: Question, epsilon: Fraction, delta: Frac
 
 
 def _cheapest(
-    residuals: Residuals, question: Question, epsilon: Fraction, delta: Fraction, rng: RandomSource, evenly: bool
+    residuals: TableResiduals, question: Question, epsilon: Fraction, delta: Fraction, rng: RandomSource, evenly: bool
 ) -> tuple[TableBudget, list[Fraction]]:
     """The budget whose noise is less, with or without delta, and the shares of the measured tables."""
     budgets = [table_budget(epsilon, each, question.neighbors, rng) for each in sorted({Fraction(0), delta})]
@@ -214,7 +214,7 @@ def _table(
     places: Columns,
     shown: Floats,
     measured: Floats,
-    residuals: Residuals,
+    residuals: TableResiduals,
     laws: dict[Columns, NoiseLaw],
     level: float | None,
 ) -> ContingencyTable:

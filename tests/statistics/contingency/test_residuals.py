@@ -20,7 +20,7 @@ from dpstats.statistics.coded.budget import (
     parts_of_one,
 )
 from dpstats.statistics.contingency.reaches import reach_of, variance_of
-from dpstats.statistics.contingency.residuals import Columns, Residuals
+from dpstats.statistics.contingency.residuals import Columns, TableResiduals
 from dpstats.testing import seeded
 from tests.twins.tables import residual_price
 
@@ -46,7 +46,7 @@ def some_rows(sizes: tuple[int, ...], rows: int = 60) -> np.ndarray:
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_without_noise_the_tables_are_those_of_the_rows(sizes: tuple[int, ...]) -> None:
-    codes, residuals = some_rows(sizes), Residuals(sizes, all_sets(len(sizes), 3))
+    codes, residuals = some_rows(sizes), TableResiduals(sizes, all_sets(len(sizes), 3))
     measured = {
         part: NoisyTable(residuals.measured(part, raw_table(codes, sizes, part)), LaplaceLaw(1)) for part in residuals.parts
     }
@@ -56,7 +56,7 @@ def test_without_noise_the_tables_are_those_of_the_rows(sizes: tuple[int, ...]) 
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_tables_agree_on_what_they_share_whatever_was_measured(sizes: tuple[int, ...]) -> None:
-    residuals, generator = Residuals(sizes, all_sets(len(sizes), 2)), np.random.default_rng(1)
+    residuals, generator = TableResiduals(sizes, all_sets(len(sizes), 2)), np.random.default_rng(1)
     anything = {
         part: NoisyTable(
             generator.integers(-99, 99, residuals.measured(part, raw_table(some_rows(sizes), sizes, part)).shape), LaplaceLaw(1)
@@ -72,7 +72,7 @@ def test_tables_agree_on_what_they_share_whatever_was_measured(sizes: tuple[int,
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.data())
 def test_a_row_moves_one_cell_of_each_measured_table_by_one(sizes: list[int], data: st.DataObject) -> None:
     row = np.array([[data.draw(st.integers(0, size - 1)) for size in sizes]])
-    residuals = Residuals(tuple(sizes), all_sets(len(sizes), 2))
+    residuals = TableResiduals(tuple(sizes), all_sets(len(sizes), 2))
     for part in residuals.parts:
         moved = residuals.measured(part, raw_table(row, tuple(sizes), part))
         assert sorted(np.abs(moved).ravel().tolist()) == [0] * (moved.size - 1) + [1]
@@ -80,7 +80,7 @@ def test_a_row_moves_one_cell_of_each_measured_table_by_one(sizes: list[int], da
 
 @pytest.mark.parametrize("sizes", [(2, 2), (3, 2), (3, 4)])
 def test_cells_are_as_far_off_as_they_say(sizes: tuple[int, ...]) -> None:
-    residuals = Residuals(sizes, all_sets(2, 2))
+    residuals = TableResiduals(sizes, all_sets(2, 2))
     zero = {part: residuals.measured(part, raw_table(some_rows(sizes, 0), sizes, part)) for part in residuals.parts}
     shares = PureTableBudget(Fraction(1), seeded(0)).shares_for(residuals.weights)
     errors = []
@@ -94,7 +94,7 @@ def test_cells_are_as_far_off_as_they_say(sizes: tuple[int, ...]) -> None:
 
 
 def test_the_weights_are_what_the_noise_of_each_part_adds_to_all_cells() -> None:
-    residuals = Residuals((2, 3, 4), all_sets(3, 2))
+    residuals = TableResiduals((2, 3, 4), all_sets(3, 2))
     laws = {part: GaussianLaw(1.0 + place) for place, part in enumerate(residuals.parts)}
     cells = [math.prod(residuals.sizes[column] for column in columns) for columns in residuals.wanted]
     total = sum(

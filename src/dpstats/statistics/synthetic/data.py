@@ -26,7 +26,7 @@ from dpstats.statistics.synthetic.decoding import OTHER, draw_values
 from dpstats.statistics.synthetic.fine_codes import FineColumn
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
 from dpstats.statistics.synthetic.redraws import Summary, redrawn, summary_of
-from dpstats.statistics.synthetic.rounds import PairTable
+from dpstats.statistics.synthetic.rounds import MeasuredPair
 
 LAST_ITERATIONS = 300
 REDRAWS = 20
@@ -40,7 +40,7 @@ class SyntheticData:
     """Rows that are like those of a table but none of them; with all that was measured to make them."""
 
     columns: tuple[MeasuredColumn, ...]
-    pairs: tuple[PairTable, ...]
+    pairs: tuple[MeasuredPair, ...]
     rows: int
     """How many synthetic rows there are."""
     seed: int
@@ -123,8 +123,8 @@ class SyntheticData:
 
     def _again(self, number: int) -> SyntheticData:
         """Data that would come of the model if it were the truth."""
-        rng = seeded(self.seed + 1 + number)
-        return redrawn(self, self.model, rng)
+        columns, pairs = redrawn(self.columns, self.pairs, self.model, self.total, seeded(self.seed + 1 + number))
+        return replace(self, columns=columns, pairs=pairs)
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -154,7 +154,7 @@ class SyntheticData:
         measured = [(FineColumn.from_dict(each), NoisyTable.from_dict(each)) for each in plain["columns"]]
         total = rows_of([noisy for _, noisy in measured])
         columns = tuple(MeasuredColumn.of(fine, noisy, total) for fine, noisy in measured)
-        pairs = tuple(PairTable(tuple(each["columns"]), NoisyTable.from_dict(each)) for each in plain["pairs"])
+        pairs = tuple(MeasuredPair(tuple(each["columns"]), NoisyTable.from_dict(each)) for each in plain["pairs"])
         return cls(columns, pairs, plain["rows"], int(plain["seed"]), guide=plain["guide"])
 
     def as_kind(self, kind: str) -> SyntheticData:

@@ -33,7 +33,7 @@ from dpstats.statistics.universal.many import draw_quantiles
 
 
 @dataclass(frozen=True)
-class Shares:
+class CodeShares:
     """What the steps before pairs take of a budget; pairs get the rest."""
 
     shared: Fraction
@@ -46,10 +46,10 @@ class Shares:
 
 COUNT_SHARE = Fraction(1, 100)
 """What counting rows takes of a budget."""
-PURE_STRONG = Shares(Fraction(0), Fraction(2, 100), Fraction(8, 100), Fraction(15, 100))
-PURE_WEAK = Shares(Fraction(0), Fraction(3, 100), Fraction(25, 100), Fraction(25, 100))
-STRONG = Shares(Fraction(5, 100), Fraction(3, 100), Fraction(7, 100), Fraction(15, 100))
-WEAK = Shares(Fraction(12, 100), Fraction(3, 100), Fraction(20, 100), Fraction(25, 100))
+PURE_STRONG = CodeShares(Fraction(0), Fraction(2, 100), Fraction(8, 100), Fraction(15, 100))
+PURE_WEAK = CodeShares(Fraction(0), Fraction(3, 100), Fraction(25, 100), Fraction(25, 100))
+STRONG = CodeShares(Fraction(5, 100), Fraction(3, 100), Fraction(7, 100), Fraction(15, 100))
+WEAK = CodeShares(Fraction(12, 100), Fraction(3, 100), Fraction(20, 100), Fraction(25, 100))
 FEW_ROWS, PURE_FEW_ROWS = 300.0, 1000.0
 """Rows, in standard deviations of the noise of a table that took all of its column's part, below which a budget is weak; with
 delta and without, where single values are to be found by looks alone."""
@@ -109,7 +109,7 @@ class CodeFinding:
         """How rows get these codes."""
         return [fine.coding(None if fine.is_labels else dtype) for fine, dtype in zip(found, self.types, strict=True)]
 
-    def _divided(self) -> Shares:
+    def _divided(self) -> CodeShares:
         """How a budget is divided, by a public rule on a noisy number of rows."""
         halves = number_column("", [Fraction(0), Fraction(1)], Fraction(0), whole=False)
         codings = self.codings([label_column("", ()) if dtype is None else halves for dtype in self.types])

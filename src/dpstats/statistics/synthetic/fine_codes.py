@@ -29,7 +29,7 @@ MOST_DECIMALS = 6
 LARGEST = Fraction(10) ** 307
 FEWEST_SHARED = 3
 """Shared values from which on their decimals tell the grain of a column."""
-THERE = 2.0
+THERE = 1.5
 """Standard deviations of noise from which on a code has rows."""
 OWN_PART = 0.7
 """The part of a fair number of rows from which on a single value has a coarse code of its own."""
@@ -112,7 +112,7 @@ def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
     descending = -np.sort(-noisy_counts.astype(np.float64))
     surplus = (np.add.accumulate(descending) - rows) / np.arange(1, descending.size + 1)
     kept = int(np.flatnonzero(descending > surplus)[-1]) if (descending > surplus).any() else 0
-    return np.maximum(noisy_counts - surplus[kept], 0.0)
+    return np.asarray(np.maximum(noisy_counts - surplus[kept], 0.0))
 
 
 def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: int) -> tuple[Integers, Floats]:

@@ -21,7 +21,7 @@ from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBu
 from dpstats.statistics.synthetic.columns import MeasuredColumn, orders_of, rows_of
 from dpstats.statistics.synthetic.finding import CodeFinding, Wish
 from dpstats.statistics.synthetic.junction_tree import Columns
-from dpstats.statistics.synthetic.rounds import PairRounds, PairTable
+from dpstats.statistics.synthetic.rounds import MeasuredPair, PairRounds
 
 CHOOSE_SHARE = Fraction(6, 100)
 """What choosing pairs takes of a budget; their tables get what is left."""
@@ -29,7 +29,7 @@ CHOOSE_SHARE = Fraction(6, 100)
 
 def measure_table(
     table: CodedTable, wish: Wish, epsilon: Fraction, delta: Fraction, rng: RandomSource
-) -> tuple[tuple[MeasuredColumn, ...], tuple[PairTable, ...]]:
+) -> tuple[tuple[MeasuredColumn, ...], tuple[MeasuredPair, ...]]:
     """Measure all columns, and pairs of them, at this price for one row added or removed."""
     budget: PureTableBudget | ConcentratedTableBudget
     budget = ConcentratedTableBudget(zcdp_within(epsilon, delta / 2), rng) if delta else PureTableBudget(epsilon, rng)
@@ -41,7 +41,7 @@ def measure_table(
     columns = tuple(MeasuredColumn.of(fine, each, rows) for fine, each in zip(found, noisy, strict=True))
     if len(columns) == 1:
         return columns, ()
-    pairs = list(combinations(range(len(columns)), 2))
+    pairs: list[Columns] = list(combinations(range(len(columns)), 2))
     coarse = [column.coding(dtype) for column, dtype in zip(columns, finding.types, strict=True)]
     raw_pairs = dict(zip(pairs, table.code_counts(coarse, pairs), strict=True))
     singles = [column.measured(place) for place, column in enumerate(columns)]

@@ -46,7 +46,7 @@ MANY_ROWS, FEW_ROWS = 400.0, 100.0
 
 
 @dataclass(frozen=True)
-class PairTable:
+class MeasuredPair:
     """A table of two columns that was measured."""
 
     columns: Columns
@@ -76,7 +76,7 @@ class PairRounds:
         self._sizes = tuple(sizes)
         self._singles = list(singles)
         self._rows = rows
-        self._found: list[PairTable] = []
+        self._found: list[MeasuredPair] = []
         self._model = GraphicalModel(self._sizes, ordered=ordered).fitted(self._singles, self._rows, ITERATIONS)
 
     def run(
@@ -87,7 +87,7 @@ class PairRounds:
         focus: Sequence[Columns],
         rng: RandomSource,
         most_rounds: int = 6,
-    ) -> tuple[PairTable, ...]:
+    ) -> tuple[MeasuredPair, ...]:
         """Spend both shares: first on the pairs of `focus`, then on pairs that are chosen."""
         at_once = math.ceil(len(self._sizes) / 2)
         rounds = self._rounds(budget, measure_share / (6 * at_once), most_rounds)
@@ -151,7 +151,7 @@ class PairRounds:
         return model_cells(self._sizes, [*self._model.cliques, *more], limit) <= limit
 
     def _measure(self, pairs: Sequence[Columns], share: Fraction, budget: TableBudget) -> None:
-        self._found += [PairTable(pair, budget.noisy(self._raw_counts[pair], share)) for pair in pairs]
+        self._found += [MeasuredPair(pair, budget.noisy(self._raw_counts[pair], share)) for pair in pairs]
 
     def _fit(self) -> None:
         measured = [*self._singles, *(table.measured() for table in self._found)]
