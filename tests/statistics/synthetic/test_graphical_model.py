@@ -82,7 +82,7 @@ def test_any_marginal_is_the_sum_of_the_joint_table(noisy: GraphicalModel) -> No
 
 
 def test_pairs_are_marginals_of_two_columns(noisy: GraphicalModel) -> None:
-    pairs = dict(noisy.pair_marginals())
+    pairs = noisy.pair_marginals()
     assert list(pairs) == list(itertools.combinations(range(len(SIZES)), 2))
     for pair, table in pairs.items():
         np.testing.assert_allclose(table, noisy.marginal(pair), atol=1e-14)
@@ -202,6 +202,9 @@ def test_forty_columns_are_no_trouble() -> None:
     model = GraphicalModel(sizes).fitted(tables, 1000.0, 20)
     far = model.marginal((0, 20, 39))
     np.testing.assert_allclose(far.sum(axis=(1, 2)), model.marginal((0,)), atol=1e-12)
+    pairs = model.pair_marginals()
+    for pair in [(0, 39), (7, 20), (20, 39)]:
+        np.testing.assert_allclose(pairs[pair], model.marginal(pair), atol=1e-14)
 
 
 def test_how_counts_lie_in_memory_and_the_order_of_columns_change_no_bit(joint: Floats) -> None:
