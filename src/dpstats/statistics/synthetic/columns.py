@@ -59,9 +59,9 @@ class MeasuredColumn:
         return MergedCoding(coding, tuple(self.merged.tolist()))
 
     def measured(self, place: int) -> Measured:
-        """The table of coarse codes, from that of fine ones."""
-        counts = np.bincount(self.merged, weights=self.noisy.noisy_counts, minlength=self.size)
-        return Measured((place,), counts, self.noisy.law.variance * len(self.merged) / self.size)
+        """The table of coarse codes, from counts to draw by, so that codes which hold nothing but noise add none to others."""
+        counts = np.bincount(self.merged, weights=self.counts, minlength=self.size)
+        return Measured((place,), counts, self.noisy.law.variance * max(1.0, float((self.counts > 0).sum()) / self.size))
 
 
 def orders_of(columns: Sequence[MeasuredColumn]) -> dict[int, int]:
