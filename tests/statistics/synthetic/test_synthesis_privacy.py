@@ -110,6 +110,15 @@ def test_scores_move_by_one_row_at_most_and_float_scores_are_caught() -> None:
     assert caught
 
 
+def test_scores_do_not_run_over_however_many_rows_noise_makes() -> None:
+    rows = np.array(EVEN_BUT_ONE)
+    sides = [rounds_of(PairRounds, each, (4e13, 3e13, 2e13, 1e13)) for each in (rows, np.vstack([rows, (0, 0, 3, 3)]))]
+    for pair in combinations(range(4), 2):
+        fewer, more = (side._raw_score(pair, 0.5) for side in sides)
+        assert 0 < fewer < 2**62
+        assert abs(fewer - more) <= SCALE
+
+
 def tail(variance: Fraction, least: int) -> float:
     """P(Z >= least) of a discrete Gaussian."""
     reach = int(least + 40 * math.sqrt(variance))

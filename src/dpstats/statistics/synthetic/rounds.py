@@ -32,6 +32,8 @@ Integers = NDArray[np.int64]
 
 SCALE = 1 << 20
 """Parts of a row in which scores are counted."""
+MOST_ROWS = 1 << 40
+"""More rows than any table has: sums of scores stay below 2**62."""
 MOST_CELLS = 200_000
 """Cells of the model's cliques together."""
 FIRST_LIMIT = 0.25
@@ -75,7 +77,7 @@ class PairRounds:
         self._raw_counts = raw_counts
         self._sizes = tuple(sizes)
         self._singles = list(singles)
-        self._rows = rows
+        self._rows = min(rows, float(MOST_ROWS))
         self._found: list[MeasuredPair] = []
         self._model = GraphicalModel(self._sizes, ordered=ordered).fitted(self._singles, self._rows, ITERATIONS)
 
