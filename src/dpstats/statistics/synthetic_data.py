@@ -25,7 +25,8 @@ from dpstats.statistics.coded.parameters import LEVELS, levels_of, settle_levels
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.synthetic.columns import rows_of
 from dpstats.statistics.synthetic.data import GUIDE, SyntheticData
-from dpstats.statistics.synthetic.measuring import Wish, measure_table
+from dpstats.statistics.synthetic.finding import Wish
+from dpstats.statistics.synthetic.measuring import measure_table
 
 MOST_ROWS = 100_000_000
 SEED_BITS = 128

@@ -8,7 +8,7 @@ import pytest
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import seeded
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel, Measured
-from dpstats.statistics.synthetic.rows import dealing_order, draw_rows, rounded_counts, shuffled
+from dpstats.statistics.synthetic.rows import dealing_order, draw_rows, rounded_counts, shuffled, sorting_order
 
 SIZES = (3, 2, 4, 1, 2)
 
@@ -113,6 +113,13 @@ def test_a_shuffle_has_every_number_once() -> None:
     assert sorted(shuffled(1000, seeded(1)).tolist()) == list(range(1000))
     firsts = [int(shuffled(4, seeded(seed))[0]) for seed in range(400)]
     assert min(np.bincount(firsts, minlength=4)) > 60
+
+
+def test_numbers_of_any_size_are_sorted_and_equal_ones_keep_their_order() -> None:
+    for most in (1, 3, 2**16, 2**40, 2**64 - 1):
+        keys = np.random.default_rng(3).integers(0, most, 500, dtype=np.uint64, endpoint=True)
+        assert np.array_equal(sorting_order(keys), np.argsort(keys, kind="stable"))
+    assert sorting_order(np.zeros(0, dtype=np.uint64)).tolist() == []
 
 
 def test_a_negative_number_of_rows_is_refused(model: GraphicalModel) -> None:

@@ -1,4 +1,4 @@
-"""Residuals: what each set of columns adds to the tables of its parts.
+"""TableResiduals: what each set of columns adds to the tables of its parts.
 
 A table of counts on a set B of columns is a sum over all subsets A of B: the grand mean, what each column adds to it by itself,
 what each pair adds to that, and so on. Whatever the numbers for each A are, tables made of them agree on what they share. For

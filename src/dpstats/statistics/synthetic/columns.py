@@ -47,6 +47,11 @@ class MeasuredColumn:
         """How many coarse codes there are."""
         return int(self.merged.max()) + 1
 
+    @property
+    def in_order(self) -> int:
+        """How many of the first coarse codes stand in the order of the numbers they hold; none of labels."""
+        return 0 if self.fine.is_labels else int(self.merged[:-1].max()) + 1
+
     def coding(self, dtype: np.dtype[np.generic] | None) -> MergedCoding:
         """How rows get their coarse codes; numbers of a column of this type."""
         coding = self.fine.coding(dtype)
@@ -54,9 +59,14 @@ class MeasuredColumn:
         return MergedCoding(coding, tuple(self.merged.tolist()))
 
     def measured(self, place: int) -> Measured:
-        """The table of coarse codes, from that of fine ones."""
-        counts = np.bincount(self.merged, weights=self.noisy.noisy_counts, minlength=self.size)
-        return Measured((place,), counts, self.noisy.law.variance * len(self.merged) / self.size)
+        """The table of coarse codes, from counts to draw by, so that codes which hold nothing but noise add none to others."""
+        counts = np.bincount(self.merged, weights=self.counts, minlength=self.size)
+        return Measured((place,), counts, self.noisy.law.variance * max(1.0, float((self.counts > 0).sum()) / self.size))
+
+
+def orders_of(columns: Sequence[MeasuredColumn]) -> dict[int, int]:
+    """Which columns have codes that stand in order, and how many."""
+    return {place: column.in_order for place, column in enumerate(columns) if column.in_order}
 
 
 def rows_of(noisy: Sequence[NoisyTable]) -> float:

@@ -21,16 +21,17 @@ from dpstats.foundations.results import Interval
 from dpstats.statistics.coded.budget import NoisyTable
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.contingency.tables import ContingencyTable
-from dpstats.statistics.synthetic.columns import MeasuredColumn, rows_of
+from dpstats.statistics.synthetic.columns import MeasuredColumn, orders_of, rows_of
 from dpstats.statistics.synthetic.decoding import OTHER, draw_values
 from dpstats.statistics.synthetic.fine_codes import FineColumn
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
 from dpstats.statistics.synthetic.redraws import Summary, redrawn, summary_of
-from dpstats.statistics.synthetic.rounds import PairTable
+from dpstats.statistics.synthetic.rounds import MeasuredPair
 
 LAST_ITERATIONS = 300
 REDRAWS = 20
 PANDAS, POLARS, ARROW, COLUMNS = "pandas", "polars", "pyarrow", "columns"
+_LARGEST_WHOLE = 2.0**63 - 1024
 GUIDE = "a guide, not for conclusions"
 
 
@@ -39,7 +40,7 @@ class SyntheticData:
     """Rows that are like those of a table but none of them; with all that was measured to make them."""
 
     columns: tuple[MeasuredColumn, ...]
-    pairs: tuple[PairTable, ...]
+    pairs: tuple[MeasuredPair, ...]
     rows: int
     """How many synthetic rows there are."""
     seed: int
@@ -64,7 +65,8 @@ class SyntheticData:
         """The model that fits what was measured."""
         singles = [column.measured(place) for place, column in enumerate(self.columns)]
         measured = [*singles, *(pair.measured() for pair in self.pairs)]
-        return GraphicalModel([column.size for column in self.columns]).fitted(measured, self.total, LAST_ITERATIONS)
+        model = GraphicalModel([column.size for column in self.columns], ordered=orders_of(self.columns))
+        return model.fitted(measured, self.total, LAST_ITERATIONS)
 
     @cached_property
     def values(self) -> dict[str, NDArray[Any]]:
@@ -121,8 +123,8 @@ class SyntheticData:
 
     def _again(self, number: int) -> SyntheticData:
         """Data that would come of the model if it were the truth."""
-        rng = seeded(self.seed + 1 + number)
-        return redrawn(self, self.model, rng)
+        columns, pairs = redrawn(self.columns, self.pairs, self.model, self.total, seeded(self.seed + 1 + number))
+        return replace(self, columns=columns, pairs=pairs)
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -152,7 +154,7 @@ class SyntheticData:
         measured = [(FineColumn.from_dict(each), NoisyTable.from_dict(each)) for each in plain["columns"]]
         total = rows_of([noisy for _, noisy in measured])
         columns = tuple(MeasuredColumn.of(fine, noisy, total) for fine, noisy in measured)
-        pairs = tuple(PairTable(tuple(each["columns"]), NoisyTable.from_dict(each)) for each in plain["pairs"])
+        pairs = tuple(MeasuredPair(tuple(each["columns"]), NoisyTable.from_dict(each)) for each in plain["pairs"])
         return cls(columns, pairs, plain["rows"], int(plain["seed"]), guide=plain["guide"])
 
     def as_kind(self, kind: str) -> SyntheticData:
@@ -171,7 +173,8 @@ def _reach(errors: Sequence[float], level: float) -> float:
 def _typed(column: FineColumn, values: NDArray[Any]) -> NDArray[Any]:
     """Values in the type that suits a column: whole numbers and truth values as such where none is missing."""
     if not column.is_labels:
-        return values.astype(np.int64) if column.whole and not np.isnan(values).any() else values
+        is_whole = column.whole and not np.isnan(values).any()
+        return np.clip(values, -(2.0**63), _LARGEST_WHOLE).astype(np.int64) if is_whole else values
     kinds = {type(value) for value in values.tolist()}
     if kinds <= {bool}:
         return values.astype(np.bool_)

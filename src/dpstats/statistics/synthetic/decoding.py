@@ -8,6 +8,7 @@ column: the one, of those drawn before, that tells most about it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -140,11 +141,11 @@ def _between(column: MeasuredColumn) -> tuple[Integers, Integers, Floats]:
 
 def _within(low: Fraction, high: Fraction, grain: Fraction, uniform: Floats) -> Floats:
     """Numbers spread evenly over a stretch, on the grain where there is one."""
-    if not grain:
+    first = math.ceil(low / grain) * grain if grain else low
+    steps = math.ceil((high - first) / grain) if grain else 0
+    if steps < 1:
         return float(low) + (float(high) - float(low)) * uniform
-    steps = max(1, int((high - low) / grain))
-    places = np.minimum(np.floor(uniform * steps).astype(np.int64), steps - 1)
     if steps > _MOST_STEPS:
-        return float(low) + float(grain) * places
-    values = np.array([decimal_of(low + grain * place) for place in range(steps)])
-    return np.asarray(values[places])
+        return np.rint((float(first) + (float(high) - float(first)) * uniform) / float(grain)) * float(grain)
+    values = np.array([decimal_of(first + grain * place) for place in range(steps)])
+    return np.asarray(values[np.floor(uniform * steps).astype(np.int64)])

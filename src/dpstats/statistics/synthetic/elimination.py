@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,6 +81,46 @@ class Calibrated:
         cliques = self.tree.cliques
         root = max(range(len(cliques)), key=lambda clique: (len(wanted & set(cliques[clique])), -clique))
         return self._gathered(root, -1, wanted).summed_to(columns).values
+
+    def pairs_of(self, column: int) -> Iterator[tuple[int, Floats]]:
+        """Each higher column, but for those of one level, with the joint probabilities of it (second axis) and `column`.
+
+        The column is carried along the tree, from its own clique, as its probabilities given what separates it from the next.
+        """
+        home = self.tree.home((column,))
+        assert home is not None, "every column lies in a clique"
+        paths, done = [(home, -1, JointTable((), np.ones(())))], {column}
+        while paths:
+            clique, before, given = paths.pop()
+            here = set(self.beliefs[clique].axes)
+            for other in sorted(here - done):
+                if other > column:
+                    joint = self._joined(clique, given, column, {other})
+                    yield other, joint.values if joint.axes[0] == column else joint.values.T
+            done |= here
+            for behind in self.tree.neighbors[clique]:
+                if behind != before and any(other > column for other in self._behind[clique, behind] - done):
+                    link = here & set(self.beliefs[behind].axes)
+                    joint = self._joined(clique, given, column, link)
+                    paths.append((behind, clique, joint.over(self._summed(behind, link))))
+
+    def _joined(self, clique: int, given: JointTable, column: int, wanted: set[int]) -> JointTable:
+        """The joint probabilities of `column` and wanted columns of a clique; `given` are those of the column given others."""
+        if column in self.tree.cliques[clique]:
+            return self._summed(clique, {*wanted, column})
+        link = set(given.axes) - {column}
+        return given.times(self._summed(clique, link | wanted), self.tree.sizes).summed_to({*wanted, column})
+
+    def _summed(self, clique: int, columns: set[int]) -> JointTable:
+        key = clique, frozenset(columns)
+        if key not in self._sums:
+            self._sums[key] = self.beliefs[clique].summed_to(columns)
+        return self._sums[key]
+
+    @cached_property
+    def _sums(self) -> dict[tuple[int, frozenset[int]], JointTable]:
+        """The marginals of cliques that were needed already."""
+        return {}
 
     def _gathered(self, clique: int, before: int, wanted: frozenset[int]) -> JointTable:
         """The joint probabilities of wanted columns in this clique and behind it, and of those shared with the clique before."""

@@ -9,7 +9,7 @@ arithmetic on what was released.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -18,25 +18,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.foundations.summaries import Coding, Column, CutCoding, LabelCoding
+from dpstats.foundations.summaries import Coding, CutCoding, LabelCoding
 from dpstats.statistics.universal.decimals import float_of, fraction_of, lowest_value_at, ordinal_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Label = int | float | str
 
-PIECES = 4
-"""Equal pieces that a stretch between two cuts is divided into."""
 MOST_DECIMALS = 6
+LARGEST = Fraction(10) ** 307
 FEWEST_SHARED = 3
 """Shared values from which on their decimals tell the grain of a column."""
-THERE = 2.0
+THERE = 1.5
 """Standard deviations of noise from which on a code has rows."""
 OWN_PART = 0.7
 """The part of a fair number of rows from which on a single value has a coarse code of its own."""
-_TINY, _SMALL = Fraction(1, 10**12), Fraction(1, 1000)
-DOUBLINGS = 10
-"""Codes beyond the first and the last cut, each twice as wide as the one before: their counts tell how far the rows reach."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +47,6 @@ class FineColumn:
     """Of numbers: the step that they are multiples of, by the column's type or by shared values; 0 where it is not known."""
     whole: bool = False
     """Of numbers: whether the column's type is one of whole numbers."""
-    inner: tuple[int, int] = (0, 0)
-    """Of numbers: the first code that lies between cuts, and the first one after them."""
 
     @property
     def is_labels(self) -> bool:
@@ -82,7 +76,7 @@ class FineColumn:
         if self.is_labels:
             return {"name": self.name, "labels": list(self.labels)}
         edges = [decimal_of(edge) for edge in self.edges]
-        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole, "inner": list(self.inner)}
+        return {"name": self.name, "edges": edges, "grain": str(self.grain), "whole": self.whole}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> FineColumn:
@@ -90,17 +84,17 @@ class FineColumn:
         if "labels" in plain:
             return cls(plain["name"], labels=tuple(plain["labels"]))
         edges = tuple(fraction_of(ordinal_of(edge)) for edge in plain["edges"])
-        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"], inner=tuple(plain["inner"]))
+        return cls(plain["name"], edges=edges, grain=Fraction(plain["grain"]), whole=plain["whole"])
 
     def is_single(self, low: Fraction, high: Fraction) -> bool:
         """Whether a code from one number to another holds one value only."""
-        return high - low <= (self.grain or _TINY * max(abs(low), abs(high)))
+        return (self.whole and high - low <= 1) or ordinal_of(float(high)) - ordinal_of(float(low)) <= 1
 
     def spans(self) -> list[tuple[Fraction, Fraction]]:
         """From where to where each code of numbers goes; the outer ones as far as those next to them."""
         first, second, *_ = self.edges
         *_, before, last = self.edges
-        return [(2 * first - second, first), *pairwise(self.edges), (last, 2 * last - before)]
+        return [(max(2 * first - second, -LARGEST), first), *pairwise(self.edges), (last, min(2 * last - before, LARGEST))]
 
 
 def label_column(name: str, labels: Sequence[Label]) -> FineColumn:
@@ -108,31 +102,9 @@ def label_column(name: str, labels: Sequence[Label]) -> FineColumn:
     return FineColumn(name, labels=tuple(labels))
 
 
-def number_column(name: str, column: Column, cuts: Sequence[int], shared: Sequence[Fraction]) -> FineColumn:
-    """A column of numbers, cut at ordinals that were drawn and beside values that many rows share."""
-    assert column.dtype is not None
-    grain = Fraction(1) if column.dtype.kind in "iu" else _grain_of(shared)
-    drawn = sorted({_on_grain(fraction_of(ordinal), grain) for ordinal in cuts})
-    met_twice = {_on_grain(fraction_of(ordinal), grain) for ordinal in cuts if list(cuts).count(ordinal) > 1}
-    own = {*shared, *met_twice}
-    pieces = {
-        _on_grain(low + (high - low) * Fraction(place, PIECES), grain)
-        for low, high in pairwise(drawn)
-        for place in range(1, PIECES)
-    }
-    near = {*drawn, *pieces, *own, *(_after(value, grain) for value in own)}
-    edges = _apart([*near, *_beyond(sorted(near), grain)])
-    inner = edges.index(_apart([min(near)])[0]) + 1, edges.index(_apart([max(near)])[0]) + 1
-    return FineColumn(name, edges=tuple(edges), grain=grain, whole=column.dtype.kind in "iu", inner=inner)
-
-
-def _beyond(cuts: Sequence[Fraction], grain: Fraction) -> list[Fraction]:
-    """Edges beyond the outer cuts, at distances that double, from a PIECES-th of all of them on."""
-    least = grain or max(abs(cuts[0]), abs(cuts[-1]), _SMALL) / 1000
-    low = max((cuts[min(PIECES, len(cuts) - 1)] - cuts[0]), least)
-    high = max((cuts[-1] - cuts[max(-1 - PIECES, -len(cuts))]), least)
-    steps = [2**doubling - 1 for doubling in range(1, DOUBLINGS + 1)]
-    return [_on_grain(edge, grain) for step in steps for edge in (cuts[0] - low * step, cuts[-1] + high * step)]
+def number_column(name: str, edges: Iterable[Fraction], grain: Fraction, *, whole: bool) -> FineColumn:
+    """A column of numbers whose codes meet at these edges, in any order."""
+    return FineColumn(name, edges=tuple(_apart(edges)), grain=grain, whole=whole)
 
 
 def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
@@ -140,7 +112,7 @@ def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
     descending = -np.sort(-noisy_counts.astype(np.float64))
     surplus = (np.add.accumulate(descending) - rows) / np.arange(1, descending.size + 1)
     kept = int(np.flatnonzero(descending > surplus)[-1]) if (descending > surplus).any() else 0
-    return np.maximum(noisy_counts - surplus[kept], 0.0)
+    return np.asarray(np.maximum(noisy_counts - surplus[kept], 0.0))
 
 
 def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: int) -> tuple[Integers, Floats]:
@@ -150,7 +122,7 @@ def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: in
     one of them, and is never drawn.
     """
     fair = max(float(counts[:-1].sum()) / most, deviation, 1.0)
-    spans, counts = column.spans(), _without_strays(column, counts, deviation)
+    spans, counts = column.spans(), _without_strays(counts, deviation)
     alone = [counts[place] >= fair * OWN_PART and column.is_single(*span) for place, span in enumerate(spans)]
     merged = np.full(column.size, -1, dtype=np.int64)
     code, place = 0, 0
@@ -173,15 +145,19 @@ def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: in
     return merged, counts
 
 
-def _without_strays(column: FineColumn, counts: Floats, deviation: float) -> Floats:
-    """Counts without those far out that nothing but noise has put there: beyond the cuts rows go on until a code has none."""
-    counts, (first, after) = counts.copy(), column.inner
-    for outward in (range(first - 1, -1, -1), range(after, column.size - 1)):
-        reached = True
-        for place in outward:
-            reached = reached and counts[place] > THERE * deviation
-            counts[place] *= reached
-    return counts
+def _without_strays(counts: Floats, deviation: float) -> Floats:
+    """Counts whose ends are drawn in: beyond the last code that, with all farther out, has more rows than noise gives, are none.
+
+    What is taken away there goes to the nearest code that stays.
+    """
+    counts, missing = counts[:-1].copy(), counts[-1:]
+    for line in (counts, counts[::-1]):
+        sums = np.add.accumulate(line)
+        there = np.flatnonzero(sums > THERE * deviation * np.sqrt(np.arange(1, line.size + 1)))
+        if there.size:
+            end = int(there[0])
+            line[end], line[:end] = sums[end], 0.0
+    return np.concatenate([counts, missing])
 
 
 def _fill(merged: Integers, counts: Floats, fair: float, code: int) -> int:
@@ -213,7 +189,7 @@ def merge_labels(column: FineColumn, counts: Floats, deviation: float) -> tuple[
     return merged, counts
 
 
-def _grain_of(shared: Sequence[Fraction]) -> Fraction:
+def grain_of(shared: Sequence[Fraction]) -> Fraction:
     """The power of ten of which all shared values are multiples; 0 where they are few, or have many decimals."""
     if len(shared) < FEWEST_SHARED:
         return Fraction(0)
@@ -223,19 +199,20 @@ def _grain_of(shared: Sequence[Fraction]) -> Fraction:
     return Fraction(0)
 
 
-def _on_grain(value: Fraction, grain: Fraction) -> Fraction:
+def on_grain(value: Fraction, grain: Fraction) -> Fraction:
     """The first multiple of the grain that is not below a value; without a grain the value's own decimal."""
+    value = max(-LARGEST, min(value, LARGEST))
     return math.ceil(value / grain) * grain if grain else fraction_of(ordinal_of(float(value)))
 
 
-def _after(value: Fraction, grain: Fraction) -> Fraction:
+def next_value(value: Fraction, grain: Fraction) -> Fraction:
     """The next value that a column can have."""
     return value + grain if grain else fraction_of(ordinal_of(float(value)) + 1)
 
 
-def _apart(edges: Sequence[Fraction]) -> list[Fraction]:
+def _apart(edges: Iterable[Fraction]) -> list[Fraction]:
     """Edges that differ as decimals of 15 digits, each as such a decimal."""
-    return [fraction_of(ordinal) for ordinal in sorted({ordinal_of(float(edge)) for edge in edges})]
+    return [fraction_of(ordinal) for ordinal in sorted({ordinal_of(float(max(-LARGEST, min(edge, LARGEST)))) for edge in edges})]
 
 
 def decimal_of(value: Fraction) -> float:

@@ -5,18 +5,19 @@ the variance of its noise. A step lowers the coefficients of every factor (see `
 derivative with respect to its marginal, and goes on in the direction of the step before (Nesterov's momentum). A step that
 raises the loss is taken back; then the momentum is dropped and steps become shorter.
 
-Coefficients of tables of several columns are drawn towards 0, which means independence, as strongly as `prior_rows` rows would
-draw them: cells about which the released tables say little do not follow the noise.
+Where columns interact, coefficients are drawn towards 0, which means independence, as strongly as `prior_rows` rows would draw
+them: cells about which the released tables say little do not follow the noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpstats.foundations.portable import Floats
+from dpstats.statistics.synthetic.junction_tree import Columns
 from dpstats.statistics.synthetic.propagation import Propagation
 from dpstats.statistics.synthetic.smoothness import Smoothness
 
@@ -31,9 +32,9 @@ _LEAST_GAIN = 1e-3
 
 @dataclass(frozen=True)
 class Fit:
-    """Where a fit ended: the coefficients, the length of the next step, the loss, and how many steps were tried."""
+    """Where a fit ended: the logarithms of factors, the length of the next step, the loss, and how many steps were tried."""
 
-    coefficients: Floats
+    exponents: Floats
     step: float
     loss: float
     tried: int
@@ -56,12 +57,16 @@ class Fitting:
         self.propagation, self.smoothness, self.shares = propagation, smoothness, shares
         self._whole = sum(weights) or 1.0
         self._weights = np.repeat([weight / self._whole for weight in weights], propagation.lengths)
-        pulls = [prior_rows / self._whole if len(table) > 1 else 0.0 for table in propagation.tables]
-        self._pulls = np.repeat(pulls, propagation.lengths)
+        self._pull = prior_rows / self._whole
+        self._interactions = Interactions(propagation)
 
-    def run(self, coefficients: Floats, *, step: float, iterations: int) -> Fit:
-        """Fit, beginning at these coefficients; at most `iterations` steps are tried. The propagation is left at the result."""
+    def run(self, exponents: Floats, *, step: float, iterations: int) -> Fit:
+        """Fit, beginning where the logarithms of factors are `exponents`; at most `iterations` steps are tried.
+
+        The propagation is left at the result.
+        """
         propagation = self.propagation
+        coefficients = self._each_table(self.smoothness.gathered, exponents)
         while not propagation.run(self._spread(coefficients)):
             coefficients = coefficients * 0.5
         gradient, loss = self._slope(coefficients)
@@ -87,25 +92,53 @@ class Fitting:
             losses.append(loss)
             if len(losses) > _PATIENCE and abs(losses[-1 - _PATIENCE] - loss) <= _LEAST_GAIN * loss:
                 break
-        propagation.run(self._spread(coefficients))
-        return Fit(coefficients, step, loss * self._whole, tried)
+        exponents = self._spread(coefficients)
+        propagation.run(exponents)
+        return Fit(exponents, step, loss * self._whole, tried)
 
     def _slope(self, coefficients: Floats) -> tuple[Floats, float]:
         """The derivative, with respect to marginals, of the loss with what draws coefficients to 0, and the loss alone."""
         differences = self.propagation.marginals - self.shares
         gradient = self._weights * differences
         differences *= gradient
-        return gradient + self._pulls * coefficients, 0.5 * float(np.add.reduce(differences))
+        if self._pull:
+            gradient += self._pull * self._interactions.of(coefficients)
+        return gradient, 0.5 * float(np.add.reduce(differences))
 
     def _spread(self, coefficients: Floats) -> Floats:
-        return spread_all(self.propagation, self.smoothness, coefficients)
+        return self._each_table(self.smoothness.spread, coefficients)
+
+    def _each_table(self, function: Callable[[Columns, Floats], Floats], vector: Floats) -> Floats:
+        """The function of each table in a vector that holds all, in another such vector."""
+        result, sizes = np.empty_like(vector), self.propagation.tree.sizes
+        for axes, place in zip(self.propagation.tables, self.propagation.places, strict=True):
+            result[place] = function(axes, vector[place].reshape([sizes[column] for column in axes])).ravel()
+        return result
 
 
-def spread_all(propagation: Propagation, smoothness: Smoothness, coefficients: Floats) -> Floats:
-    """The logarithms of all factors of a propagation from their coefficients."""
-    spread = np.empty_like(coefficients)
-    shape = propagation.tree.sizes
-    for axes, place in zip(propagation.tables, propagation.places, strict=True):
-        table = coefficients[place].reshape([shape[column] for column in axes])
-        spread[place] = smoothness.spread(axes, table).ravel()
-    return spread
+class Interactions:
+    """What is left of tables of several columns without a mean for each level of each column; nothing of tables of one."""
+
+    def __init__(self, propagation: Propagation) -> None:
+        sizes, cells = propagation.tree.sizes, propagation.cells
+        most = max(map(len, propagation.tables), default=0)
+        self._several = np.zeros(cells)
+        self._levels = [np.zeros(cells, dtype=np.int64) for _ in range(most)]  # 0 for cells of tables without such an axis
+        number = 1
+        for axes, place in zip(propagation.tables, propagation.places, strict=True):
+            if len(axes) < 2:
+                continue
+            self._several[place] = 1.0
+            for levels, places in zip(self._levels, np.indices([sizes[column] for column in axes]), strict=False):
+                levels[place] = number + places.ravel()
+                number += int(places.max()) + 1
+        self._counts = [np.maximum(np.bincount(levels), 1) for levels in self._levels]
+
+    def of(self, coefficients: Floats) -> Floats:
+        """The coefficients without means of levels, taken off one axis after another."""
+        left = coefficients * self._several
+        for levels, counts in zip(self._levels, self._counts, strict=True):
+            means = np.bincount(levels, weights=left) / counts
+            means[0] = 0.0
+            left -= means.take(levels)
+        return left

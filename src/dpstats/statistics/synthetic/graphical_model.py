@@ -7,7 +7,7 @@ to the last bit on every machine, because later tables are chosen by what the mo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import Floats
 from dpstats.statistics.synthetic.elimination import Calibrated, JointTable
-from dpstats.statistics.synthetic.fitting import FIRST_STEP, Fitting, spread_all
+from dpstats.statistics.synthetic.fitting import FIRST_STEP, Fitting
 from dpstats.statistics.synthetic.junction_tree import Columns, JunctionTree
 from dpstats.statistics.synthetic.propagation import Propagation, in_axis_order
 from dpstats.statistics.synthetic.smoothness import Smoothness
 
-PRIOR_ROWS = 100.0
+PRIOR_ROWS = 30.0
 """How many rows the belief that columns are independent is worth: it decides about cells that noise hides, and little else."""
 
 
@@ -40,7 +40,7 @@ class GraphicalModel:
     """A distribution over rows of columns with `sizes` levels: a product of factors, each over columns that a clique holds.
 
     `ordered` says of columns of numbers how many of their first levels stand in order, such as bins from left to right; further
-    ones, such as a level for missing values, stand apart. Of such neighbors it is expected that they are alike.
+    ones, such as a level for missing values, stand apart. How alike such neighbors are is estimated from released tables.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class GraphicalModel:
             raise InvalidParameterError(f"columns are numbered from 0 to {len(self.sizes) - 1}.")
         self.tree = JunctionTree.of(self.sizes, self.cliques)
         self.loss = 0.0
-        self._smoothness = Smoothness(self.sizes, ordered or {})
-        self._coefficients: Mapping[Columns, Floats] = {}
+        self.ordered = dict(ordered or {})
+        self._exponents: Mapping[Columns, Floats] = {}
         self._step = FIRST_STEP
 
     def grown(self, cliques: Iterable[Iterable[int]]) -> GraphicalModel:
         """The same distribution as a model that may be fitted to tables of `cliques` too."""
-        larger = GraphicalModel(self.sizes, [*self.cliques, *cliques], ordered=self._smoothness.ordered)
-        larger.loss, larger._coefficients, larger._step = self.loss, self._coefficients, self._step
+        larger = GraphicalModel(self.sizes, [*self.cliques, *cliques], ordered=self.ordered)
+        larger.loss, larger._exponents, larger._step = self.loss, self._exponents, self._step
         return larger
 
     def fitted(
@@ -75,21 +75,20 @@ class GraphicalModel:
         """
         model = self.grown(each.columns for each in measured)
         tables = _combined(self.sizes, measured)
-        names = [*tables, *(axes for axes in self._coefficients if axes not in tables)]
+        names = [*tables, *(axes for axes in self._exponents if axes not in tables)]
         total = max(1.0, float(total))
         weights = [total**2 / tables[axes][1] if axes in tables else 0.0 for axes in names]
         propagation = Propagation(model.tree, names)
         start, shares = np.zeros(propagation.cells), np.zeros(propagation.cells)
         for axes, place in zip(names, propagation.places, strict=True):
-            if axes in self._coefficients:
-                start[place] = self._coefficients[axes].ravel()
+            if axes in self._exponents:
+                start[place] = self._exponents[axes].ravel()
             if axes in tables:
                 shares[place] = tables[axes][0].ravel() / total
-        found = Fitting(propagation, self._smoothness, shares, weights, prior_rows).run(
-            start, step=self._step, iterations=iterations
-        )
+        smoothness = Smoothness.estimated(self.sizes, self.ordered, tables)
+        found = Fitting(propagation, smoothness, shares, weights, prior_rows).run(start, step=self._step, iterations=iterations)
         model.loss, model._step = found.loss, max(found.step, FIRST_STEP / 1024)
-        model._coefficients = {axes: found.coefficients[place] for axes, place in zip(names, propagation.places, strict=True)}
+        model._exponents = {axes: found.exponents[place] for axes, place in zip(names, propagation.places, strict=True)}
         model._calibrated = _calibrated(propagation)
         return model
 
@@ -107,10 +106,11 @@ class GraphicalModel:
         values = np.transpose(self._calibrated.marginal(axes), turned)
         return np.ascontiguousarray(values).reshape([self.sizes[column] for column in columns])
 
-    def pair_marginals(self) -> Iterator[tuple[Columns, Floats]]:
-        """All pairs of columns with their joint probabilities."""
-        for pair in combinations(range(len(self.sizes)), 2):
-            yield pair, self.marginal(pair)
+    def pair_marginals(self) -> dict[Columns, Floats]:
+        """All pairs of columns, the lower one first, with their joint probabilities; faster than asking for one after another."""
+        several = [column for column, size in enumerate(self.sizes) if size > 1]
+        found = {(column, other): table for column in several for other, table in self._calibrated.pairs_of(column)}
+        return {pair: found[pair] if pair in found else self.marginal(pair) for pair in combinations(range(len(self.sizes)), 2)}
 
     def clique_marginals(self) -> tuple[JointTable, ...]:
         """The joint probabilities of each clique of `tree`."""
@@ -118,10 +118,10 @@ class GraphicalModel:
 
     @cached_property
     def _calibrated(self) -> Calibrated:
-        propagation = Propagation(self.tree, list(self._coefficients))
-        coefficients = np.concatenate([np.zeros(0), *self._coefficients.values()])
-        while not propagation.run(spread_all(propagation, self._smoothness, coefficients)):
-            coefficients = coefficients * 0.5
+        propagation = Propagation(self.tree, list(self._exponents))
+        exponents = np.concatenate([np.zeros(0), *self._exponents.values()])
+        while not propagation.run(exponents):
+            exponents = exponents * 0.5
         return _calibrated(propagation)
 
 

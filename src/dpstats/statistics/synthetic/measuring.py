@@ -3,79 +3,49 @@
 Claim      All of it together is epsilon-DP without delta, and else (epsilon, delta)-DP: but for an event of probability delta / 2
            it is rho-zCDP, with rho = zcdp_within(epsilon, delta / 2)
 Neighbors  ADD_REMOVE of one row
-Why        Every step is paid for out of shares of one budget: values and labels that many rows share
-           (mechanisms/gaussian_thresholding.py), private quantiles (universal/many.py), a table of fine codes for each column,
-           and rounds of tables of pairs (rounds.py)
+Why        Every step is paid for out of shares of one budget: codes that are found (finding.py), a table of fine codes for each
+           column, and rounds of tables of pairs (rounds.py)
 Numerics   Exact up to the noisy tables; floats see released numbers only
 Source     synthesis.proof.md
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
-
-import numpy as np
 
 from dpstats.accounting.concentration import zcdp_within
-from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.summaries import CodedTable, Column, label_order
-from dpstats.mechanisms.gaussian_thresholding import choose_by_count
-from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget, TableBudget
-from dpstats.statistics.synthetic.columns import MeasuredColumn, rows_of
-from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, number_column
+from dpstats.foundations.summaries import CodedTable
+from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget
+from dpstats.statistics.synthetic.columns import MeasuredColumn, orders_of, rows_of
+from dpstats.statistics.synthetic.finding import CodeFinding, Wish
 from dpstats.statistics.synthetic.junction_tree import Columns
-from dpstats.statistics.synthetic.rounds import PairRounds, PairTable
-from dpstats.statistics.universal.decimals import fraction_of, ordinal_of
-from dpstats.statistics.universal.many import draw_quantiles
+from dpstats.statistics.synthetic.rounds import MeasuredPair, PairRounds
 
-SHARED_SHARE = Fraction(5, 100)
-CUTS_SHARE = Fraction(8, 100)
-SINGLE_SHARE = Fraction(15, 100)
 CHOOSE_SHARE = Fraction(6, 100)
-"""What finding shared values, cuts, tables of one column and the choice of pairs take of a budget; pairs get the rest."""
-CUTS = 15
-_ALL = 1 << 62
-"""More labels than any column has."""
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is asked for, and known before anything is read."""
-
-    names: tuple[str, ...]
-    levels: Mapping[str, tuple[Any, ...]]
-    """Labels of columns that are public."""
-    focus: tuple[str, ...] = ()
-    """Columns whose tables with every other column are measured whatever they hold."""
-    most_rounds: int = 6
+"""What choosing pairs takes of a budget; their tables get what is left."""
 
 
 def measure_table(
     table: CodedTable, wish: Wish, epsilon: Fraction, delta: Fraction, rng: RandomSource
-) -> tuple[tuple[MeasuredColumn, ...], tuple[PairTable, ...]]:
+) -> tuple[tuple[MeasuredColumn, ...], tuple[MeasuredPair, ...]]:
     """Measure all columns, and pairs of them, at this price for one row added or removed."""
     budget: PureTableBudget | ConcentratedTableBudget
     budget = ConcentratedTableBudget(zcdp_within(epsilon, delta / 2), rng) if delta else PureTableBudget(epsilon, rng)
-    opened = [table.column(place) for place in range(len(wish.names))]
-    found = [_fine_column(opened[place], place, table.numeric, wish, budget, delta / 2, rng) for place in range(len(opened))]
-    types = [column.dtype if number else None for column, number in zip(opened, table.numeric, strict=True)]
-    codings = [fine.coding(dtype) for fine, dtype in zip(found, types, strict=True)]
-    raw_singles = table.code_counts(codings, [(place,) for place in range(len(found))])
-    noisy = [budget.noisy(raw_counts, SINGLE_SHARE / len(found)) for raw_counts in raw_singles]
+    finding = CodeFinding(table, wish, budget, delta / 2, rng)
+    found = finding.fine_columns()
+    raw_singles = table.code_counts(finding.codings(found), [(place,) for place in range(len(found))])
+    noisy = [budget.noisy(raw_counts, finding.shares.singles / len(found)) for raw_counts in raw_singles]
     rows = rows_of(noisy)
     columns = tuple(MeasuredColumn.of(fine, each, rows) for fine, each in zip(found, noisy, strict=True))
     if len(columns) == 1:
         return columns, ()
-    pairs = list(combinations(range(len(columns)), 2))
-    coarse = [column.coding(dtype) for column, dtype in zip(columns, types, strict=True)]
+    pairs: list[Columns] = list(combinations(range(len(columns)), 2))
+    coarse = [column.coding(dtype) for column, dtype in zip(columns, finding.types, strict=True)]
     raw_pairs = dict(zip(pairs, table.code_counts(coarse, pairs), strict=True))
-    rounds = PairRounds(raw_pairs, [column.size for column in columns], [c.measured(p) for p, c in enumerate(columns)], rows)
+    singles = [column.measured(place) for place, column in enumerate(columns)]
+    rounds = PairRounds(raw_pairs, [column.size for column in columns], singles, rows, orders_of(columns))
     measure_share = budget.left - CHOOSE_SHARE
     return columns, rounds.run(budget, CHOOSE_SHARE, measure_share, focus_pairs(wish), rng, wish.most_rounds)
 
@@ -84,50 +54,3 @@ def focus_pairs(wish: Wish) -> list[Columns]:
     """The pairs that are measured whatever they hold."""
     named = [place for place, name in enumerate(wish.names) if name in wish.focus]
     return [pair for pair in combinations(range(len(wish.names)), 2) if pair[0] in named or pair[1] in named]
-
-
-def _fine_column(
-    column: Column,
-    place: int,
-    numeric: Sequence[bool],
-    wish: Wish,
-    budget: PureTableBudget | ConcentratedTableBudget,
-    delta: Fraction,
-    rng: RandomSource,
-) -> FineColumn:
-    """The fine codes of one column: listed labels, or what even parts of the shares find."""
-    name, numbers = wish.names[place], sum(numeric)
-    if name in wish.levels:
-        return label_column(name, wish.levels[name])
-    if isinstance(budget, PureTableBudget):
-        return number_column(name, column, _cuts(column, budget, (CUTS_SHARE + SHARED_SHARE / 2) / numbers, rng), [])
-    unlisted = len([each for each in wish.names if each not in wish.levels])
-    variance, part = budget.variance_for(SHARED_SHARE / unlisted), delta / unlisted
-    if not numeric[place]:
-        return label_column(name, _shared_labels(column, variance, part, rng))
-    shared = _shared_numbers(column, variance, part, rng)
-    return number_column(name, column, _cuts(column, budget, CUTS_SHARE / numbers, rng), shared)
-
-
-def _cuts(column: Column, budget: TableBudget, share: Fraction, rng: RandomSource) -> list[int]:
-    """Private quantiles: one level of halving after the other, each at the same part of the share."""
-    levels = CUTS.bit_length()
-    epsilon = sum((budget.draw_epsilon(share / levels) for _ in range(levels)), Fraction(0))
-    quantiles = [Fraction(place, CUTS + 1) for place in range(1, CUTS + 1)]
-    return list(draw_quantiles(column, quantiles, epsilon, Neighbors.ADD_REMOVE, rng).values())
-
-
-def _shared_numbers(column: Column, variance: Fraction, delta: Fraction, rng: RandomSource) -> list[Fraction]:
-    """The numbers that many rows have, as decimals."""
-    raw_runs = column.tally()
-    places, _ = choose_by_count(raw_runs.raw_counts, variance, delta, rng)
-    values = [float(raw_runs.raw_values[place]) for place in places]
-    return [fraction_of(ordinal_of(value)) for value in values if math.isfinite(value)]
-
-
-def _shared_labels(column: Column, variance: Fraction, delta: Fraction, rng: RandomSource) -> list[Any]:
-    """The labels that many rows have, in their order."""
-    raw_labels = sorted(column.most_common(_ALL), key=lambda pair: label_order(pair[0]))
-    raw_counts = np.array([count for _, count in raw_labels], dtype=np.int64)
-    places, _ = choose_by_count(raw_counts, variance, delta, rng)
-    return [raw_labels[place][0] for place in places]

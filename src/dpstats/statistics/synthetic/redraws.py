@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,7 @@ from dpstats.foundations.randomness import RandomSource, random_words
 from dpstats.statistics.coded.budget import GaussianLaw, LaplaceLaw, NoiseLaw, NoisyTable
 from dpstats.statistics.synthetic.columns import MeasuredColumn
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
-from dpstats.statistics.synthetic.rounds import PairTable
-
-if TYPE_CHECKING:
-    from dpstats.statistics.synthetic.data import SyntheticData
+from dpstats.statistics.synthetic.rounds import MeasuredPair
 
 Summary = Callable[[Mapping[str, NDArray[Any]]], float]
 """A number that is computed from rows, column by column."""
@@ -44,19 +41,18 @@ def summary_of(statistic: str | Summary, names: Sequence[str]) -> Summary:
     )
 
 
-def redrawn(data: SyntheticData, model: GraphicalModel, rng: RandomSource) -> SyntheticData:
-    """The data of a model that is measured anew, with fresh noise of the same laws."""
-    total = data.total
-    columns = []
-    for place, column in enumerate(data.columns):
+def redrawn(
+    columns: Sequence[MeasuredColumn], pairs: Sequence[MeasuredPair], model: GraphicalModel, total: float, rng: RandomSource
+) -> tuple[tuple[MeasuredColumn, ...], tuple[MeasuredPair, ...]]:
+    """Columns and pairs of a model of `total` rows that is measured anew, with fresh noise of the same laws."""
+    again = []
+    for place, column in enumerate(columns):
         shares = column.counts / np.maximum(np.bincount(column.merged, column.counts, column.size), 1e-300)[column.merged]
         expected = model.marginal((place,))[column.merged] * shares * total
-        columns.append(replace(column, noisy=_noisy(expected, column.noisy.law, rng)))
-    again = tuple(_remeasured(column, total) for column in columns)
-    pairs = tuple(
-        PairTable(pair.columns, _noisy(model.marginal(pair.columns) * total, pair.noisy.law, rng)) for pair in data.pairs
+        again.append(_remeasured(replace(column, noisy=_noisy(expected, column.noisy.law, rng)), total))
+    return tuple(again), tuple(
+        MeasuredPair(pair.columns, _noisy(model.marginal(pair.columns) * total, pair.noisy.law, rng)) for pair in pairs
     )
-    return replace(data, columns=again, pairs=pairs)
 
 
 def _remeasured(column: MeasuredColumn, total: float) -> MeasuredColumn:

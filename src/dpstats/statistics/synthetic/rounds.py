@@ -13,7 +13,7 @@ Source     synthesis.proof.md; McKenna, Mullins, Sheldon & Miklau 2022 (AIM), wh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -32,6 +32,8 @@ Integers = NDArray[np.int64]
 
 SCALE = 1 << 20
 """Parts of a row in which scores are counted."""
+MOST_ROWS = 1 << 40
+"""More rows than any table has: sums of scores stay below 2**62."""
 MOST_CELLS = 200_000
 """Cells of the model's cliques together."""
 FIRST_LIMIT = 0.25
@@ -39,14 +41,14 @@ FIRST_LIMIT = 0.25
 HANDICAP = 0.5
 """What a pair's score is less by: this part of the mean size of the noise that its table would get, for each cell."""
 ITERATIONS = 60
-MORE_PURE, MORE_CONCENTRATED = 2, 4
+MORE_PURE, MORE_CONCENTRATED = 2, 2
 """How many times as much later tables get where those of one round told no more than noise does."""
 MANY_ROWS, FEW_ROWS = 400.0, 100.0
 """Rows, in mean sizes of the noise that a table gets in six rounds, from which on there are six rounds; and below which two."""
 
 
 @dataclass(frozen=True)
-class PairTable:
+class MeasuredPair:
     """A table of two columns that was measured."""
 
     columns: Columns
@@ -61,15 +63,23 @@ class PairRounds:
     """Measures tables of pairs of columns, and keeps a model that is fitted to them."""
 
     def __init__(
-        self, raw_counts: dict[Columns, Integers], sizes: Sequence[int], singles: Sequence[Measured], rows: float
+        self,
+        raw_counts: dict[Columns, Integers],
+        sizes: Sequence[int],
+        singles: Sequence[Measured],
+        rows: float,
+        ordered: Mapping[int, int],
     ) -> None:
-        """`raw_counts` has all pairs; `singles` are the tables of one column that were measured before."""
+        """`raw_counts` has all pairs; `singles` are the tables of one column that were measured before.
+
+        `ordered` says how many codes of a column stand in order (see `GraphicalModel`).
+        """
         self._raw_counts = raw_counts
         self._sizes = tuple(sizes)
         self._singles = list(singles)
-        self._rows = rows
-        self._found: list[PairTable] = []
-        self._model = GraphicalModel(self._sizes).fitted(self._singles, self._rows, ITERATIONS)
+        self._rows = min(rows, float(MOST_ROWS))
+        self._found: list[MeasuredPair] = []
+        self._model = GraphicalModel(self._sizes, ordered=ordered).fitted(self._singles, self._rows, ITERATIONS)
 
     def run(
         self,
@@ -79,7 +89,7 @@ class PairRounds:
         focus: Sequence[Columns],
         rng: RandomSource,
         most_rounds: int = 6,
-    ) -> tuple[PairTable, ...]:
+    ) -> tuple[MeasuredPair, ...]:
         """Spend both shares: first on the pairs of `focus`, then on pairs that are chosen."""
         at_once = math.ceil(len(self._sizes) / 2)
         rounds = self._rounds(budget, measure_share / (6 * at_once), most_rounds)
@@ -109,9 +119,9 @@ class PairRounds:
         return tuple(self._found)
 
     def _rounds(self, budget: TableBudget, share: Fraction, most: int) -> int:
-        """How many rounds, by a public rule: fewer where rows are few beside the noise."""
+        """How many rounds, by a public rule: fewer where rows are few beside the noise, and four at most without delta."""
         strength = self._rows / mean_size(budget.law(share))
-        return min(most, 6 if strength >= MANY_ROWS else 4 if strength >= FEW_ROWS else 2)
+        return min(most, 6 if strength >= MANY_ROWS and budget.is_concentrated else 4 if strength >= FEW_ROWS else 2)
 
     def _choose(
         self, picks: int, budget: TableBudget, share: Fraction, handicap: float, limit: int, rng: RandomSource
@@ -143,7 +153,7 @@ class PairRounds:
         return model_cells(self._sizes, [*self._model.cliques, *more], limit) <= limit
 
     def _measure(self, pairs: Sequence[Columns], share: Fraction, budget: TableBudget) -> None:
-        self._found += [PairTable(pair, budget.noisy(self._raw_counts[pair], share)) for pair in pairs]
+        self._found += [MeasuredPair(pair, budget.noisy(self._raw_counts[pair], share)) for pair in pairs]
 
     def _fit(self) -> None:
         measured = [*self._singles, *(table.measured() for table in self._found)]
