@@ -31,6 +31,8 @@ FEWEST_SHARED = 3
 """Shared values from which on their decimals tell the grain of a column."""
 THERE = 1.5
 """Standard deviations of noise from which on a code has rows."""
+SURELY_THERE = 4.0
+"""The same for cells without a value and for labels that are not listed: most columns have none."""
 OWN_PART = 0.7
 """The part of a fair number of rows from which on a single value has a coarse code of its own."""
 
@@ -138,7 +140,7 @@ def merge_numbers(column: FineColumn, counts: Floats, deviation: float, most: in
                 continue
         code = _fill(merged[place:end], counts[place:end], fair, code)
         place = end
-    if counts[-1] > THERE * deviation:
+    if counts[-1] > SURELY_THERE * deviation:
         merged[-1] = code
     else:
         counts[-1], merged[-1] = 0.0, merged[int(np.argmax(counts[:-1]))]
@@ -179,7 +181,7 @@ def merge_labels(column: FineColumn, counts: Floats, deviation: float) -> tuple[
     Cells without a label, or with one that is not listed, are never drawn where there are no more of them than noise.
     """
     counts = counts.copy()
-    counts[-2:][counts[-2:] <= THERE * deviation] = 0.0
+    counts[-2:][counts[-2:] <= SURELY_THERE * deviation] = 0.0
     own = [place for place in range(column.size) if counts[place] > THERE * deviation] or [int(np.argmax(counts))]
     merged = np.full(column.size, len(own), dtype=np.int64)
     merged[own] = np.arange(len(own))
