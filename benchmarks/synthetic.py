@@ -100,7 +100,9 @@ def synthetic(truth: pd.DataFrame, numbers: list[str], epsilon: float, delta: fl
     """Synthetic rows, and the seconds of a processor that they took."""
     levels = {name: sorted(set(truth[name].tolist())) for name in truth if name not in numbers}
     began = time.process_time()
-    rows = dp.synthesize(truth, levels=levels, epsilon=epsilon, delta=delta, rough=True).value.to_pandas()
+    release = dp.synthesize(truth, levels=levels, epsilon=epsilon, delta=delta, rough=True)
+    assert isinstance(release, dp.Release)
+    rows = release.value.to_pandas()
     seconds = time.process_time() - began
     for name in rows:
         listed = pd.to_numeric(rows[name], errors="coerce").fillna(0)

@@ -38,7 +38,7 @@ def spent(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
 
     def watched_single(column: object, quantile: Fraction, epsilon: Fraction, neighbors: object, rng: object) -> int:
         paid.append(epsilon)
-        return single(column, quantile, epsilon, neighbors, rng)  # type: ignore[arg-type]
+        return single(column, quantile, epsilon, neighbors, rng)  # type: ignore[arg-type,return-value]
 
     monkeypatch.setattr(tails, "sample_discrete_laplace", watched_noise)
     monkeypatch.setattr(tails, "draw_in_parts", watched_draw)

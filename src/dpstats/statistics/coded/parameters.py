@@ -35,8 +35,9 @@ def checked_levels(value: object) -> Levels:
 def _checked_labels(name: str, labels: object) -> tuple[Any, ...]:
     if isinstance(labels, (str, Mapping)) or not isinstance(labels, Iterable):
         raise InvalidParameterError(f"levels[{name!r}] must be a list of labels, such as ['north', 'south'].")
-    plain = [plain_key(label) for label in labels]
-    if any(label is None or isinstance(label, tuple) for label in plain):
+    given = [plain_key(label) for label in labels]
+    plain = [label for label in given if label is not None and not isinstance(label, tuple)]
+    if len(plain) < len(given):
         raise InvalidParameterError(f"levels[{name!r}] must list texts, numbers, or True and False.")
     if not 1 <= len(plain) <= MOST_LEVELS or not are_distinct(plain):
         raise InvalidParameterError(f"levels[{name!r}] must list from 1 to {MOST_LEVELS:,} labels, each once.")

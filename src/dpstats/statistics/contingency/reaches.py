@@ -50,12 +50,12 @@ def reach_of(noise: CellNoise, level: float) -> float:
 def _spectrum(noise: CellNoise, deviation: float) -> tuple[Floats, Floats]:
     """Frequencies, and the characteristic function at them with the weights of the sum over the grid."""
     step = 2 * math.pi / (2 * _FARTHEST * deviation)
-    frequencies = (np.arange(_STEPS) + 0.5) * step
+    frequencies: Floats = (np.arange(_STEPS, dtype=np.float64) + 0.5) * step
     values = np.sinc(_finest(noise) * frequencies / (2 * math.pi))
     for weight, count, law in noise:
         values = values * law.characteristic(weight * frequencies) ** count
     kept = int(np.flatnonzero(np.abs(values) > _VANISHED)[-1]) + 1 if (np.abs(values) > _VANISHED).any() else 1
-    return frequencies[:kept], 2 / math.pi * step * values[:kept] / frequencies[:kept]
+    return frequencies[:kept], np.asarray(2 / math.pi * step * values[:kept] / frequencies[:kept])
 
 
 def _within(reach: float, frequencies: Floats, weights: Floats) -> float:

@@ -68,8 +68,8 @@ class TableResiduals:
         """The table that is measured for a part, from the counts by its columns: columns of two levels become signs."""
         for axis in reversed(range(len(part))):
             if self.sizes[part[axis]] == TWO:
-                raw_counts = raw_counts.take(0, axis) - raw_counts.take(1, axis)
-        return np.asarray(raw_counts)
+                raw_counts = np.asarray(raw_counts.take(0, axis) - raw_counts.take(1, axis))
+        return raw_counts
 
     def table(self, columns: Columns, noisy: Mapping[Columns, NoisyTable]) -> Floats:
         """The table of a wanted set from what was measured."""

@@ -29,7 +29,7 @@ def whole_tables(sizes: Sequence[int], tables: Sequence[tuple[Columns, Floats]])
     sums = sparse.vstack([_sums(cells, table.size) for cells, (_, table) in zip(places, tables, strict=True)])
     rows = _rounded(_nearest(sums, np.concatenate([table.ravel() for _, table in tables])))
     return [
-        np.bincount(cells, weights=rows, minlength=table.size).reshape(table.shape)
+        np.bincount(cells, weights=rows, minlength=table.size).astype(np.float64).reshape(table.shape)
         for cells, (_, table) in zip(places, tables, strict=True)
     ]
 
