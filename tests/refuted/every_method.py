@@ -11,6 +11,10 @@ from dpstats.foundations.registry import Method, Reads, Statistic, find_statisti
 
 GROUPS = ["a", "b"]
 ARGUMENTS: dict[str, list[dict[str, Any]]] = {
+    "contingency_table": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}}],
+    "small_database": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "size": 2}],
+    "mwem": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "rounds": 2}],
+    "synthesize": [{"levels": {"l": GROUPS}}],
     "chi_square_test": [{"row_labels": GROUPS, "column_labels": GROUPS}],
     "correlation": [{"kind": "pearson"}, {"kind": "spearman"}, {"kind": "kendall"}],
     "goodness_of_fit_test": [{"probabilities": {"a": 0.5, "b": 0.5}}],
@@ -24,6 +28,7 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
 }
 """What a statistic needs, or what makes it take another way."""
 BY_METHOD: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("contingency_table", "fourier"): [{"levels": {"l": GROUPS}}],
     ("histogram", "laplace"): [{"bins": 4}, {"bins": [0, 1, 2]}],
     ("histogram", "thresholded"): [{}],
     ("mle", "scores"): [{"family": "normal"}, {"family": "gamma"}, {"family": "weibull"}],
@@ -62,12 +67,22 @@ class Asked:
             return [labels]
         return [labels if reads is Reads.LABELS else numbers for reads in self.statistic.reads]
 
+    @property
+    def table_columns(self) -> list[str]:
+        """The columns of a whole table that it reads: x of numbers and l of labels, or labels alone."""
+        return ["l"] if self.method.name == "fourier" else ["x", "l"]
+
     def of(self, numbers: Any, labels: Any, **words: Any) -> Any:
         """The reply of its function to a container of numbers and one of labels."""
+        if self.statistic.takes_tables:
+            table = {"x": numbers, "l": labels}
+            return function_for(self.statistic.name)(table, columns=self.table_columns, **{**self.words, **words})
         return function_for(self.statistic.name)(*self.columns(numbers, labels), **{**self.words, **words})
 
     def by(self, asker: Any, **words: Any) -> Any:
         """The reply of a session, or of its groups, whose columns of numbers are x and y, and of labels l and m."""
+        if self.statistic.takes_tables:
+            return getattr(asker, self.statistic.name)(*self.table_columns, **{**self.words, **words})
         *first, last = self.columns(("x", "y"), ("l", "m"))
         names = [each[0] for each in first]
         names.append(last[1] if last in first or self.statistic.has_outcome else last[0])

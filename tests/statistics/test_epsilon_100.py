@@ -438,7 +438,47 @@ def same_family() -> None:
     assert dp.select_family(area(), list(laws), **spend()).value == best
 
 
-CASES = [case for part in (of_one_column, of_two_columns, of_tests, of_regressions, of_laws, of_choices) for case in part()]
+# ---- whole tables
+
+
+def of_tables() -> Iterator[Case]:
+    yield Case("contingency_table", "", same_cells)
+    yield Case("mwem", "", partial(compare_shares, "mwem", 0.01, {}))
+    yield Case("small_database", "", partial(compare_shares, "small_database", 1 / 8, {"size": 8}))
+    yield Case("synthesize", "", synthetic_rows)
+
+
+def people() -> dict[str, Any]:
+    return {"sex": sexes(), "age": ages()}
+
+
+def cells() -> dict[tuple[str, str], float]:
+    """The rows with each sex and age group."""
+    return {(one, other): float(((sexes() == one) & (ages() == other)).sum()) for one in SEXES for other in GROUPS}
+
+
+LISTED = {"levels": {"sex": SEXES, "age": GROUPS}}
+
+
+def same_cells() -> None:
+    counts = dp.contingency_table(people(), **LISTED, **spend()).value["sex", "age"].counts
+    assert np.allclose(counts.ravel(), [*cells().values()], atol=1)
+
+
+def compare_shares(name: str, most: float, options: dict[str, Any]) -> None:
+    found = getattr(dp, name)(people(), **LISTED, **options, **spend()).value.marginal(("sex", "age"))
+    assert max(abs(found[key] - count / len(ages())) for key, count in cells().items()) <= most
+
+
+def synthetic_rows() -> None:
+    rows = dp.synthesize({**people(), "bmi": bmi()}, **LISTED, **spend()).value.values
+    for key, count in cells().items():
+        assert abs(((rows["sex"] == key[0]) & (rows["age"] == key[1])).sum() - count) <= 5
+    assert abs(np.mean(rows["bmi"] < np.median(bmi())) - 0.5) <= 0.02
+
+
+PARTS = (of_one_column, of_two_columns, of_tests, of_regressions, of_laws, of_choices, of_tables)
+CASES = [case for part in PARTS for case in part()]
 
 
 def marked(case: Case) -> Any:

@@ -40,7 +40,8 @@ def cuts_for_products(limits: tuple[Limits, Limits], epsilon: Fraction) -> tuple
     scales = [max(each.below.scale, each.above.scale) for each in limits]
     if not all(radii):
         return one, other
-    room = float(scales[0] / radii[0]) * float(scales[1] / radii[1]) * QUIET * math.sqrt(rows) * float(left) / NOISE
+    shares = [min(float(min(scale, radius) / radius), 1.0) for scale, radius in zip(scales, radii, strict=True)]
+    room = shares[0] * shares[1] * QUIET * math.sqrt(rows) * float(left) / NOISE
     times = math.sqrt(min(max(room, 1.0), MOST_WIDER))
     return _wider(one, times), _wider(other, times)
 
