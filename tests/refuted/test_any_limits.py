@@ -42,7 +42,7 @@ WORDS: dict[str, dict[str, Any]] = {
 }
 COLUMNS = {"two_sample_t_test": (ROWS, BY), "covariance": (ROWS, -ROWS), "correlation": (ROWS, -ROWS)}
 QUANTILES = ("winsorized_mean", "trimmed_mean")
-TIMES = 300
+TIMES = 100
 
 
 def any_side(chooser: random.Random, middle: int, upward: bool) -> Side:

@@ -203,7 +203,7 @@ def test_rows_whose_unit_cannot_be_read_are_left_out_as_everywhere(spark: Any, m
     store.close()
 
 
-@pytest.mark.parametrize("missing", list(MissingUnit))
+@pytest.mark.parametrize("missing", [MissingUnit.DROP, MissingUnit.TOGETHER])
 def test_of_stored_tables_only_the_units_with_too_many_rows_are_ranked_and_the_same_rows_stay(
     spark: Any, tmp_path: Path, missing: MissingUnit
 ) -> None:
