@@ -35,6 +35,8 @@ from dpstats.statistics.synthetic.data import SyntheticData
 StatisticFunction = Callable[..., Release | NoReply]
 
 _LONGEST_LABEL = 60
+_BY_POSITION = ("table", "columns")
+"""What functions of whole tables take by position."""
 _COLUMNS_OF_A_FRAME = {"X": "df[['age', 'schooling']]", "y": "df['wage']"}
 
 
@@ -83,19 +85,23 @@ def answer_table(
     statistic: Statistic, given: tuple[object, ...], words: dict[str, Any], source: RandomSource
 ) -> Release | NoReply:
     """The reply to a question about a whole table, or some columns of it: a desk without a ledger over it."""
-    bound = signature(statistic, Caller.FUNCTION).bind_partial(*given, **words)
-    if "table" not in bound.arguments:
-        raise MissingParameterError(
-            f"{statistic.name} needs a table: {statistic.name}(df, columns=['age', 'region'], epsilon=1)."
-        )
-    table, columns, types = (bound.arguments.pop(word, None) for word in ("table", "columns", "types"))
+    if len(given) > len(_BY_POSITION):
+        raise InvalidParameterError(f"{statistic.name} takes a table and its columns, and all else by name.")
+    for word, value in zip(_BY_POSITION, given, strict=False):
+        if word in words:
+            raise InvalidParameterError(f"{statistic.name} got {word} twice.")
+        words[word] = value
+    if "table" not in words:
+        example = f"{statistic.name}(df, columns=['age', 'region'], epsilon=1)"
+        raise MissingParameterError(f"{statistic.name} needs a table: for example {example}.")
+    table, columns, types = (words.pop(word, None) for word in (*_BY_POSITION, "types"))
     store, schema = open_store(table, types)
     check_stored(store)
     scope = Scope(schema, TableView(schema))
     named = tuple(schema) if columns is None else column_names(columns)
     check_columns(statistic, named)
     desk = Desk(store, schema, public_keys=declared_levels(table))
-    question = ask(statistic.name, column=named, **bound.arguments)
+    question = ask(statistic.name, column=named, **words)
     reply = desk.answer(scope, scope.settled(question, desk.public_keys), source)
     return replace(reply, value=as_given(reply.value, table)) if isinstance(reply, Release) else reply
 

@@ -151,6 +151,18 @@ def test_a_question_that_cannot_be_asked_says_why(words: dict[str, Any], says: s
         ask(frame(), **words)
 
 
+def test_a_wrong_word_gets_a_hint_and_cuts_are_round_numbers() -> None:
+    with pytest.raises(dp.UnknownNameError, match="levels"):
+        dp.contingency_table(frame(), COLUMNS, level={}, epsilon=1)
+    with pytest.raises(dp.InvalidParameterError, match="all else by name"):
+        dp.contingency_table(frame(), COLUMNS, 2, epsilon=1)
+    with pytest.raises(dp.InvalidParameterError, match="twice"):
+        dp.contingency_table(frame(), COLUMNS, columns=COLUMNS, epsilon=1)
+    heights = np.random.default_rng(1).normal(170, 10, 4_000)
+    edges = ask({"height": heights}, columns=["height"], levels=None, bins=4)["height"].columns[0].edges
+    assert all(round(edge, 1) == edge for edge in edges)
+
+
 def test_columns_without_a_type_must_be_declared() -> None:
     with pytest.raises(dp.DataTypeError, match="declares no type"):
         ask({"hours": [1, 2, 3], "word": ["a", "b", "c"]}, columns=None, levels=None, bins=8)

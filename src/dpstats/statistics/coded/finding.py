@@ -10,6 +10,7 @@ Source     tables.proof.md
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +27,8 @@ from dpstats.statistics.universal.many import draw_quantiles
 
 MOST_FOUND = 1_000
 """Labels of a column that are found at most: those of most rows."""
+LARGEST_ROUNDED = 1e300
+"""Cuts beyond it stay as they were drawn."""
 _ALL = 1 << 62
 """More labels than any column has."""
 
@@ -81,8 +84,18 @@ def draw_cuts(column: Column, bins: int, epsilon: Fraction, rng: RandomSource) -
     if dtype.kind in "iu":  # between two whole numbers there are no rows
         drawn = [ordinal_of(lowest_value_at(ordinal, dtype)) for ordinal in drawn]
     atoms = {ordinal for ordinal in drawn if drawn.count(ordinal) > 1}
+    if dtype.kind == "f":
+        drawn = [ordinal if ordinal in atoms else _round_cut(ordinal, drawn) for ordinal in drawn]
     after = {ordinal_of(int(float_of(ordinal)) + 1) if dtype.kind in "iu" else ordinal + 1 for ordinal in atoms}
     return sorted({*drawn, *after})
+
+
+def _round_cut(ordinal: int, drawn: Sequence[int]) -> int:
+    """A cut at a round number nearby: a tenth of the way to the next cut, at most, is worth few rows and many digits."""
+    cut, others = float_of(ordinal), [float_of(other) for other in drawn if other != ordinal]
+    gap = min((abs(cut - other) for other in others), default=abs(cut))
+    is_usual = 0 < gap < LARGEST_ROUNDED and abs(cut) < LARGEST_ROUNDED
+    return ordinal_of(round(cut, 1 - math.floor(math.log10(gap)))) if is_usual else ordinal
 
 
 def cut_coding(column: Column, ordinals: Sequence[int]) -> CutCoding:
