@@ -13,19 +13,16 @@ from dpstats.accounting.budgets import Budget
 from dpstats.curator.desk import Desk
 from dpstats.curator.group_keys import checked_values
 from dpstats.curator.ledger.ledger import Account, open_ledger
+from dpstats.curator.opening import bounded_rows, open_table
 from dpstats.curator.protection import ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
-from dpstats.engines.cells import ColumnType
-from dpstats.engines.complaints import check_column_name, shown
-from dpstats.engines.stores.bounding import bounded
-from dpstats.engines.stores.csv import CsvStore
-from dpstats.engines.stores.opening import INFER, Types, check_stored, open_store
+from dpstats.engines.stores.opening import INFER, Types
 from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import TableView
 from dpstats.foundations.accepted import NeighborsName
-from dpstats.foundations.errors import InvalidParameterError, MissingParameterError, UnknownNameError
+from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.words import with_known_words
 
@@ -86,24 +83,18 @@ def protect(
     protection = _checked_protection(unit, max_rows_per_unit, missing_unit, neighbors, may_fail)
     if not isinstance(budget, Budget):
         raise InvalidParameterError(f"budget must be a dp.Budget, such as dp.Budget(epsilon=3), got {type(budget).__name__}.")
-    store, schema = open_store(table, types)
-    if isinstance(store, CsvStore):  # what is written in a file is text, until somebody says that it is more
-        schema = {name: ColumnType.TEXT if kind is ColumnType.UNDECLARED else kind for name, kind in schema.items()}
-    if not protection.may_fail:
-        check_stored(store, " Where that is no risk to you, pass may_fail=True, which the ledger records.")
-    if not protection.is_by_row:
-        _check_unit(protection.unit, schema)
+    store, schema = open_table(table, types, protection)
     scope = Scope(schema, TableView(schema))
     public_keys = {column: checked_values(column, scope.kind_of(column), values) for column, values in (keys or {}).items()}
     called = _checked_name(name) if name is not None else _name_of(table, store)
     book = open_ledger(ledger)
     book.check()
     account = book.account(called or UNNAMED, protection.terms(budget, {"types": INFER} if types == INFER else {}))
-    bound = protection.bound(schema, _bounding_key(account, repeats=allow_seeded is True))
+    key = _bounding_key(account, repeats=allow_seeded is True)
     return Session(
         Desk(
             name=called or UNNAMED,
-            store=store if bound is None else bounded(store, bound),
+            store=bounded_rows(store, schema, protection, key),
             schema=schema,
             protection=protection,
             account=account,
@@ -128,15 +119,6 @@ def _checked_protection(unit: object, rows: object, missing: object, neighbors: 
     if missing not in [each.value for each in MissingUnit]:
         raise InvalidParameterError(f"missing_unit must be 'drop', 'each' or 'together', got {missing!r}.")
     return Protection(unit, operator.index(rows), MissingUnit(missing), Neighbors.named(neighbors), may_fail is True)
-
-
-def _check_unit(unit: str, schema: Mapping[str, ColumnType]) -> None:
-    try:
-        check_column_name(unit, tuple(schema))
-    except UnknownNameError as error:
-        raise UnknownNameError(f"{error} unit names the column that says whose row it is; or unit='row'.") from None
-    if schema[unit] is ColumnType.OTHER:
-        raise InvalidParameterError(f"column {shown(unit)} cannot be the unit: its type is nested or binary.")
 
 
 def _checked_name(name: object) -> str:

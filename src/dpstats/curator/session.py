@@ -21,7 +21,7 @@ from dpstats.curator.documents.reading import read_document
 from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
 from dpstats.curator.groups import Groups
-from dpstats.curator.ledger.accounts import AccountReader
+from dpstats.curator.ledger.accounts import Account, AccountReader
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan import RowCounts, checked_wish, plan_questions
 from dpstats.curator.remaining import Remaining
@@ -45,9 +45,7 @@ class Session(Asker, SessionMethods):
     """A protected table, whole or narrowed. Made by `dpstats.protect`."""
 
     def __init__(self, table: Desk, scope: Scope) -> None:
-        assert table.account is not None
         self._table = table
-        self._account = table.account
         self._scope = scope
 
     @property
@@ -59,6 +57,11 @@ class Session(Asker, SessionMethods):
     def columns(self) -> dict[str, str]:
         """The names and types of the columns, which are public."""
         return {name: kind.value for name, kind in self._scope.columns.items()}
+
+    @property
+    def _account(self) -> Account:
+        assert self._table.account is not None  # a session that is handed to somebody has one
+        return self._table.account
 
     @property
     def ledger(self) -> AccountReader:

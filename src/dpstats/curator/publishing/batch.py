@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,7 @@ from dpstats.curator.desk import Desk, Request, details_of, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.values import named
 from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import BudgetError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
@@ -33,19 +34,6 @@ from dpstats.foundations.results import NoReply
 
 BATCH = 1
 """The form of an archived batch."""
-Compute = Callable[[], Result]
-
-
-@dataclass(frozen=True)
-class RelayDesk(Desk):
-    """A desk that hands every priced question on to somebody else."""
-
-    relay: Callable[[Request, Compute, RandomSource], Result] | None = None
-
-    def serve(self, request: Request, compute: Compute, source: RandomSource) -> Result:
-        """Whatever the other one makes of it."""
-        assert self.relay is not None
-        return self.relay(request, compute, source)
 
 
 @dataclass(frozen=True)
@@ -122,7 +110,7 @@ def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: An
         priced.append(PricedQuestion(request, compute))
         return NoReply(request.text, request.cost, request.question.method.name, "It was only priced.", "", source.private)
 
-    asker = _relayed(session, note)
+    asker = relayed(session, note)
     for number, document in enumerate(documents, 1):
         with named(f"question {number}"):
             asker.ask(document.to_dict(), rng=rng)
@@ -170,11 +158,5 @@ def _archive_form(batch: PricedBatch, results: Sequence[Result]) -> dict[str, An
 def _handed_out(batch: PricedBatch, results: Sequence[Result]) -> tuple[Result, ...]:
     """Answers as the methods of a session return them: a fit by a formula knows its formula."""
     waiting: Iterator[Result] = iter(results)
-    asker = _relayed(batch.session, lambda *_: next(waiting))
+    asker = relayed(batch.session, lambda *_: next(waiting))
     return tuple(asker.ask(document.to_dict()) for document in batch.documents)
-
-
-def _relayed(session: Session, relay: Callable[[Request, Compute, RandomSource], Result]) -> Session:
-    """The session at a desk that hands questions on."""
-    desk = session._table
-    return Session(RelayDesk(**{each.name: getattr(desk, each.name) for each in fields(Desk)}, relay=relay), session._scope)

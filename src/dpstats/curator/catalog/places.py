@@ -1,0 +1,81 @@
+"""Places: where the tables of a catalog may lie.
+
+A file must be under one of the catalog's roots, by its real path and by the path that names it, and no part of the way below the
+root may be a link: what is registered is what lies there. A database must be on a host of the list. Everything else is refused,
+with the same words whether or not it exists.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from dpstats.engines.stores.paths import find_files
+from dpstats.foundations.errors import DataFileError, InvalidParameterError
+
+SCHEMES = ("postgresql", "postgres")
+_NOT_ALLOWED = "this catalog takes no tables from there: name a file below one of its roots, or a database on one of its hosts."
+
+
+@dataclass(frozen=True)
+class AllowedPlaces:
+    """The roots of files and the hosts of databases that a catalog takes tables from."""
+
+    roots: tuple[Path, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """Names of hosts, with ":port" where it is not the usual one."""
+
+    def checked(self, address: str) -> str:
+        """The address in the form in which it is kept; a `DataFileError` where it is not allowed."""
+        if not isinstance(address, str) or not address or "\0" in address:
+            raise InvalidParameterError("a table is named by a path or a postgresql:// URL, as text.")
+        if "://" in address:
+            return self._checked_url(address)
+        return self._checked_path(address)
+
+    def check_files(self, files: Sequence[Path]) -> None:
+        """Raise unless every file of a table is below a root, and none is reached through a link."""
+        for file in files:
+            if not any(_lies_below(file, root) for root in self.roots):
+                raise DataFileError(_NOT_ALLOWED)
+
+    def _checked_path(self, address: str) -> str:
+        path = Path(address)
+        if ".." in path.parts:
+            raise DataFileError(_NOT_ALLOWED)
+        candidates = [path] if path.is_absolute() else [root / path for root in self.roots]
+        for candidate in candidates:
+            if any(_is_under(Path(os.path.abspath(candidate)), root) for root in self.roots):
+                try:
+                    files = find_files(str(candidate))
+                except DataFileError:
+                    continue
+                self.check_files(files)
+                return str(candidate)
+        raise DataFileError(_NOT_ALLOWED)
+
+    def _checked_url(self, address: str) -> str:
+        try:
+            parts = urlsplit(address)
+            host = f"{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
+        except ValueError:
+            raise DataFileError(_NOT_ALLOWED) from None
+        if parts.scheme not in SCHEMES or host not in self.hosts or parts.query:  # a query could name another host
+            raise DataFileError(_NOT_ALLOWED)
+        return address
+
+
+def _is_under(path: Path, root: Path) -> bool:
+    return path != root and path.is_relative_to(os.path.abspath(root))
+
+
+def _lies_below(file: Path, root: Path) -> bool:
+    """Whether a file is below a root and no step from there to it is a link."""
+    named, real_root = Path(os.path.abspath(file)), Path(os.path.realpath(root))
+    top = Path(os.path.abspath(root))
+    if not _is_under(named, top):
+        return False
+    return Path(os.path.realpath(named)) == real_root / named.relative_to(top)

@@ -1,0 +1,129 @@
+"""Registrations: what a catalog knows of each table beside the ledger: where it is, whose it is, and whether it is open.
+
+They are kept in a SQLite file of the catalog's own, because they say where rows lie, and drafts have column names that nobody but
+their owner may see: a CSV file without a header has a person in its first line. What is public is in the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
+
+DRAFT, OPENED = "draft", "open"
+PATIENCE = 30.0
+_CREATE = """\
+CREATE TABLE IF NOT EXISTS registrations (
+    name TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    document TEXT NOT NULL
+)"""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One table of a catalog."""
+
+    name: str
+    owner: str
+    address: str
+    """Where the rows are; nobody but the catalog reads it."""
+    protection: Mapping[str, Any]
+    """What `dp.protect` takes of whom it protects: unit, max_rows_per_unit, missing_unit, neighbors."""
+    budget: Mapping[str, str]
+    types: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    population: str | None = None
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    """With which it is to be opened; once it is open, the ledger has it."""
+    state: str = DRAFT
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its owner has confirmed it."""
+        return self.state == OPENED
+
+
+class Registrations:
+    """The file in which a catalog keeps its registrations; threads and processes may share it."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        if not self._path.absolute().parent.is_dir():
+            raise InvalidParameterError(f"the folder of {self._path} does not exist: make it first.")
+        if not self._path.exists():
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # it says where tables are
+        with self._writing() as connection:
+            connection.execute(_CREATE)
+
+    def find(self, name: str) -> Registration | None:
+        """The registration of that name."""
+        with self._connected() as connection:
+            row = connection.execute("SELECT state, document FROM registrations WHERE name = ?", (name,)).fetchone()
+        return None if row is None else _read(*row)
+
+    def all(self) -> list[Registration]:
+        """All of them, by name."""
+        with self._connected() as connection:
+            rows = connection.execute("SELECT state, document FROM registrations ORDER BY name").fetchall()
+        return [_read(*row) for row in rows]
+
+    def add(self, registration: Registration) -> None:
+        """Keep a draft; there must be none of its name that is open, or somebody else's."""
+        with self._writing() as connection:
+            row = connection.execute("SELECT state, owner FROM registrations WHERE name = ?", (registration.name,)).fetchone()
+            if row is not None and (row[0] == OPENED or row[1] != registration.owner):
+                raise InvalidParameterError(f"there is a data set {registration.name!r} already: choose another name.")
+            connection.execute(
+                "INSERT OR REPLACE INTO registrations VALUES (?, ?, ?, ?)",
+                (registration.name, registration.state, registration.owner, _written(registration)),
+            )
+
+    def open(self, name: str) -> Registration:
+        """Mark a draft as open; for good."""
+        with self._writing() as connection:
+            connection.execute("UPDATE registrations SET state = ? WHERE name = ?", (OPENED, name))
+        found = self.find(name)
+        assert found is not None
+        return found
+
+    def remove_draft(self, name: str) -> None:
+        """Forget a draft. What is open stays."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM registrations WHERE name = ? AND state = ?", (name, DRAFT))
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)) as connection:
+                yield connection
+        except sqlite3.Error:
+            raise LedgerError(f"the catalog's file {self._path} cannot be read or written: check its permissions.") from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+
+
+def _written(registration: Registration) -> str:
+    plain = {
+        name: value if value is None or isinstance(value, str) else dict(value)
+        for name, value in vars(registration).items()
+        if name != "state"
+    }
+    return json.dumps(plain, sort_keys=True)
+
+
+def _read(state: str, document: str) -> Registration:
+    return replace(Registration(**json.loads(document)), state=state)

@@ -1,0 +1,74 @@
+"""The recipe of a table: what a process needs to open the same table, with the same rows of each unit, as plain values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpstats.curator.desk import Desk
+from dpstats.curator.group_keys import checked_values
+from dpstats.curator.opening import bounded_rows, open_table
+from dpstats.curator.protection import Protection
+from dpstats.curator.scope import Scope
+from dpstats.engines.units.contributions import MissingUnit
+from dpstats.engines.views import TableView
+from dpstats.foundations.privacy import Neighbors
+
+
+@dataclass(frozen=True)
+class TableRecipe:
+    """A stored table, and whom it protects. It says where the rows are: it goes to workers, and to nobody else."""
+
+    name: str
+    address: str | tuple[str, ...]
+    """A path, a pattern, several paths, or a postgresql:// URL."""
+    protection: Protection
+    types: Mapping[str, str] = field(default_factory=dict)
+    """The types of columns that were declared."""
+    keys: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """The values of some columns, where those are public."""
+    bounding_key: bytes = b""
+    """Decides which rows of a unit are used."""
+    edition: str = ""
+    """Names the state of the rows: another one is another recipe, so that workers open the table anew."""
+
+    def desk(self) -> Desk:
+        """A desk that answers about the table and charges nobody."""
+        address = self.address if isinstance(self.address, str) else list(self.address)
+        store, schema = open_table(address, dict(self.types), self.protection)
+        scope = Scope(schema, TableView(schema))
+        keys = {name: checked_values(name, scope.kind_of(name), values) for name, values in self.keys.items()}
+        rows = bounded_rows(store, schema, self.protection, self.bounding_key)
+        return Desk(rows, schema, self.protection, name=self.name, public_keys=keys)
+
+    def to_json(self) -> str:
+        """The recipe as the one JSON text that it has."""
+        protects = self.protection
+        plain = {
+            "name": self.name,
+            "address": self.address,
+            "protection": [
+                protects.unit,
+                protects.rows_per_unit,
+                protects.missing_unit.value,
+                protects.neighbors.value,
+                protects.may_fail,
+            ],
+            "types": dict(self.types),
+            "keys": {name: list(values) for name, values in self.keys.items()},
+            "bounding_key": self.bounding_key.hex(),
+            "edition": self.edition,
+        }
+        return json.dumps(plain, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> TableRecipe:
+        """The recipe that `to_json` wrote."""
+        plain = json.loads(text)
+        unit, rows, missing, neighbors, may_fail = plain["protection"]
+        address = plain["address"] if isinstance(plain["address"], str) else tuple(plain["address"])
+        protection = Protection(unit, rows, MissingUnit(missing), Neighbors(neighbors), may_fail)
+        key = bytes.fromhex(plain["bounding_key"])
+        return cls(plain["name"], address, protection, plain["types"], plain["keys"], key, plain["edition"])

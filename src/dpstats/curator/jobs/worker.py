@@ -1,0 +1,140 @@
+"""The program of a worker: answers questions about stored tables that were paid for elsewhere, one after the other.
+
+It reads frames from its standard input, each the JSON of a job, and writes one frame for each of them: the answer in the form of
+the archive, or that there is none. What goes wrong while it works on one shows nowhere. It ends with its input, and is killed by
+whoever started it when it takes too long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import struct
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO, Any
+
+LENGTH = struct.Struct(">Q")
+READY = b"1"
+FAILED = {"failed": True}
+MOST_TABLES = 16
+"""Open at the same time."""
+
+
+def frames(source: IO[bytes]) -> Iterator[bytes]:
+    """What is sent, piece by piece, until there is no more."""
+    while len(head := source.read(LENGTH.size)) == LENGTH.size:
+        (length,) = LENGTH.unpack(head)
+        piece = source.read(length)
+        if len(piece) < length:
+            return
+        yield piece
+
+
+def frame(piece: bytes) -> bytes:
+    """A piece as it is sent."""
+    return LENGTH.pack(len(piece)) + piece
+
+
+class TableShelf:
+    """The tables that a worker has opened, each by its recipe; the ones that were used last are kept."""
+
+    def __init__(self) -> None:
+        self._sessions: OrderedDict[str, Any] = OrderedDict()
+
+    def session(self, recipe: str) -> Any:
+        """A session on the table, without an account."""
+        from dpstats.curator.jobs.recipes import TableRecipe
+        from dpstats.curator.scope import Scope
+        from dpstats.curator.session import Session
+        from dpstats.engines.views import TableView
+
+        if recipe not in self._sessions:
+            desk = TableRecipe.from_json(recipe).desk()
+            self._sessions[recipe] = Session(desk, Scope(desk.schema, TableView(desk.schema)))
+        self._sessions.move_to_end(recipe)
+        while len(self._sessions) > MOST_TABLES:
+            self._sessions.popitem(last=False)
+        return self._sessions[recipe]
+
+
+def answer(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
+    """The answer to a job's question in the form of the archive."""
+    from dpstats.curator.archive import Result, document_of
+    from dpstats.curator.desk import Request
+    from dpstats.curator.relays import Compute, relayed
+    from dpstats.foundations.randomness import RandomSource
+    from dpstats.foundations.registry import outcome_of
+
+    answers: list[Result] = []
+
+    def keep(request: Request, compute: Compute, source: RandomSource) -> Result:
+        answers.append(request.or_refusal(outcome_of(compute, source), source))
+        return answers[-1]
+
+    relayed(shelf.session(job["table"]), keep).ask(job["question"])
+    return document_of(answers[0])
+
+
+def work(requests: IO[bytes], replies: IO[bytes]) -> None:
+    """Answer jobs until there are no more."""
+    shelf = TableShelf()
+    for piece in frames(requests):
+        try:
+            _limit_processor_time(json.loads(piece)["seconds"])
+            said = json.dumps(answer(json.loads(piece), shelf), allow_nan=False)
+        except Exception:  # whatever it was, it shows in nothing but that there is no answer
+            said = json.dumps(FAILED)
+        replies.write(frame(said.encode("ascii")))
+        replies.flush()
+
+
+def _limit_memory(size: int) -> None:
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        if size:
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def _limit_processor_time(seconds: float) -> None:
+    """Let the system end this process if the job at hand takes more of the processor than that."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + seconds) + 2, most))
+
+
+def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """The pipes to whoever started this program, where nothing else reads or prints."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    return requests, replies
+
+
+def main() -> None:
+    """Read the settings, load what answers need, say so, and work."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--memory", type=int, default=0)
+    settings = parser.parse_args()
+    requests, replies = _own_pipes()
+    from dpstats.curator import relays  # noqa: F401  (loaded before the first job is timed, and all statistics with it)
+    from dpstats.foundations.registry import find_statistic, statistic_names
+
+    for name in statistic_names():
+        find_statistic(name)
+    _limit_memory(settings.memory)
+    replies.write(READY)
+    replies.flush()
+    work(requests, replies)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Paid questions in processes of their own: answered as a session answers, or late, killed, failed: always the same nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dpstats.curator.archive import result_of
+from dpstats.curator.jobs.pool import Job, JobFailedError, JobPool
+from dpstats.curator.jobs.recipes import TableRecipe
+from dpstats.curator.jobs.reply_times import SHORTEST, leaving_at, reply_seconds
+from dpstats.curator.jobs.slots import Slots
+from dpstats.curator.protection import Protection
+from dpstats.engines.units.contributions import MissingUnit
+from dpstats.foundations.registry import find_statistic
+from dpstats.foundations.results import Release
+
+COUNT = {"version": 1, "statistic": "count", "epsilon": 50}
+LONG = 120.0
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> TableRecipe:
+    file = tmp_path_factory.mktemp("jobs") / "people.parquet"
+    pl.DataFrame({"person": [1, 1, 2, 3, None], "income": [1.5, 2.5, 3.5, 4.5, 5.5]}).write_parquet(file)
+    return TableRecipe(
+        "people", str(file), Protection("person", 2, MissingUnit.EACH), keys={"person": [1, 2]}, bounding_key=b"k" * 32
+    )
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[JobPool]:
+    with JobPool(processes=1) as pool:
+        yield pool
+
+
+def run(pool: JobPool, table: TableRecipe, question: dict[str, Any], seconds: float = LONG) -> dict[str, Any]:
+    return pool.run(Job(table.to_json(), question), time.monotonic() + seconds)
+
+
+def test_a_worker_answers_as_a_session_does(pool: JobPool, table: TableRecipe) -> None:
+    result = result_of(run(pool, table, COUNT), find_statistic("count"))
+    assert isinstance(result, Release)
+    assert result.value == 5
+    assert result.cost.unit == "person"
+    grouped = run(pool, table, {**COUNT, "group_by": {"columns": ["person"]}})
+    assert [reply["value"] for _, reply in grouped["groups"]] == [2, 1]
+
+
+def test_a_recipe_survives_its_way_to_a_worker(table: TableRecipe) -> None:
+    assert TableRecipe.from_json(table.to_json()) == table
+
+
+@pytest.mark.parametrize("case", ["no such column", "no such file", "no such statistic"])
+def test_whatever_goes_wrong_is_one_failure_and_the_worker_goes_on(pool: JobPool, table: TableRecipe, case: str) -> None:
+    questions = {"no such column": {"statistic": "median", "columns": ["x"]}, "no such statistic": {"statistic": "_table"}}
+    broken = TableRecipe("gone", str(Path(str(table.address)).with_name("gone.parquet")), table.protection)
+    with pytest.raises(JobFailedError) as failed:
+        run(pool, broken if case == "no such file" else table, {**COUNT, **questions.get(case, {})})
+    assert str(failed.value) == ""
+    assert failed.value.__cause__ is None
+    assert run(pool, table, COUNT)["value"] == 5
+
+
+def test_who_is_late_is_killed_and_replaced(pool: JobPool, table: TableRecipe) -> None:
+    [stalled] = pool._processes
+    with pytest.raises(JobFailedError):
+        run(pool, table, COUNT, 0.0)  # nobody answers in no time, and nobody is killed for that
+    os.kill(stalled._process.pid, signal.SIGSTOP)
+    with pytest.raises(JobFailedError):
+        run(pool, table, COUNT, 0.3)
+    assert run(pool, table, COUNT)["value"] == 5
+    assert stalled not in pool._processes
+
+
+def test_a_worker_that_dies_is_one_failure_and_replaced(pool: JobPool, table: TableRecipe) -> None:
+    assert run(pool, table, COUNT)["value"] == 5
+    [victim] = pool._processes
+    os.kill(victim._process.pid, signal.SIGKILL)
+    with pytest.raises(JobFailedError):
+        run(pool, table, COUNT)
+    assert run(pool, table, COUNT)["value"] == 5
+
+
+def test_a_closed_pool_has_no_processes_and_takes_no_jobs(table: TableRecipe) -> None:
+    pool = JobPool(processes=1)
+    [process] = pool._processes
+    pool.close()
+    assert not process.is_alive
+    with pytest.raises(JobFailedError):
+        run(pool, table, COUNT, 0.1)
+
+
+def test_reply_times_come_from_public_numbers_and_fall_into_few_classes() -> None:
+    seconds = {reply_seconds("median", rows=rows, groups=groups) for rows in (1, 10**5, 10**6) for groups in (1, 3, 10)}
+    assert all((each / SHORTEST).is_integer() and int(each / SHORTEST).bit_count() == 1 for each in seconds)
+    assert reply_seconds("median", rows=10) == reply_seconds("median", rows=100_000)
+    assert reply_seconds("count", rows=10) < reply_seconds("linear_regression", rows=10)
+    assert reply_seconds("median", rows=10, pace=10) > reply_seconds("median", rows=10)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_nothing_leaves_before_its_instant(fails: bool) -> None:
+    def work() -> int:
+        if fails:
+            raise JobFailedError
+        return 7
+
+    instant = time.monotonic() + 0.05
+    if fails:
+        with pytest.raises(JobFailedError):
+            leaving_at(instant, work)
+    else:
+        assert leaving_at(instant, work) == 7
+    assert time.monotonic() >= instant
+
+
+def test_an_analyst_waits_for_her_own_slots_and_for_nobody_elses() -> None:
+    slots, inside, leave = Slots(1), threading.Event(), threading.Event()
+
+    def occupy() -> None:
+        with slots.held("alice"):
+            inside.set()
+            leave.wait()
+
+    thread = threading.Thread(target=occupy)
+    thread.start()
+    inside.wait()
+    with slots.held("bob"):  # does not wait for alice
+        assert not slots._slots["alice"].acquire(blocking=False)
+    leave.set()
+    thread.join()
+    with slots.held("alice"):
+        pass
