@@ -1,4 +1,4 @@
-"""The policy of a data set: what may be asked of it, how much at a time, and who sees whose answers. Public, and in the ledger."""
+"""The policy of a data set: what may be asked, how much at a time, and who sees whose answers; public, and in the ledger."""
 
 from __future__ import annotations
 
@@ -102,7 +102,6 @@ class Policy:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Policy:
-        """The policy that `to_dict` wrote."""
-        epsilon = plain["largest_epsilon"]
-        exact = {"largest_epsilon": None if epsilon is None else read_exact(epsilon), "pace": read_exact(plain["pace"])}
-        return cls(**{**plain, **exact})
+        """The policy that `to_dict` wrote; what is left out has its default."""
+        exact = {name: read_exact(plain[name]) for name in ("largest_epsilon", "pace") if plain.get(name) is not None}
+        return cls().changed({**plain, **exact})

@@ -1,0 +1,202 @@
+"""The catalog of a curator: tables are registered as drafts, confirmed, opened to analysts, and asked at their desks.
+
+    curator = dp.open_catalog("catalog.toml")
+    curator.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(3))
+    curator.confirm("survey", actor="office", why="approved by the board")
+    curator.grant("survey", analyst="alice", budget=dp.Budget(1), actor="office", why="thesis")
+    curator.desk("survey").ask({"statistic": "median", "columns": ["income"], "epsilon": 0.2}, actor="alice")
+
+A draft shows nothing to anybody but its owner; confirming it makes the names and types of its columns public. From then on every
+change of what is allowed is an entry of the ledger, with who, when and why.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.catalog.policy import Policy
+from dpstats.curator.catalog.registrations import Registration, Registrations
+from dpstats.curator.catalog.service_desk import ServiceDesk, no_access
+from dpstats.curator.catalog.settings import CatalogSettings
+from dpstats.curator.jobs.pool import JobPool
+from dpstats.curator.jobs.recipes import TableRecipe
+from dpstats.curator.jobs.slots import Slots
+from dpstats.curator.ledger.ledger import Ledger, open_ledger
+from dpstats.curator.ledger.openings import checked_name
+from dpstats.curator.opening import open_table
+from dpstats.curator.protect import bounding_key, checked_protection, protect
+from dpstats.foundations.errors import AccessError, InvalidParameterError
+
+
+class Catalog:
+    """The tables of one curator, their ledger, and the processes that work on what is paid for. Threads may share one."""
+
+    def __init__(self, settings: CatalogSettings) -> None:
+        self._settings = settings
+        self._places = settings.places
+        self._registrations = Registrations(settings.registrations)
+        self._ledger = open_ledger(settings.ledger)
+        self._ledger.check()
+        self._slots = Slots(settings.slots)
+        self._lock = threading.Lock()
+        self._pool: JobPool | None = None
+        self._desks: dict[str, ServiceDesk] = {}
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger, for whoever keeps the catalog."""
+        return self._ledger
+
+    def register(
+        self,
+        name: str,
+        table: str,
+        *,
+        owner: str,
+        unit: str,
+        budget: Budget,
+        max_rows_per_unit: int = 1,
+        missing_unit: str = "drop",
+        neighbors: str = "add_remove",
+        types: Mapping[str, str] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        population: str | None = None,
+        policy: Mapping[str, Any] | None = None,
+    ) -> dict[str, str]:
+        """Keep a draft of a data set, and return the names and types of its columns, which its owner should look at.
+
+        Nothing of it is public before it is confirmed. A draft may be registered again by its owner, with changes.
+        """
+        checked_name(name, "a data set's name")
+        checked_name(owner, "owner")
+        if not isinstance(budget, Budget):
+            raise InvalidParameterError("budget must be a dp.Budget, such as dp.Budget(epsilon=3).")
+        protects = {
+            "unit": unit,
+            "max_rows_per_unit": max_rows_per_unit,
+            "missing_unit": missing_unit,
+            "neighbors": neighbors,
+        }
+        draft = Registration(
+            name,
+            owner,
+            self._places.checked(table),
+            protects,
+            budget.to_dict(),
+            dict(types or {}),
+            {column: list(values) for column, values in (keys or {}).items()},
+            population,
+            Policy().changed(policy or {}).to_dict(),
+        )
+        columns = self._columns(draft)
+        for column in Policy.from_dict(draft.policy).columns or ():
+            if column not in columns:
+                raise InvalidParameterError(f"the policy names a column {column!r}, which the table does not have.")
+        self._registrations.add(draft)
+        return columns
+
+    def draft(self, name: str, *, actor: str) -> dict[str, str]:
+        """The names and types of the columns of a draft, for its owner."""
+        return self._columns(self._owned(name, actor))
+
+    def withdraw(self, name: str, *, actor: str) -> None:
+        """Forget a draft."""
+        if self._owned(name, actor).is_open:
+            raise InvalidParameterError(f"{name} is open, and its entries stay in the ledger: freeze it instead.")
+        self._registrations.remove_draft(name)
+
+    def confirm(self, name: str, *, actor: str, why: str) -> None:
+        """Open a draft: the names and types of its columns become public, and analysts can be granted something on it."""
+        draft = self._registrations.find(name)
+        checked_name(actor, "actor")
+        if draft is None or (actor != draft.owner and not self._settings.second_person):
+            raise no_access(name)
+        if draft.is_open:
+            raise InvalidParameterError(f"{name} is open already.")
+        if self._settings.second_person and actor == draft.owner:
+            raise AccessError(f"{name} must be confirmed by somebody else than its owner.")
+        self._session(draft)  # opens its account
+        self._ledger.amend_policy(name, draft.policy, actor=actor, why=why)
+        self._registrations.open(name)
+
+    def amend(self, name: str, *, actor: str, why: str, budget: Budget | None = None, **policy: Any) -> None:
+        """Change the budget, or parts of the policy, of a data set: amend("survey", largest_epsilon=0.5, actor=..., why=...)."""
+        self._opened(name, actor)
+        if budget is not None:
+            self._ledger.amend(name, budget=budget, actor=actor, why=why)
+        if policy:
+            now = Policy.from_dict(self._ledger.reader(name).policy)
+            self._ledger.amend_policy(name, now.changed(policy).to_dict(), actor=actor, why=why)
+
+    def freeze(self, name: str, *, actor: str, why: str) -> None:
+        """Answer nothing more, but for what was answered before; `amend(name, frozen=False, ...)` takes it back."""
+        self.amend(name, actor=actor, why=why, frozen=True)
+
+    def grant(
+        self,
+        name: str,
+        *,
+        actor: str,
+        why: str,
+        analyst: str | None = None,
+        group: str | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        """Let an analyst, or a group, ask about a data set; `budget` is their own cap. See `Ledger.grant`."""
+        self._opened(name, actor)
+        self._ledger.grant(name, analyst=analyst, group=group, budget=budget, actor=actor, why=why)
+
+    def revoke(self, name: str, *, actor: str, why: str, analyst: str | None = None, group: str | None = None) -> None:
+        """Take back what an analyst or a group was granted; what is being worked on is not handed out any more."""
+        self._opened(name, actor)
+        self._ledger.revoke(name, analyst=analyst, group=group, actor=actor, why=why)
+
+    def datasets(self, actor: str) -> list[str]:
+        """The data sets that somebody may ask about, and those that are theirs, drafts too."""
+        return [each.name for each in self._registrations.all() if actor == each.owner or self._may_ask(each, actor)]
+
+    def desk(self, name: str) -> ServiceDesk:
+        """Where analysts ask about a data set. A table whose rows have changed since is opened anew: another edition of it."""
+        registration = self._registrations.find(name)
+        if registration is None or not registration.is_open:
+            raise no_access(name)
+        with self._lock:
+            session = self._session(registration)
+            known = self._desks.get(name)
+            if known is None or known.edition != session._table.edition:
+                self._pool = self._pool or JobPool(self._settings.processes, self._settings.memory)
+                known = ServiceDesk(session._table, self._recipe(registration, session), self._pool, self._slots)
+                self._desks[name] = known
+            return known
+
+    def close(self) -> None:
+        """End the processes, and let go of the ledger."""
+        with self._lock:
+            if self._pool is not None:
+                self._pool.close()
+            self._ledger.close()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        self.close()
+
+    def _may_ask(self, registration: Registration, actor: str) -> bool:
+        return registration.is_open and self._ledger.reader(registration.name).granted(actor) is not None
+
+    def _owned(self, name: str, actor: str) -> Registration:
+        found = self._registrations.find(name)
+        if found is None or found.owner != actor:
+            raise no_access(name)
+        return found
+
+    def _opened(self, name: str, actor: str) -> Registration:
+        found = self._owned(name, actor)
+        if not found.is_open:
+            raise InvalidParameterError(f"{name} is a draft: confirm it first.")
+        return found

@@ -1,0 +1,165 @@
+"""The service desk: where analysts who are not trusted ask about one data set.
+
+A document and the name of whoever asks go in; a `Release`, a `NoReply` or an error about public things comes out. Whoever may not
+ask, and who asks about what there is not, are told the same. Before the debit everything is checked from public things; after it
+the work is done in another process, within a public time, and the reply leaves at the end of that time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpstats.curator.archive import Result, result_of
+from dpstats.curator.catalog.ceilings import MOST_QUESTIONS, check_document, check_request, groups_of, values_of
+from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy
+from dpstats.curator.desk import Desk, Request
+from dpstats.curator.documents.document import QuestionDocument
+from dpstats.curator.documents.reading import read_document
+from dpstats.curator.documents.values import named
+from dpstats.curator.jobs.pool import Job, JobPool
+from dpstats.curator.jobs.recipes import TableRecipe
+from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds
+from dpstats.curator.jobs.slots import Slots
+from dpstats.curator.ledger.grants import Grant
+from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, PricedQuestion, answer_batch, price_batch
+from dpstats.curator.relays import Compute, relayed
+from dpstats.curator.scope import Scope
+from dpstats.curator.session import Session
+from dpstats.engines.views import TableView
+from dpstats.foundations.errors import AccessError, InvalidParameterError
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.randomness import RandomSource
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a question would cost, and when its reply would leave; nothing was read or spent to know that."""
+
+    question: str
+    cost: PrivacyCost
+    seconds: float
+
+
+class ServiceDesk:
+    """One open data set of a catalog, for everybody to whom something is granted on it."""
+
+    def __init__(self, desk: Desk, recipe: TableRecipe, pool: JobPool, slots: Slots) -> None:
+        assert desk.account is not None
+        self.name = desk.name
+        self._desk = desk
+        self._account = desk.account
+        self._recipe = recipe.to_json()
+        self._pool = pool
+        self._slots = slots
+
+    @property
+    def policy(self) -> Policy:
+        """What the owner allows, as of now."""
+        return Policy.from_dict(self._account.policy)
+
+    def ask(self, document: object, actor: str, request: str = "") -> Any:
+        """The answer to a question. `request` is what the asker calls it: the same words get the same reply, and pay once."""
+        asked = _read(document)
+        session = self._session(actor, request)
+
+        def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
+            self._check(priced)
+            desk = session._table
+            if (recalled := desk.recalled(priced)) is not None:
+                return recalled
+            self._check_open()
+            with self._slots.held(actor):
+                return desk.serve(priced, self._elsewhere(asked, priced), source)
+
+        answer = relayed(session, relay).ask(asked.to_dict())
+        self._grant(actor)  # who lost it meanwhile gets nothing; what was paid for is in the archive
+        return answer
+
+    def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
+        """The answers to several questions, paid for by one debit, or by none."""
+        if not 1 <= len(documents) <= MOST_QUESTIONS:
+            raise InvalidParameterError(f"a basket has 1 to {MOST_QUESTIONS} questions.")
+        batch = self._priced(self._session(actor, request), documents)
+        self._check_open()
+        remote = tuple(
+            PricedQuestion(each.request, self._elsewhere(document, each.request))
+            for each, document in zip(batch.priced, batch.documents, strict=True)
+        )
+        with self._slots.held(actor):
+            answered = answer_batch(replace(batch, priced=remote))
+        self._grant(actor)
+        return answered
+
+    def price(self, document: object, actor: str) -> Price:
+        """What a question would cost; it is not asked."""
+        [priced] = self._priced(self._session(actor, ""), [document]).priced
+        return Price(priced.request.text, priced.request.cost, self._seconds(priced.request))
+
+    def _priced(self, session: Session, documents: Sequence[object]) -> PricedBatch:
+        read = []
+        for number, document in enumerate(documents, 1):
+            with named(f"question {number}"):
+                read.append(_read(document))
+        batch = price_batch(session, read)
+        for each in batch.priced:
+            self._check(each.request)
+        return batch
+
+    def _session(self, actor: str, request: str) -> Session:
+        """The data set as one analyst may see it."""
+        grant = self._grant(actor)
+        policy = self.policy
+        audience = {OWN: f"analyst {actor}", BY_GROUP: f"group {grant.group}" if grant.group else f"analyst {actor}"}
+        desk = replace(
+            self._desk,
+            account=self._account.acting_for(actor, request),
+            audience=audience.get(policy.archive, ""),
+        )
+        return Session(desk, policy.scope(Scope(desk.schema, TableView(desk.schema))))
+
+    def _grant(self, actor: str) -> Grant:
+        grant = self._account.granted(actor)
+        if grant is None:
+            raise no_access(self.name)
+        return grant
+
+    def _check(self, request: Request) -> None:
+        check_request(request)
+        self.policy.check(request.question.statistic.name, request.cost.epsilon)
+
+    def _check_open(self) -> None:
+        if self.policy.frozen:
+            raise InvalidParameterError("this data set is frozen by its owner: only what was answered before can be had.")
+
+    def _seconds(self, request: Request) -> float:
+        policy, question = self.policy, request.question
+        return reply_seconds(
+            question.statistic.name,
+            rows=policy.rows,
+            groups=groups_of(request.scope),
+            values=values_of(question.arguments),
+            pace=float(policy.pace),
+        )
+
+    def _elsewhere(self, document: QuestionDocument, request: Request) -> Compute:
+        """Computes an answer in another process; whatever becomes of it, at a public time after it was paid for."""
+        job, statistic, seconds = Job(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
+
+        def compute() -> Result:
+            leaves = time.monotonic() + seconds
+            return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
+
+        return compute
+
+
+def no_access(name: object) -> AccessError:
+    """What is said of a data set that there is not, or on which nothing is granted."""
+    return AccessError(f"there is no data set {name!r} that you may ask about: ask the data holder.")
+
+
+def _read(document: object) -> QuestionDocument:
+    check_document(document)
+    return read_document(document)

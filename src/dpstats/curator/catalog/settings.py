@@ -1,0 +1,100 @@
+"""Settings of a catalog, as TOML or as a dict.
+
+    ledger = "curator.ledger"            # or a postgresql:// URL
+    registrations = "catalog.sqlite"
+    roots = ["tables"]                   # folders that files may be registered from
+    hosts = ["db.example.org"]           # of databases
+    second_person = true                 # somebody else than the owner confirms a draft
+    processes = 2                        # that work on paid questions
+    memory = 4_000_000_000               # bytes for each of them
+    slots = 4                            # paid questions of one analyst at a time
+
+Paths are those from the folder of the file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path, PurePath
+from typing import Any
+
+from dpstats.curator.catalog.places import AllowedPlaces
+from dpstats.curator.documents.values import refuse_unknown
+from dpstats.curator.jobs.pool import MEMORY
+from dpstats.curator.jobs.slots import SLOTS
+from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
+
+_LEAST_MEMORY = 2**29
+
+
+@dataclass(frozen=True)
+class CatalogSettings:
+    """What a catalog is made with."""
+
+    ledger: str
+    registrations: str
+    roots: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    second_person: bool = False
+    processes: int = 2
+    memory: int = MEMORY
+    slots: int = SLOTS
+
+    @property
+    def places(self) -> AllowedPlaces:
+        """Where its tables may lie."""
+        return AllowedPlaces(tuple(map(Path, self.roots)), self.hosts)
+
+    @classmethod
+    def read(cls, given: str | PurePath | Mapping[str, Any]) -> CatalogSettings:
+        """The settings in a TOML file, or in a dict."""
+        folder = Path()
+        if isinstance(given, (str, PurePath)):
+            path = Path(given)
+            folder = path.absolute().parent
+            given = _toml(path)
+        words = [each.name for each in fields(cls)]
+        for name in given:
+            if name not in words:
+                refuse_unknown("a catalog", name, words)
+        for name in ("ledger", "registrations"):
+            if name not in given:
+                raise MissingParameterError(f"a catalog needs {name}: for example {name} = {_EXAMPLES[name]!r}.")
+        settings = cls(**{**given, **{name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}})
+        settings._check()
+        place = {name: _from(folder, getattr(settings, name)) for name in ("ledger", "registrations")}
+        return cls(**{**vars(settings), **place, "roots": tuple(_from(folder, root) for root in settings.roots)})
+
+    def _check(self) -> None:
+        for name in ("ledger", "registrations"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+                raise InvalidParameterError(f"{name} must be a path, such as {_EXAMPLES[name]!r}.")
+        for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1)):
+            if type(getattr(self, name)) is not int or getattr(self, name) < least:
+                raise InvalidParameterError(f"{name} must be a whole number of at least {least:,}.")
+        if type(self.second_person) is not bool:
+            raise InvalidParameterError("second_person must be true or false.")
+
+
+_EXAMPLES = {"ledger": "curator.ledger", "registrations": "catalog.sqlite"}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise DataFileError(f"there is no file {path} that can be read.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidParameterError(f"{path} is not TOML: {error}.") from None
+
+
+def _texts(name: str, given: object) -> tuple[str, ...]:
+    if not isinstance(given, (list, tuple)) or not all(isinstance(each, str) and each for each in given):
+        raise InvalidParameterError(f"{name} must be a list of texts.")
+    return tuple(given)
+
+
+def _from(folder: Path, place: str) -> str:
+    return place if "://" in place or place == ":memory:" else str(folder / place)
