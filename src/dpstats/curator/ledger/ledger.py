@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from dpstats.curator.ledger.accounts import Account, Receipt, all_entries
 from dpstats.curator.ledger.entries import OPEN, Entry
+from dpstats.curator.ledger.heads import below_witness
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.statements import Statement, statements
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms, terms_of
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
@@ -26,7 +29,7 @@ class Ledger:
 
     def __init__(self, store: EntryStore) -> None:
         self._writer = Writer(store)
-        self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
+        self._writer.read(self._opened)  # whoever opens it learns at once that it cannot be opened
 
     @property
     def address(self) -> str:
@@ -73,7 +76,7 @@ class Ledger:
         """Check everything that can be checked; see `verification`."""
         with self._writer.turn():
             damages = self._writer.store.damages()
-        return verify_entries(self.entries(), head=head, damages=damages)
+        return verify_entries(self.entries(), head=head, damages=[*damages, *self._lost()])
 
     def check(self) -> None:
         """Raise unless the ledger is sound. A very long one is only looked at where it is written to, and takes `verify`."""
@@ -86,6 +89,19 @@ class Ledger:
                 f"the ledger {self.address} is not sound: {found.complaints[0]}. Nothing can be asked; "
                 "`dpstats ledger verify` says all that is wrong. Restore a copy, or begin another ledger."
             )
+
+    def _opened(self, table: EntryTable) -> None:
+        if not self._writer.store.read_only:
+            self._writer.head.check_witness(table)
+        table.last()
+
+    def _lost(self) -> list[str]:
+        """What the witness has seen, and is not there."""
+        store = self._writer.store
+        if store.witness is None:
+            return []
+        lost = self._writer.read(lambda table: below_witness(store.address, store.witness, table))
+        return [lost] if lost else []
 
     def close(self) -> None:
         """Let go of the file or the connection. A ledger in memory is kept until nothing refers to it."""
@@ -101,16 +117,20 @@ class Ledger:
         return f"Ledger({self.address})"
 
 
-def open_ledger(address: str | os.PathLike[str], *, read_only: bool = False) -> Ledger:
+def open_ledger(
+    address: str | os.PathLike[str], *, read_only: bool = False, witness: str | os.PathLike[str] | None = None
+) -> Ledger:
     """The ledger at a path, a postgresql:// URL, or ":memory:" for this process only; made if there is none.
 
-    With `read_only` there must be one, and nothing is written to it.
+    With `read_only` there must be one, and nothing is written to it. `witness` is the file that remembers how far the ledger
+    went; one in a file has its witness beside it, and one in Postgres has none unless it is named here.
     """
     text = os.fspath(address)
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidParameterError("a ledger is given by a path such as survey.ledger, a postgresql:// URL, or ':memory:'.")
+    known = None if witness is None else Path(witness).absolute()
     if text.startswith(SCHEMES):
-        return Ledger(PostgresEntryStore(text, read_only=read_only))
+        return Ledger(PostgresEntryStore(text, read_only=read_only, witness=known))
     if "://" in text:
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
-    return Ledger(SqliteEntryStore(text, read_only=read_only))
+    return Ledger(SqliteEntryStore(text, read_only=read_only, witness=known))

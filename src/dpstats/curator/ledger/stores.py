@@ -57,6 +57,8 @@ class EntryTable:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self.highest: Entry | None = None
+        """The highest entry that was found so far."""
 
     def last(self) -> Entry | None:
         """The end of the chain."""
@@ -69,6 +71,10 @@ class EntryTable:
     def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
         """All entries of one kind about one question, the oldest first."""
         return self._all(f"{_SELECT} WHERE dataset = ? AND kind = ? AND key = ? ORDER BY sequence", (dataset, kind, key))
+
+    def hash_at(self, sequence: int) -> str | None:
+        """The hash of the entry of that number."""
+        return next((row[0] for row in self._run("SELECT hash FROM dpstats_ledger WHERE sequence = ?", (sequence,))), None)
 
     def page(self, after: int | None) -> list[Entry]:
         """Some entries in order, from the first or from `after` on."""
@@ -85,4 +91,7 @@ class EntryTable:
         return next(iter(self._all(statement, parameters)), None)
 
     def _all(self, statement: str, parameters: Sequence[Any]) -> list[Entry]:
-        return [Entry(*row) for row in self._run(statement, parameters)]
+        found = [Entry(*row) for row in self._run(statement, parameters)]
+        if found and (self.highest is None or found[-1].sequence > self.highest.sequence):
+            self.highest = found[-1]
+        return found

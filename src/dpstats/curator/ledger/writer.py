@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
 from dpstats.curator.ledger.entries import VERSION, Entry, chained
+from dpstats.curator.ledger.heads import HighestHead
 from dpstats.curator.ledger.postgres import PostgresEntryStore
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.stores import EntryTable
@@ -34,14 +35,14 @@ class Page:
         self.appended: list[Entry] = []
         self._table = table
         self._address = address
-        self._last = self._sound(table.last())
+        self.last = self._sound(table.last())
         self._latest: dict[tuple[str, str], Entry | None] = {}
 
     def latest(self, dataset: str, kind: str) -> Entry | None:
         """The last entry of one kind about one data set."""
         if (dataset, kind) not in self._latest:
-            is_last = self._last is not None and (self._last.dataset, self._last.kind) == (dataset, kind)
-            self._latest[dataset, kind] = self._last if is_last else self._sound(self._table.latest(dataset, kind))
+            is_last = self.last is not None and (self.last.dataset, self.last.kind) == (dataset, kind)
+            self._latest[dataset, kind] = self.last if is_last else self._sound(self._table.latest(dataset, kind))
         return self._latest[dataset, kind]
 
     def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
@@ -51,9 +52,9 @@ class Page:
 
     def append(self, dataset: str, kind: str, key: str, content: Mapping[str, object], version: int = VERSION) -> Entry:
         """Add an entry; it counts once the transaction has been written."""
-        entry = chained(self._last, dataset, kind, key, content, version)
+        entry = chained(self.last, dataset, kind, key, content, version)
         self.appended.append(entry)
-        self._last = self._latest[dataset, kind] = entry
+        self.last = self._latest[dataset, kind] = entry
         return entry
 
     def _sound(self, entry: Entry | None) -> Entry | None:
@@ -109,6 +110,7 @@ class Writer:
 
     def __init__(self, store: EntryStore) -> None:
         self.store = store
+        self.head = HighestHead(store.address, store.witness)
         self._queue: deque[_WriteRequest[object]] = deque()
         self._turn = threading.Lock()
         _WRITERS.add(self)
@@ -135,8 +137,13 @@ class Writer:
 
     def read(self, look: Callable[[EntryTable], T]) -> T:
         """What `look` finds in the entries as they are now."""
-        with self.turn(), self.store.reading() as table:
-            return look(table)
+        with self.turn():
+            seen = self.head.seen
+            with self.store.reading() as table:
+                self.head.check(seen, table)
+                found = look(table)
+        self.head.notice(table.highest)
+        return found
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -170,11 +177,15 @@ class Writer:
             with suppress(IndexError):  # until none is left
                 while True:
                     requests.append(self._queue.popleft())
+            seen = self.head.seen
             with self.store.writing() as table:
                 page = Page(table, self.store.address)
+                self.head.check(seen, table, page.last)
                 for request in requests:
                     request.run(page)
                 table.insert(page.appended)
+            self.head.notice(page.last)
+            self.head.tell()
             for request in requests:
                 request.accept()
         except DpstatsError as error:
