@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import NoneType
 
 from dpstats.accounting.budgets import Budget
@@ -12,6 +13,7 @@ from dpstats.curator.ledger.changes import amend_budget, amend_policy, checked_r
 from dpstats.curator.ledger.debits import Receipt, standing_in
 from dpstats.curator.ledger.entries import OPEN, Entry
 from dpstats.curator.ledger.grants import Grant
+from dpstats.curator.ledger.heads import below_witness
 from dpstats.curator.ledger.openings import (
     ANALYST,
     GROUP,
@@ -27,6 +29,7 @@ from dpstats.curator.ledger.readers import AccountReader, all_entries, standing_
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
 from dpstats.curator.ledger.statements import Statement, statements
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
@@ -43,7 +46,7 @@ class Ledger:
 
     def __init__(self, store: EntryStore) -> None:
         self._writer = Writer(store)
-        self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
+        self._writer.read(self._opened)  # whoever opens it learns at once that it cannot be opened
 
     @property
     def address(self) -> str:
@@ -164,7 +167,7 @@ class Ledger:
         """Check everything that can be checked; see `verification`."""
         with self._writer.turn():
             damages = self._writer.store.damages()
-        return verify_entries(self.entries(), head=head, damages=damages)
+        return verify_entries(self.entries(), head=head, damages=[*damages, *self._lost()])
 
     def check(self) -> None:
         """Raise unless the ledger is sound. A very long one is only looked at where it is written to, and takes `verify`."""
@@ -177,6 +180,19 @@ class Ledger:
                 f"the ledger {self.address} is not sound: {found.complaints[0]}. Nothing can be asked; "
                 "`dpstats ledger verify` says all that is wrong. Restore a copy, or begin another ledger."
             )
+
+    def _opened(self, table: EntryTable) -> None:
+        if not self._writer.store.read_only:
+            self._writer.head.check_witness(table)
+        table.last()
+
+    def _lost(self) -> list[str]:
+        """What the witness has seen, and is not there."""
+        store = self._writer.store
+        if store.witness is None:
+            return []
+        lost = self._writer.read(lambda table: below_witness(store.address, store.witness, table))
+        return [lost] if lost else []
 
     def close(self) -> None:
         """Let go of the file or the connection. A ledger in memory is kept until nothing refers to it."""
@@ -201,16 +217,20 @@ def _holder(analyst: str | None, group: str | None) -> tuple[str, str]:
     return GROUP, checked_name(group, "group")
 
 
-def open_ledger(address: str | os.PathLike[str], *, read_only: bool = False) -> Ledger:
+def open_ledger(
+    address: str | os.PathLike[str], *, read_only: bool = False, witness: str | os.PathLike[str] | None = None
+) -> Ledger:
     """The ledger at a path, a postgresql:// URL, or ":memory:" for this process only; made if there is none.
 
-    With `read_only` there must be one, and nothing is written to it.
+    With `read_only` there must be one, and nothing is written to it. `witness` is the file that remembers how far the ledger
+    went; one in a file has its witness beside it, and one in Postgres has none unless it is named here.
     """
     text = os.fspath(address)
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidParameterError("a ledger is given by a path such as survey.ledger, a postgresql:// URL, or ':memory:'.")
+    known = None if witness is None else Path(witness).absolute()
     if text.startswith(SCHEMES):
-        return Ledger(PostgresEntryStore(text, read_only=read_only))
+        return Ledger(PostgresEntryStore(text, read_only=read_only, witness=known))
     if "://" in text:
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
-    return Ledger(SqliteEntryStore(text, read_only=read_only))
+    return Ledger(SqliteEntryStore(text, read_only=read_only, witness=known))

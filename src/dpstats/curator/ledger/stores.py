@@ -75,6 +75,8 @@ class EntryTable:
         """`has_actors` is False for a table of earlier releases that nothing may be written to."""
         self._run = run
         self._select = _SELECT if has_actors else _WITHOUT_ACTORS
+        self.highest: Entry | None = None
+        """The highest entry that was found so far."""
 
     def last(self) -> Entry | None:
         """The end of the chain."""
@@ -94,7 +96,7 @@ class EntryTable:
             one = f"{self._select} WHERE dataset = ? AND kind = ?{keyed} AND sequence <= ? ORDER BY sequence DESC LIMIT 1"
             parts.append(f"SELECT {number} AS number, found.* FROM ({one}) AS found")
             parameters += [dataset, kind, *(() if key is None else (key,)), until]
-        found = {number: Entry(*row) for number, *row in self._run(" UNION ALL ".join(parts), parameters)}
+        found = {number: self._found(row) for number, *row in self._run(" UNION ALL ".join(parts), parameters)}
         return {each: found.get(number) for number, each in enumerate(sought)}
 
     def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
@@ -108,6 +110,10 @@ class EntryTable:
     def numbered(self, sequence: int) -> Entry | None:
         """The entry of that number."""
         return self._first("WHERE sequence = ?", (sequence,))
+
+    def hash_at(self, sequence: int) -> str | None:
+        """The hash of the entry of that number."""
+        return next((row[0] for row in self._run("SELECT hash FROM dpstats_ledger WHERE sequence = ?", (sequence,))), None)
 
     def page(self, after: int | None) -> list[Entry]:
         """Some entries in order, from the first or from `after` on."""
@@ -136,4 +142,10 @@ class EntryTable:
         return next(iter(self._all(clauses, parameters)), None)
 
     def _all(self, clauses: str, parameters: Sequence[Any]) -> list[Entry]:
-        return [Entry(*row) for row in self._run(f"{self._select} {clauses}", parameters)]
+        return [self._found(row) for row in self._run(f"{self._select} {clauses}", parameters)]
+
+    def _found(self, row: Sequence[Any]) -> Entry:
+        entry = Entry(*row)
+        if self.highest is None or entry.sequence > self.highest.sequence:
+            self.highest = entry
+        return entry

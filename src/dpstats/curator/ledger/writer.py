@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
 from dpstats.curator.ledger.entries import Entry, chained
+from dpstats.curator.ledger.heads import HighestHead
 from dpstats.curator.ledger.postgres import PostgresEntryStore
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.stores import EntryTable, Sought
@@ -34,15 +35,10 @@ class Page:
         self.appended: list[Entry] = []
         self._table = table
         self._address = address
-        self._last = self._sound(table.last())
+        self.last = self._sound(table.last())
         self._latest: dict[Sought, Entry | None] = {}
-        if self._last is not None:
-            self._keep(self._last)
-
-    @property
-    def head(self) -> int:
-        """The number of the last entry."""
-        return self._last.sequence if self._last else 0
+        if self.last is not None:
+            self._keep(self.last)
 
     def latest_of(self, sought: Collection[Sought]) -> dict[Sought, Entry | None]:
         """The last entry about each of several accounts, kinds and keys; what is not known yet is asked in one statement."""
@@ -74,9 +70,9 @@ class Page:
         self, dataset: str, kind: str, key: str, content: Mapping[str, object], *, actor: str = "", request: str = ""
     ) -> Entry:
         """Add an entry; it counts once the transaction has been written."""
-        entry = chained(self._last, dataset, kind, key, content, actor=actor, request=request)
+        entry = chained(self.last, dataset, kind, key, content, actor=actor, request=request)
         self.appended.append(entry)
-        self._last = entry
+        self.last = entry
         self._keep(entry)
         return entry
 
@@ -137,6 +133,7 @@ class Writer:
 
     def __init__(self, store: EntryStore) -> None:
         self.store = store
+        self.head = HighestHead(store.address, store.witness)
         self._queue: deque[_WriteRequest[object]] = deque()
         self._turn = threading.Lock()
         _WRITERS.add(self)
@@ -163,8 +160,13 @@ class Writer:
 
     def read(self, look: Callable[[EntryTable], T]) -> T:
         """What `look` finds in the entries as they are now."""
-        with self.turn(), self.store.reading() as table:
-            return look(table)
+        with self.turn():
+            seen = self.head.seen
+            with self.store.reading() as table:
+                self.head.check(seen, table)
+                found = look(table)
+        self.head.notice(table.highest)
+        return found
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -198,11 +200,15 @@ class Writer:
             with suppress(IndexError):  # until none is left
                 while True:
                     requests.append(self._queue.popleft())
+            seen = self.head.seen
             with self.store.writing() as table:
                 page = Page(table, self.store.address)
+                self.head.check(seen, table, page.last)
                 for request in requests:
                     request.run(page)
                 table.insert(page.appended)
+            self.head.notice(page.last)
+            self.head.tell()
             for request in requests:
                 request.accept()
         except DpstatsError as error:
