@@ -14,6 +14,7 @@ from dpstats.engines.stores.paths import PARQUET, find_files
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
+from dpstats.foundations.working import one_question
 
 _WHAT_TO_PASS = (
     "a dict of columns, a numpy structured array, a pandas or polars DataFrame, a polars LazyFrame, a pyarrow Table, the path of "
@@ -39,7 +40,8 @@ def open_store(table: Any, types: Types | None = None) -> tuple[Store, Mapping[s
     """
     store = _find_store(table)
     if types == INFER:
-        return store, {**store.columns, **inferred_types(store)}
+        with one_question():
+            return store, {**store.columns, **inferred_types(store)}
     return store, _effective_types(store.columns, types or {})
 
 

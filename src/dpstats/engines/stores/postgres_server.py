@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PLAIN, PARTITIONED, VIEWS = ("r", "m"), "p", ("v", "f")
 """The catalog's letters for kinds of tables; one that others inherit from counts as partitioned."""
+LOCKED = ("r", "p")
 _PATIENCE = 30  # seconds to wait for a server to answer
 _RELATION = """\
 SELECT c.oid, n.nspname, c.relname, c.relkind::text, c.relhassubclass, has_table_privilege(c.oid, 'SELECT'),
@@ -52,6 +53,8 @@ class Relation:
     kind: str
     is_computed: bool
     """Whether rows are computed while they are read: by a view, a policy, a generated column, or another server."""
+    can_be_locked: bool
+    """Whether a lock can keep it from being altered while it is read."""
     columns: list[PostgresColumn]
 
 
@@ -93,7 +96,8 @@ def find_relation(connection: psycopg.Connection[Any], table: str) -> Relation:
         PostgresColumn(column, type_name, built_in=built_in, form=form)
         for column, type_name, built_in, form in connection.execute(_COLUMNS, [oid]).fetchall()
     ]
-    return Relation(oid, schema, name, PARTITIONED if has_children and kind in PLAIN else kind, is_computed, columns)
+    kept_as = PARTITIONED if has_children and kind in PLAIN else kind
+    return Relation(oid, schema, name, kept_as, is_computed, kind in LOCKED, columns)
 
 
 def connect(url: str) -> psycopg.Connection[Any]:

@@ -45,6 +45,13 @@ class FilesStore(LocalStore):
         """Tells one state of the files from another."""
         return "\n".join(map(str, self._versions))
 
+    def check_reachable(self) -> None:
+        """Raise where a file is not there any more, has changed, or may not be read any more."""
+        self._check_versions()
+        for version in self._versions:
+            with one_error_for(version.file, "may not be read any more: look at its permissions"), version.file.open("rb"):
+                pass
+
     def _check_versions(self) -> None:
         for version in self._versions:
             version.check()
