@@ -12,6 +12,7 @@ from dpstats.curator.ledger.statements import Statement, statements
 from dpstats.curator.ledger.terms import Terms, terms_of
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
+from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url, looks_like_postgres
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
@@ -109,8 +110,10 @@ def open_ledger(address: str | os.PathLike[str], *, read_only: bool = False) -> 
     text = os.fspath(address)
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidParameterError("a ledger is given by a path such as survey.ledger, a postgresql:// URL, or ':memory:'.")
+    if text.startswith(SCHEMES) and not is_plain_url(text):
+        raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     if text.startswith(SCHEMES):
         return Ledger(PostgresEntryStore(text, read_only=read_only))
-    if "://" in text:
+    if "://" in text or looks_like_postgres(text):
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
     return Ledger(SqliteEntryStore(text, read_only=read_only))

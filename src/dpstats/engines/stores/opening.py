@@ -13,6 +13,7 @@ from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.paths import PARQUET, find_files
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
+from dpstats.foundations.addresses import looks_like_postgres
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 from dpstats.foundations.working import one_question
 
@@ -113,7 +114,9 @@ def _find_store(table: Any) -> Store:
 
 
 def _file_store(paths: Any) -> Store:
-    url = _URL.match(paths) if isinstance(paths, str) else None
+    if isinstance(paths, str) and looks_like_postgres(paths):
+        raise DataFileError("a table in Postgres is given by a URL that begins with postgresql:// and ends in # and its name.")
+    url = _URL.match(paths.strip()) if isinstance(paths, str) else None
     if url is not None:  # it may hold a password, and is not repeated
         raise DataFileError(f"tables at {shown(url[1])}:// cannot be opened: copy the files here, or pass a postgresql:// URL.")
     if isinstance(paths, (str, os.PathLike)) and os.fsdecode(paths).lower().endswith((".duckdb", ".ddb")):

@@ -27,6 +27,7 @@ from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encodi
 from dpstats.engines.stores.postgres_snapshots import Snapshot, Snapshots, close_all
 from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.units.contributions import Bound, BoundedStore
+from dpstats.foundations.addresses import HOW_TO_WRITE
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.working import current_work
 
@@ -76,6 +77,8 @@ class PostgresStore(LocalStore):
         User, password and port stand where they do in every such URL; libpq's own sources for them (`.pgpass`, PGPASSWORD) work.
         """
         address, _, table = url.partition("#")
+        if "@" in table and not table.startswith("%22"):  # a # in the password, of which the rest is here
+            raise InvalidParameterError(f"this is no URL of a Postgres table: write {HOW_TO_WRITE}.")
         if not table:
             raise InvalidParameterError(
                 "the URL of a Postgres table ends in # and the table's name, such as postgresql://host/database#clinic.visits."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.complaints import shown
 from dpstats.engines.stores.postgres_columns import PostgresColumn
+from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -106,11 +107,13 @@ def connect(url: str) -> psycopg.Connection[Any]:
     from psycopg.conninfo import conninfo_to_dict
 
     where: dict[str, Any] = {}
+    if not is_plain_url(url):  # the driver would log parts of it
+        raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     with suppress(Exception):
         where = conninfo_to_dict(url)
         return psycopg.connect(url, client_encoding="UTF8", connect_timeout=where.get("connect_timeout", _PATIENCE))
     if not where:
-        raise InvalidParameterError("this is no URL of a Postgres database: write postgresql://user@host/database.")
+        raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     address = f"{shown(where.get('host', 'localhost'))}, database {shown(where.get('dbname', 'of the user'))}"
     raise DataFileError(
         f"no connection to Postgres at {address}: check that the server runs there, and the user and the password."
