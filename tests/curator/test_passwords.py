@@ -1,4 +1,4 @@
-"""No password of a connection string is repeated: not in errors, cards, texts of objects, ledgers, logs or on the command line."""
+"""No password of a connection string is repeated: not in errors, cards, texts of objects, ledgers, logs, on the command line."""
 
 from __future__ import annotations
 

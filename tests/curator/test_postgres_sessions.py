@@ -1,4 +1,4 @@
-"""A session on a Postgres table: lost connections come back, one question sees one state, and nothing is held between questions."""
+"""A session on a Postgres table: lost connections come back, one question sees one state, nothing is held between questions."""
 
 from __future__ import annotations
 

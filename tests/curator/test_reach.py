@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import duckdb
 import polars as pl
@@ -80,16 +81,14 @@ def postgres(change: str) -> Breakage:
 
 
 def stopped_server(folder: Path, request: pytest.FixtureRequest) -> Any:
-    """A way to the server's socket that is taken away, and its sessions ended: what a client sees of a server that has stopped."""
+    """A way to the server's socket that is taken away, and its sessions ended: what a client sees of a stopped server."""
     url = url_of_new_schema(request.getfixturevalue("postgres_url"))
     socket = psycopg.conninfo.conninfo_to_dict(url)["host"]
     way = folder / "way"
     way.symlink_to(str(socket))
     with psycopg.connect(url) as connection:
         connection.execute("CREATE TABLE visits AS SELECT i AS who, 812.0 + i AS x FROM generate_series(1, 100) i")
-    table = session(
-        url.replace(str(socket).replace("/", "%2F"), str(way).replace("/", "%2F")).replace(str(socket), str(way)) + "#visits"
-    )
+    table = session(f"{url.replace(quote(str(socket)), quote(str(way)))}#visits")
 
     def stop() -> None:
         way.unlink()
@@ -101,9 +100,8 @@ def stopped_server(folder: Path, request: pytest.FixtureRequest) -> Any:
 def end_sessions(url: str) -> None:
     """End all other sessions on the server, as its restart does."""
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
-        )
+        others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        connection.execute(f"SELECT pg_terminate_backend(pid) {others}".encode())
 
 
 BREAKAGES: dict[str, Breakage] = {

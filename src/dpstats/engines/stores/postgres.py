@@ -2,10 +2,11 @@
 
 All passes of a question run in one read-only transaction that begins with its first read and ends with its answer, so that they
 see the same rows, whatever is written meanwhile; between questions nothing is held that others could wait for. Outside of all
-questions a store has one such transaction of its own, until it is closed. A plain table comes in ranges of its pages, each aggregated by the
-server into a few long strings of bytes, in the order in which the rows lie. A partitioned table comes row by row, sorted by
-where its rows lie. A view comes row by row in whatever order the server finds them: its rows lie nowhere, so they cannot be
-bounded per unit. Every statement has a savepoint of its own: one that fails leaves the transaction, and its rows, as they were.
+questions a store has one such transaction of its own, until it is closed. A plain table comes in ranges of its pages, each
+aggregated by the server into a few long strings of bytes, in the order in which the rows lie. A partitioned table comes row by
+row, sorted by where its rows lie. A view comes row by row in whatever order the server finds them: its rows lie nowhere, so they
+cannot be bounded per unit. Every statement has a savepoint of its own: one that fails leaves the transaction, and its rows, as
+they were.
 """
 
 from __future__ import annotations

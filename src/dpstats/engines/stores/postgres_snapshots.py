@@ -2,8 +2,8 @@
 lost.
 
 A snapshot begins with a lock that only keeps the table from being altered, emptied or dropped while it is read, so that a change
-comes before all passes of a question or after them; with the snapshot's end nothing of it is left on the server. Between questions
-a connection is kept for the next one, outside of any transaction.
+comes before all passes of a question or after them; with the snapshot's end nothing of it is left on the server. Between
+questions a connection is kept for the next one, outside of any transaction.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ class Snapshots:
 
     def _complaint(self) -> DataFileError:
         return DataFileError(
-            f"{self._name} is locked by somebody, is not there any more, may not be read any more, or has other columns than when "
-            "it was opened: look at it, or open it anew."
+            f"{self._name} is locked by somebody, is not there any more, may not be read any more, or has other columns than "
+            "when it was opened: look at it, or open it anew."
         )
 
 
