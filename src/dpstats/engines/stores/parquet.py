@@ -186,7 +186,7 @@ def _common_types(schemas: Sequence[pyarrow.Schema], folders: Sequence[str]) -> 
     for name in folders:
         if name in found:
             raise DataFileError(
-                f"column {shown(name)} is in the files, and in the names of their folders: it can be one of them."
+                f"column {shown(name)} is in the files, and in the names of their folders: one of them only."
             )
         found[name] = {pyarrow.large_string()}
     types = {name: widened_type(kinds) for name, kinds in found.items()}

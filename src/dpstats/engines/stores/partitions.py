@@ -38,6 +38,6 @@ def common_columns(partitions: Sequence[Values]) -> tuple[str, ...]:
     for each in partitions:
         if sorted(each) != sorted(first):
             raise DataFileError(
-                "the files of one table must all lie in folders that name the same columns, such as region=north."
+                "the files of one table must lie in folders that name the same columns, such as region=north."
             )
     return first
