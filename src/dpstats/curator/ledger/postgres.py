@@ -10,10 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats.curator.ledger.entries import Entry
-from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, INSERT, LAST, VALUES, EntryTable, closed_on_failure
+from dpstats.curator.ledger.stores import (
+    ADD_ACTORS,
+    CREATE_INDEXES,
+    CREATE_TABLE,
+    INSERT,
+    LAST,
+    VALUES,
+    EntryTable,
+    closed_on_failure,
+)
+from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.addresses import shown_url
 from dpstats.foundations.errors import LedgerError, MissingExtraError
 
@@ -38,8 +49,15 @@ _LOOK = """\
 SELECT EXISTS (
     SELECT FROM pg_catalog.pg_tables WHERE tablename = 'dpstats_ledger' AND schemaname = ANY (current_schemas(false))
 )"""
+_HAS_ACTORS = """\
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_attribute WHERE attrelid = 'dpstats_ledger'::regclass AND attname = 'actor' AND NOT attisdropped
+)"""
 # Each statement sees what was committed before it began, so the last one sees the end of the chain as it is in our turn.
-_TAKE_TURN = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT only_row FROM dpstats_ledger_turn FOR UPDATE; {LAST}".encode()
+_IDENTITY = "SELECT coalesce(to_regclass('dpstats_ledger')::oid::bigint, 0)"
+_TAKE_TURN = (
+    f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT only_row FROM dpstats_ledger_turn FOR UPDATE; {_IDENTITY}; {LAST}".encode()
+)
 _ROW = VALUES.replace("?", "%s")
 
 
@@ -72,10 +90,12 @@ class _Turn(EntryTable):
 class PostgresEntryStore:
     """Entries in a table of a Postgres database."""
 
-    def __init__(self, url: str, *, read_only: bool = False) -> None:
+    def __init__(self, url: str, *, read_only: bool = False, witness: Path | None = None) -> None:
         self._url = url
-        self._read_only = read_only
+        self.read_only = read_only
+        self.witness = None if witness is None else Witness(witness)
         self._connection: psycopg.Connection[Any] | None = None
+        self._identity: int | None = None
         _driver()
 
     @property
@@ -86,7 +106,7 @@ class PostgresEntryStore:
     @contextmanager
     def writing(self) -> Iterator[EntryTable]:
         """A transaction that no other writer can enter; durable when it is left."""
-        if self._read_only:
+        if self.read_only:
             raise LedgerError(f"the ledger {self.address} was opened for reading only.")
         with self._our_words():
             table = self._with_turn()
@@ -104,7 +124,8 @@ class PostgresEntryStore:
     def reading(self) -> Iterator[EntryTable]:
         """The entries as they are now."""
         with self._our_words():
-            yield EntryTable(self._run_or_reconnect)
+            has_actors = not self.read_only or _says(self._connected(), _HAS_ACTORS)
+            yield EntryTable(self._run_or_reconnect, has_actors=has_actors)
 
     def damages(self) -> list[str]:
         """Nothing: the server looks after its tables."""
@@ -133,12 +154,26 @@ class PostgresEntryStore:
         connection = self._connected()
         try:
             cursor = connection.execute(_TAKE_TURN)
-            while cursor.nextset():
-                pass
-            return _Turn(connection, cursor.fetchone())
+            results = [cursor.fetchone() for _ in iter(cursor.nextset, None)]  # of all that follows BEGIN
+            self._check_identity(results[1])
+            return _Turn(connection, results[2])
         except BaseException:
             self.disconnect()  # a transaction that failed at its first step must not stay open
             raise
+
+    def _check_identity(self, row: Any) -> None:
+        """Raise unless the table is the one that was written to first."""
+        [found] = row
+        if self._identity is None:
+            self._identity = found
+        if found != self._identity:
+            raise LedgerError(self._gone())
+
+    def _gone(self) -> str:
+        return (
+            f"the table of the ledger {self.address} was dropped or replaced while it was in use. Nothing more is answered. Restore "
+            "a backup with `dpstats ledger restore`, and open a new session."
+        )
 
     def _commit(self, table: _Turn) -> None:
         try:
@@ -178,13 +213,25 @@ class PostgresEntryStore:
         with closed_on_failure(connection):
             connection.execute("SET synchronous_commit = on")
             connection.execute(f"SET lock_timeout = '{PATIENCE}s'")
-            if self._read_only:
+            if self.read_only:
                 connection.execute("SET default_transaction_read_only = on")
-            if not _has_ledger(connection):
-                if self._read_only:
+            if not _says(connection, _LOOK):
+                if self.read_only:
                     raise LedgerError(f"there is no ledger at {self.address}.")
+                self._check_that_none_was_there()
                 _create(connection)
+            if not self.read_only and not _says(connection, _HAS_ACTORS):
+                _add_actors(connection)
         return connection
+
+    def _check_that_none_was_there(self) -> None:
+        if self._identity is not None:
+            raise LedgerError(self._gone())
+        if self.witness is not None and (known := self.witness.read()):
+            raise LedgerError(
+                f"there is no ledger at {self.address}, but its witness {self.witness.path} has seen {known.sequence} of its "
+                "entries: it was moved or dropped. Restore a backup: `dpstats ledger restore BACKUP URL`."
+            )
 
     @contextmanager
     def _our_words(self) -> Iterator[None]:
@@ -195,6 +242,8 @@ class PostgresEntryStore:
             complaint = f"the ledger {self.address} was locked by another writer for {PATIENCE} seconds: try again later."
         except errors.InsufficientPrivilege:
             complaint = f"this user may not write to the ledger {self.address}: ask the database's owner for the right to."
+        except errors.UndefinedTable:
+            complaint = self._gone()
         except _driver().Error:
             complaint = f"the ledger {self.address} could not be read or written; nothing was debited."
         else:
@@ -206,8 +255,8 @@ def _run(connection: psycopg.Connection[Any], statement: str, parameters: Sequen
     return connection.execute(statement.replace("?", "%s").encode(), parameters).fetchall()
 
 
-def _has_ledger(connection: psycopg.Connection[Any]) -> bool:
-    row = connection.execute(_LOOK).fetchone()
+def _says(connection: psycopg.Connection[Any], question: str) -> bool:
+    row = connection.execute(question.encode()).fetchone()
     return bool(row and row[0])
 
 
@@ -215,8 +264,17 @@ def _create(connection: psycopg.Connection[Any]) -> None:
     """Make the tables, unless another writer is faster."""
     with connection.transaction():
         connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION})".encode())
-        if not _has_ledger(connection):
+        if not _says(connection, _LOOK):
             for statement in (CREATE_TABLE.format(whole="BIGINT"), *CREATE_INDEXES, *_TURN, _TRIGGER):
+                connection.execute(statement.encode())
+
+
+def _add_actors(connection: psycopg.Connection[Any]) -> None:
+    """Let a table of an earlier release say who, unless another writer is faster."""
+    with connection.transaction():
+        connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION})".encode())
+        if not _says(connection, _HAS_ACTORS):
+            for statement in ADD_ACTORS:
                 connection.execute(statement.encode())
 
 
