@@ -33,31 +33,10 @@ def session(table: Any) -> Session:
 def damaged_parquet(folder: Path, _: pytest.FixtureRequest) -> Session:
     file = folder / "table.parquet"
     frame().write_parquet(file, compression="zstd")
-    before = file.stat()
-    table = session(file)
     octets = bytearray(file.read_bytes())
     octets[4:-2000] = os.urandom(len(octets) - 2004)  # all but the footer
     file.write_bytes(octets)
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    return table
-
-
-def changed_parquet(folder: Path, _: pytest.FixtureRequest) -> Session:
-    file = folder / "table.parquet"
-    frame().write_parquet(file)
-    table = session(file)
-    frame().head(10).write_parquet(file)
-    return table
-
-
-def removed_csv(folder: Path, _: pytest.FixtureRequest) -> Session:
-    file = folder / "table.csv"
-    frame().write_csv(file)
-    table = dp.protect(
-        file, unit="row", budget=dp.Budget(epsilon=100, delta=0.01), ledger=":memory:", types={"x": "number", "g": "text"}
-    )
-    file.unlink()
-    return table
+    return session(file)
 
 
 def failing_lazy_frame(_: Path, __: pytest.FixtureRequest) -> Session:
@@ -68,32 +47,11 @@ def failing_lazy_frame(_: Path, __: pytest.FixtureRequest) -> Session:
     return session(lazy.map_batches(fail, schema=lazy.collect_schema()))
 
 
-def dropped_duckdb_table(_: Path, __: pytest.FixtureRequest) -> Session:
-    connection = duckdb.connect()
-    arrow = frame().to_arrow()  # noqa: F841  (DuckDB finds it by its name)
-    connection.execute("CREATE TABLE visits AS SELECT * FROM arrow")
-    table = session(connection.table("visits"))
-    connection.execute("DROP TABLE visits")
-    return table
-
-
 def failing_duckdb_query(_: Path, __: pytest.FixtureRequest) -> Session:
     connection = duckdb.connect()
     arrow = frame().to_arrow()  # noqa: F841  (DuckDB finds it by its name)
     connection.execute("CREATE TABLE visits AS SELECT * FROM arrow")
     return session(connection.sql("SELECT CASE WHEN x % 999 = 0 THEN error('the value ' || x) ELSE x END AS x, g FROM visits"))
-
-
-def dropped_postgres_table(_: Path, request: pytest.FixtureRequest) -> Session:
-    url = url_of_new_schema(request.getfixturevalue("postgres_url"))
-    with psycopg.connect(url) as connection:
-        connection.execute(
-            "CREATE TABLE visits AS SELECT %s::int8 + i AS x, 'north' AS g FROM generate_series(1, 100) i", [SECRET]
-        )
-    table = session(f"{url}#visits")
-    with psycopg.connect(url) as connection:
-        connection.execute("DROP TABLE visits")
-    return table
 
 
 def failing_postgres_view(_: Path, request: pytest.FixtureRequest) -> Session:
@@ -120,12 +78,8 @@ FAILURES: dict[str, Callable[[Path, pytest.FixtureRequest], Session]] = {
     function.__name__: function
     for function in (
         damaged_parquet,
-        changed_parquet,
-        removed_csv,
         failing_lazy_frame,
-        dropped_duckdb_table,
         failing_duckdb_query,
-        dropped_postgres_table,
         failing_postgres_view,
         failing_spark_frame,
     )

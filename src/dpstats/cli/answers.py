@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 
+from dpstats.foundations.addresses import without_passwords
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
 from dpstats.foundations.text_tables import headed_lines
@@ -29,7 +30,7 @@ def plain_text(answers: Sequence[Release | NoReply], total: PrivacyCost, *, card
 def json_text(file: str, answers: Sequence[Release | NoReply], total: PrivacyCost) -> str:
     """The answers for programs: one object."""
     result = {
-        "file": file,
+        "file": without_passwords(file),
         "answers": [answer.to_dict() for answer in answers],
         "total": total.to_dict(),
         "private": all(answer.private for answer in answers),

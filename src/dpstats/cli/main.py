@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from dpstats import __version__
 from dpstats.cli import exits
+from dpstats.foundations.addresses import without_passwords
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
 COMMANDS = {
@@ -133,7 +134,7 @@ def _dispatch(argv: Sequence[str] | None) -> int:
 
 
 def _complain(sentence: str) -> None:
-    print(f"dpstats: {sentence}", file=sys.stderr)
+    print(f"dpstats: {without_passwords(sentence)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

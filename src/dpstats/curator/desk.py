@@ -1,8 +1,9 @@
 """The desk: a question's way from its price to its answer.
 
-A question is checked and priced from public things alone; if it was asked before, the archive answers it; else its cost is
-debited, and only when the ledger has that on disk is a row read; the answer is archived and handed out. What goes wrong after the
-debit because of the data is one charged `NoReply`. A desk without an account takes the same steps but for the ledger's.
+A question is checked and priced from public things alone; if it was asked before, the archive answers it; else, if the table can
+be reached, its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived and handed out.
+What goes wrong after the debit because of the data is one charged `NoReply`. A desk without an account takes the same steps but
+for the ledger's.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.filtering import filter_there
+from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import open_columns
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
@@ -119,6 +121,7 @@ class Desk:
         key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
         if archived and (document := self.account.recall(key)) is not None:
             return noted(result_of(document, request.question.statistic), *FROM_ARCHIVE)
+        check_reachable(self.store)
         receipt = self.account.debit(key, request.text, request.cost, details, loss_of(self, request))
         result = request.or_refusal(outcome_of(compute, source), source)
         if archived and not has_failed(result):

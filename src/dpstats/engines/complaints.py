@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import TypeVar
 
+from dpstats.foundations.addresses import without_passwords
 from dpstats.foundations.errors import DataFileError, DpstatsError, MissingExtraError, UnknownNameError
 
 _LISTED_COLUMNS = 30
@@ -16,8 +17,8 @@ Item = TypeVar("Item")
 
 
 def shown(name: object) -> str:
-    """A name from outside for a message: as it is, or escaped when a terminal could take offence at it."""
-    text = str(name)
+    """A name from outside for a message: as it is, or escaped when a terminal could take offence at it; without passwords."""
+    text = without_passwords(str(name))
     return text if text and text.isprintable() else ascii(text)
 
 

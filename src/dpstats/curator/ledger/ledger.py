@@ -33,6 +33,7 @@ from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
+from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url, looks_like_postgres
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError, UnknownNameError
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
@@ -229,8 +230,10 @@ def open_ledger(
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidParameterError("a ledger is given by a path such as survey.ledger, a postgresql:// URL, or ':memory:'.")
     known = None if witness is None else Path(witness).absolute()
+    if text.startswith(SCHEMES) and not is_plain_url(text):
+        raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     if text.startswith(SCHEMES):
         return Ledger(PostgresEntryStore(text, read_only=read_only, witness=known))
-    if "://" in text:
+    if "://" in text or looks_like_postgres(text):
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
     return Ledger(SqliteEntryStore(text, read_only=read_only, witness=known))

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.stores import (
@@ -26,6 +25,7 @@ from dpstats.curator.ledger.stores import (
     closed_on_failure,
 )
 from dpstats.curator.ledger.witness import Witness
+from dpstats.foundations.addresses import shown_url
 from dpstats.foundations.errors import LedgerError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -249,16 +249,6 @@ class PostgresEntryStore:
         else:
             return
         raise LedgerError(complaint) from None
-
-
-def shown_url(url: str) -> str:
-    """A URL as it may be shown: host, port and database."""
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-        return f"postgresql://{parts.hostname or ''}{port}{parts.path}"
-    except ValueError:
-        return "postgresql://..."
 
 
 def _run(connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any]) -> list[Any]:

@@ -26,11 +26,13 @@ from dpstats.curator.documents.values import named
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.session import Session
+from dpstats.engines.stores.reach import check_reachable
 from dpstats.foundations.errors import BudgetError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import find_statistic, outcome_of
 from dpstats.foundations.results import NoReply
+from dpstats.foundations.working import one_question
 
 BATCH = 1
 """The form of an archived batch."""
@@ -130,8 +132,10 @@ def answer_batch(batch: PricedBatch, rng: Any = None) -> AnsweredBatch:
             f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is "
             f"{account.remaining} left. Nothing was spent. Leave questions out, or ask them with less."
         )
+    check_reachable(desk.store)
     receipt = account.debit(key, batch.text, batch.cost, batch.details(), batch.loss)
-    results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
+    with one_question():  # all of it sees one state of the rows
+        results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
     archived = source.private
     if archived:
         try:

@@ -128,6 +128,20 @@ class DuckDBStore(LocalStore):
         """One more than the largest row number; unknown where conditions leave some out."""
         return None if self._condition else self._begin()
 
+    def check_reachable(self) -> None:
+        """Raise where the connection is closed or the table is gone; nothing is run but a look at the catalog."""
+        whole = self._whole or self
+        with (
+            self._lock,
+            one_error_for("the DuckDB table", "cannot be reached any more: was it dropped, or its connection closed?"),
+        ):
+            if whole._top is not None:  # it is read in a transaction that has it, or from a copy
+                self._connection.execute("SELECT 1").fetchall()
+            elif whole._table is None:
+                self._relation.limit(0).fetchall()
+            elif not self._is_visible(whole._table):
+                raise DataFileError("the DuckDB table is not there any more, or has other columns: open it anew.")
+
     def close(self) -> None:
         """Ends the transaction and drops what was kept; the store can be read no more."""
         with self._lock:

@@ -10,10 +10,13 @@ from typing import Any, Literal
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.passes.columns import open_column
-from dpstats.engines.stores.paths import PARQUET, find_files
+from dpstats.engines.stores.partitions import partition_of
+from dpstats.engines.stores.paths import PARQUET, find_table
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
+from dpstats.foundations.addresses import looks_like_postgres
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
+from dpstats.foundations.working import one_question
 
 _WHAT_TO_PASS = (
     "a dict of columns, a numpy structured array, a pandas or polars DataFrame, a polars LazyFrame, a pyarrow Table, the path of "
@@ -39,7 +42,8 @@ def open_store(table: Any, types: Types | None = None) -> tuple[Store, Mapping[s
     """
     store = _find_store(table)
     if types == INFER:
-        return store, {**store.columns, **inferred_types(store)}
+        with one_question():
+            return store, {**store.columns, **inferred_types(store)}
     return store, _effective_types(store.columns, types or {})
 
 
@@ -111,16 +115,19 @@ def _find_store(table: Any) -> Store:
 
 
 def _file_store(paths: Any) -> Store:
-    url = _URL.match(paths) if isinstance(paths, str) else None
+    if isinstance(paths, str) and looks_like_postgres(paths):
+        raise DataFileError("a table in Postgres is given by a URL that begins with postgresql:// and ends in # and its name.")
+    url = _URL.match(paths.strip()) if isinstance(paths, str) else None
     if url is not None:  # it may hold a password, and is not repeated
         raise DataFileError(f"tables at {shown(url[1])}:// cannot be opened: copy the files here, or pass a postgresql:// URL.")
     if isinstance(paths, (str, os.PathLike)) and os.fsdecode(paths).lower().endswith((".duckdb", ".ddb")):
         raise DataFileError("a DuckDB file holds many tables: connect to it and pass one, such as connection.table('visits').")
-    files = find_files(paths)
+    found = find_table(paths)
+    files = [file for file, _ in found]
     if files[0].suffix.lower() in PARQUET:
         from dpstats.engines.stores.parquet import ParquetStore
 
-        return ParquetStore(files)
+        return ParquetStore(files, partitions=[partition_of(folders) for _, folders in found])
     from dpstats.engines.stores.csv import CsvStore
 
     return CsvStore(files)

@@ -1,4 +1,4 @@
-"""Tables in Parquet files, one or many of one schema: read a batch at a time, only the columns that are asked for.
+"""Tables in Parquet files, one or many: read a batch at a time, only the columns that are asked for.
 
 Texts are read as the bytes that they are, by pyarrow, which does not look whether they are UTF-8; what is not is mended, cell by
 cell, when they become cells. polars, which reads the schema, would give up a whole column for one such cell.
@@ -7,12 +7,16 @@ cell, when they become cells. polars, which reads the schema, would give up a wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import type_of
+from dpstats.engines.stores.partitions import common_columns
 from dpstats.engines.stores.store import Batch, Store
 from dpstats.engines.stores.versions import FilesStore
 from dpstats.engines.units.contributions import Bound, BoundedStore
@@ -32,28 +36,38 @@ _FAILED = "could not be read as Parquet"
 class ParquetStore(FilesStore):
     """Parquet files whose rows follow each other in the order of the files.
 
-    The columns may stand in any order, but names and types must be the same in all files. Nothing but the footers is read when
-    the table is opened. A file that has changed since then makes a pass fail. Times of 96 bits are cut off at the microsecond.
+    The columns may stand in any order. A column may have different types in different files where one of them holds all
+    (`widening`), and is missing in the rows of files that lack it. Nothing but the footers is read when the table is opened. A
+    file that has changed since then makes a pass fail. Times of 96 bits are cut off at the microsecond.
     """
 
-    def __init__(self, files: Sequence[Path], batch_rows: int = BATCH_ROWS) -> None:
+    def __init__(
+        self,
+        files: Sequence[Path],
+        batch_rows: int = BATCH_ROWS,
+        partitions: Sequence[Mapping[str, str | None]] = (),
+        declared: pyarrow.Schema | None = None,
+    ) -> None:
+        """`partitions` are cells that all rows of a file have, for each file; `declared` are columns with the least types."""
         require("reading Parquet files needs", "files", "polars", "pyarrow")
         self._batch_rows = batch_rows
         self._files = tuple(files)
         super().__init__(files)
-        schema = _read_schema(files[0])
-        for file in files[1:]:
-            _check_same_schema(file, _read_schema(file), files[0], schema)
-        self._no_rows = _without_rows(files[0], schema)
-        self._cut_off = {name for file in files for name in _times_of_96_bits(file)}
+        footers = [_read_footer(file) for file in files]
+        self._partitions = tuple(partitions) or ({},) * len(footers)
+        schemas = [footer.schema for footer in footers] + ([] if declared is None else [declared])
+        self._types, inexact = _common_types(schemas, common_columns(self._partitions))
+        self._vague = {name for footer in footers for name in footer.cut_off} | inexact
         self._check_versions()
-        self.columns: Mapping[str, ColumnType] = {name: type_of(self._no_rows.column(name)) for name in schema}
+        self._no_rows = {name: pyarrow_array(kind) for name, kind in self._types.items()}
+        self.columns: Mapping[str, ColumnType] = {name: type_of(cells) for name, cells in self._no_rows.items()}
 
     def bounded(self, bound: Bound) -> Store:
         """The same table with at most `bound.rows` rows of each unit; an error where different ids might be read as one."""
-        if bound.unit in self._cut_off:
+        if bound.unit in self._vague:
             raise DataTypeError(
-                f"column {shown(bound.unit)} cannot be the unit: it has times of 96 bits, which are cut off. Save them as text."
+                f"column {shown(bound.unit)} cannot be the unit: it has times of 96 bits, which are cut off, or types in several "
+                "files that no type holds exactly. Save it as text."
             )
         return BoundedStore(self, bound)
 
@@ -71,43 +85,81 @@ class ParquetStore(FilesStore):
     def _batches(self, columns: list[str]) -> Iterator[Batch]:
         """All rows; one batch at least, so that the types are seen even where there are none."""
         is_empty = True
-        for file in self._files:
+        for file, partition in zip(self._files, self._partitions, strict=True):
             with _open(file) as reader:
                 if not columns:
                     yield Batch({}, reader.metadata.num_rows)
                     continue
-                for raw_rows in reader.iter_batches(self._batch_rows, columns=columns):
+                stored = [name for name in columns if name not in partition and name in reader.schema_arrow.names]
+                for raw_rows, rows in _rows_in(reader, stored, self._batch_rows):
                     is_empty = False
-                    yield Batch({name: raw_rows.column(name) for name in columns}, raw_rows.num_rows)
+                    yield Batch({name: self._cells(name, raw_rows, partition, rows) for name in columns}, rows)
         if columns and is_empty:
-            yield Batch({name: self._no_rows.column(name) for name in columns}, 0)
+            yield Batch({name: self._no_rows[name] for name in columns}, 0)
+
+    def _cells(self, name: str, raw_rows: Any, partition: Mapping[str, str | None], rows: int) -> Any:
+        """A column of some rows: as the file has it, as its folder says, or missing."""
+        from dpstats.engines.stores.widening import widened
+
+        if name in partition:
+            return repeated_text(partition[name], rows)
+        stored = raw_rows is not None and name in raw_rows.schema.names
+        return widened(raw_rows.column(name) if stored else repeated_text(None, rows), self._types[name])
 
     def _name(self) -> str:
         first = shown(self._files[0])
         return first if len(self._files) == 1 else f"{first}, or another file of the same table,"
 
 
-def _read_schema(file: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Footer:
+    """What the end of a file says of its columns."""
+
+    schema: pyarrow.Schema
+    cut_off: tuple[str, ...]
+    """The columns of an old type of times, of 96 bits, which has nanoseconds and more years than 64 bits of them."""
+
+
+def _read_footer(file: Path) -> _Footer:
+    """The columns of a file as pyarrow has them, which it cannot where whole numbers have more than 64 bits."""
     import polars as pl
 
-    with one_error_for(file, _FAILED), file.open("rb") as octets:
-        return dict(pl.read_parquet_schema(octets))
+    with one_error_for(file, _FAILED):
+        with file.open("rb") as octets:
+            wide = [name for name, kind in pl.read_parquet_schema(octets).items() if kind.base_type().__name__ in _WIDE]
+        if wide:
+            raise DataFileError(f"column {shown(wide[0])} of {shown(file)} has whole numbers of 128 bits: save them as decimals.")
+        with _open(file) as reader:
+            leaves = [reader.schema.column(place) for place in range(len(reader.schema))]
+            return _Footer(reader.schema_arrow, tuple(leaf.path for leaf in leaves if leaf.physical_type == "INT96"))
 
 
-def _without_rows(file: Path, schema: Mapping[str, Any]) -> pyarrow.Table:
-    """A table of the file's columns as pyarrow has them, which it cannot where whole numbers have more than 64 bits."""
-    for name, declared in schema.items():
-        if declared.base_type().__name__ in _WIDE:
-            raise DataFileError(f"column {shown(name)} of {shown(file)} has whole numbers of 128 bits: save them as decimals.")
-    with one_error_for(file, _FAILED), _open(file) as reader:
-        return reader.schema_arrow.empty_table()
+def _rows_in(reader: ParquetFile, columns: list[str], batch_rows: int) -> Iterator[tuple[Any, int]]:
+    """Some columns of a file in batches, with their numbers of rows; of no columns only these."""
+    if columns:
+        for raw_rows in reader.iter_batches(batch_rows, columns=columns):
+            yield raw_rows, raw_rows.num_rows
+        return
+    left = reader.metadata.num_rows
+    while left > 0:
+        yield None, min(left, batch_rows)
+        left -= batch_rows
 
 
-def _times_of_96_bits(file: Path) -> list[str]:
-    """The columns of an old type of times, which has nanoseconds and more years than 64 bits of them."""
-    with one_error_for(file, _FAILED), _open(file) as reader:
-        leaves = [reader.schema.column(place) for place in range(len(reader.schema))]
-        return [leaf.path for leaf in leaves if leaf.physical_type == "INT96"]
+def repeated_text(text: str | None, rows: int) -> Any:
+    """A column of the same text, or of nothing."""
+    import pyarrow
+
+    if text is None:
+        return pyarrow.nulls(rows)
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(np.zeros(rows, dtype=np.int32)), pyarrow.array([text]))
+
+
+def pyarrow_array(kind: pyarrow.DataType) -> Any:
+    """A column without rows."""
+    import pyarrow
+
+    return pyarrow.schema([("x", kind)]).empty_table().column(0)
 
 
 def _rows_of(file: Path) -> int:
@@ -121,21 +173,30 @@ def _open(file: Path) -> ParquetFile:
     return ParquetFile(file, coerce_int96_timestamp_unit="us", pre_buffer=False)  # which would hold all of the file in memory
 
 
-def _check_same_schema(file: Path, schema: Mapping[str, Any], first: Path, expected: Mapping[str, Any]) -> None:
-    for name, declared in expected.items():
-        if name not in schema:
-            raise DataFileError(f"{shown(file)} has no column {shown(name)}, which {shown(first)} has: one table, one schema.")
-        if schema[name] != declared:
+def _common_types(schemas: Sequence[pyarrow.Schema], folders: Sequence[str]) -> tuple[dict[str, Any], set[str]]:
+    """The type of every column over all files, and the columns whose values it does not all keep apart."""
+    import pyarrow
+
+    from dpstats.engines.stores.widening import is_exact, widened_type
+
+    found: dict[str, set[Any]] = {}
+    for schema in schemas:
+        for field in schema:
+            found.setdefault(field.name, set()).add(field.type)
+    for name in folders:
+        if name in found:
             raise DataFileError(
-                f"column {shown(name)} is of type {_type_name(schema[name])} in {shown(file)} and of type "
-                f"{_type_name(declared)} in {shown(first)}: one table, one schema."
+                f"column {shown(name)} is in the files, and in the names of their folders: one of them only."
             )
-    for name in schema:
-        if name not in expected:
-            raise DataFileError(f"{shown(file)} has a column {shown(name)}, which {shown(first)} has not: one table, one schema.")
+        found[name] = {pyarrow.large_string()}
+    types = {name: widened_type(kinds) for name, kinds in found.items()}
+    for name, kind in types.items():
+        if kind is None:
+            named = " and ".join(sorted({_type_name(each) for each in found[name]}))
+            raise DataFileError(f"column {shown(name)} is of types {named} in different files, and no type holds all of them.")
+    return types, {name for name, kinds in found.items() if not is_exact(kinds)}
 
 
-def _type_name(declared: Any) -> str:
-    """The name of a type; of categories without them, because they were values once."""
-    name = str(declared.base_type().__name__)
-    return f"{name} (of other categories)" if name == "Enum" else str(declared)
+def _type_name(kind: Any) -> str:
+    """The name of a type, without what is in it."""
+    return str(kind).partition("<")[0].partition("[")[0]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from dpstats.engines.complaints import one_error_for, shown
 from dpstats.engines.stores.lines import SEPARATORS
+from dpstats.engines.stores.partitions import is_partition
 from dpstats.foundations.errors import DataFileError
 
 PARQUET = (".parquet", ".pq")
+DELTA_LOG = "_delta_log"
 _SUFFIXES = (*SEPARATORS, *PARQUET)
 _PATTERN_SIGNS = "*?["
 
@@ -20,25 +22,30 @@ PathLike = str | os.PathLike[str]
 
 def find_files(named: PathLike | Sequence[PathLike]) -> tuple[Path, ...]:
     """The files of one table in their order, those of a pattern or a folder by name; all of one kind, and none of them twice."""
+    return tuple(found for found, _ in find_table(named))
+
+
+def find_table(named: PathLike | Sequence[PathLike]) -> tuple[tuple[Path, PurePath], ...]:
+    """The files of `find_files`, each with the folders between what was named and the file."""
     names = [named] if isinstance(named, (str, os.PathLike)) else list(named)
     if not names:
         raise DataFileError("the list of files is empty: name at least one file.")
-    files: list[Path] = []
+    found: list[tuple[Path, PurePath]] = []
     for name in names:
         with one_error_for("a path", "could not be looked up: check that it may be read"):
-            files += _expand(os.fsdecode(name), alone=len(names) == 1)
-    for file in files:
+            found += _expand(os.fsdecode(name), alone=len(names) == 1)
+    for file, _ in found:
         check_file(file)
-    if len({_kind(file) for file in files}) > 1:
+    if len({_kind(file) for file, _ in found}) > 1:
         raise DataFileError("the files of one table must all end in .csv, all in .tsv or all in .parquet.")
     seen = set()
-    for file in files:
+    for file, _ in found:
         with one_error_for(file, "could not be opened: check its name and that it may be read"):
             place = file.resolve()
         if place in seen:
             raise DataFileError(f"{shown(file)} is named twice: its rows would count twice.")
         seen.add(place)
-    return tuple(files)
+    return tuple(found)
 
 
 def check_file(file: Path) -> None:
@@ -52,33 +59,54 @@ def check_file(file: Path) -> None:
             raise DataFileError(f"{shown(file)} is empty.")
 
 
-def _expand(name: str, *, alone: bool) -> list[Path]:
+def _expand(name: str, *, alone: bool) -> list[tuple[Path, PurePath]]:
     if not name:
         raise DataFileError("the path is empty: name a file.")
     file = Path(name)
     if file.is_dir():
-        return _files_in(file)
+        return _between(file, _files_in(file))
     is_pattern = any(sign in name for sign in _PATTERN_SIGNS) and not file.exists()  # a star may also be just a star
     if file.suffix.lower() not in _SUFFIXES:
         which = shown(name) if alone else "every file of a list"  # what is no path may be a row
         raise DataFileError(f"{which} must end in .csv, .tsv or .parquet, so that it is clear how to read it.")
     if not is_pattern:
-        return [file]
+        return [(file, PurePath())]
     found = [Path(match) for match in sorted(glob.glob(name, recursive=True))]
     if not found:
         raise DataFileError(f"no file matches {shown(name)}.")
-    return [part for match in found for part in (_files_in(match) if match.is_dir() else [match])]
+    files = [part for match in found for part in (_files_in(match) if match.is_dir() else [match])]
+    return _between(_named_root(file), files)
+
+
+def _named_root(pattern: Path) -> Path:
+    """The folders of a pattern before its first star or other sign."""
+    root = pattern
+    while any(sign in str(root) for sign in _PATTERN_SIGNS):
+        root = root.parent
+    return root
+
+
+def _between(root: Path, files: Sequence[Path]) -> list[tuple[Path, PurePath]]:
+    return [(file, PurePath(os.path.relpath(file, root)).parent) for file in files]
 
 
 def _files_in(folder: Path) -> list[Path]:
-    """The Parquet files of a folder, without those that writers hide by a dot or an underscore."""
-    entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "_"))]
-    if any(entry.is_dir() for entry in entries):
-        raise DataFileError(
-            f"{shown(folder)} has folders in it, whose names are not read as columns: "
-            f"name the files by a pattern such as {shown(folder / '**' / '*.parquet')}."
-        )
-    files = [entry for entry in entries if entry.suffix.lower() in PARQUET]
+    """The Parquet files of a folder, and of folders in it that name columns, without those that writers hide."""
+    if (folder / DELTA_LOG).is_dir():
+        raise DataFileError(f"{shown(folder)} is a Delta table: pass its folder itself, with nothing before or after it.")
+    files: list[Path] = []
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "_")):
+            continue
+        if not entry.is_dir():
+            files += [entry] if entry.suffix.lower() in PARQUET else []
+        elif is_partition(entry):
+            files += _files_in(entry)
+        else:
+            raise DataFileError(
+                f"{shown(folder)} has folders in it whose names are no columns, as region=north would be: "
+                f"name the files by a pattern such as {shown(folder / '**' / '*.parquet')}."
+            )
     if not files:
         raise DataFileError(
             f"{shown(folder)} has no Parquet files in it: name files by a pattern such as {shown(folder / '*.csv')}."

@@ -1,10 +1,12 @@
 """Tables in Postgres, read by psycopg.
 
-All passes of a store run in one read-only transaction that begins with the first read, so that they and all questions of a
-session see the same rows, whatever is written meanwhile. A plain table comes in ranges of its pages, each aggregated by the
-server into a few long strings of bytes, in the order in which the rows lie. A partitioned table comes row by row, sorted by
-where its rows lie. A view comes row by row in whatever order the server finds them: its rows lie nowhere, so they cannot be
-bounded per unit. Every statement has a savepoint of its own: one that fails leaves the transaction, and its rows, as they were.
+All passes of a question run in one read-only transaction that begins with its first read and ends with its answer, so that they
+see the same rows, whatever is written meanwhile; between questions nothing is held that others could wait for. Outside of all
+questions a store has one such transaction of its own, until it is closed. A plain table comes in ranges of its pages, each
+aggregated by the server into a few long strings of bytes, in the order in which the rows lie. A partitioned table comes row by
+row, sorted by where its rows lie. A view comes row by row in whatever order the server finds them: its rows lie nowhere, so they
+cannot be bounded per unit. Every statement has a savepoint of its own: one that fails leaves the transaction, and its rows, as
+they were.
 """
 
 from __future__ import annotations
@@ -23,9 +25,12 @@ from dpstats.engines.complaints import check_column_name, one_error_for, require
 from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.postgres_columns import PostgresColumn
 from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, quoted
+from dpstats.engines.stores.postgres_snapshots import Snapshot, Snapshots, close_all
 from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.units.contributions import Bound, BoundedStore
+from dpstats.foundations.addresses import HOW_TO_WRITE
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.working import current_work
 
 if TYPE_CHECKING:
     import psycopg
@@ -35,16 +40,6 @@ if TYPE_CHECKING:
 _PAGES = 1024
 _ROWS = 1 << 17
 _TUPLES = 1 << 16  # places in a page that a row's address can name
-_SETTINGS = {  # rows in the order in which they lie, and a transaction that may wait for the next question
-    "synchronize_seqscans": "off",
-    "max_parallel_workers_per_gather": "0",
-    "enable_indexscan": "off",
-    "enable_indexonlyscan": "off",
-    "enable_bitmapscan": "off",
-    "enable_tidscan": "on",
-    "jit": "off",
-    "idle_in_transaction_session_timeout": "0",
-}
 _serials = count()
 
 
@@ -57,15 +52,15 @@ class PostgresStore(LocalStore):
         `table` is a name such as `visits` or `clinic.visits`; capitals and odd characters need double quotes, as in SQL.
         """
         require("tables in Postgres need", "postgres", "psycopg", "pyarrow")
-        self._url = url
         self._batch_pages = batch_pages
-        self._connection: psycopg.Connection[Any] | None = None
-        self._encoding = "utf-8"
-        self._is_good = True
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._lasting: list[Snapshot] = []
         with connect(url) as connection, one_error_for("the Postgres table", "could not be opened"):
             self._relation = find_relation(connection, table)
             self._may_compare_texts = encoding_of(connection)[1]
+        self._snapshots = Snapshots(url, self._relation)
+        weakref.finalize(self, close_all, self._snapshots.idle)
+        weakref.finalize(self, close_all, self._lasting)
         self._condition = ""
         self._whole: PostgresStore | None = None
         self.columns = {column.name: column.type for column in self._relation.columns}
@@ -83,6 +78,8 @@ class PostgresStore(LocalStore):
         User, password and port stand where they do in every such URL; libpq's own sources for them (`.pgpass`, PGPASSWORD) work.
         """
         address, _, table = url.partition("#")
+        if "@" in table and not table.startswith("%22"):  # a # in the password, of which the rest is here
+            raise InvalidParameterError(f"this is no URL of a Postgres table: write {HOW_TO_WRITE}.")
         if not table:
             raise InvalidParameterError(
                 "the URL of a Postgres table ends in # and the table's name, such as postgresql://host/database#clinic.visits."
@@ -123,72 +120,69 @@ class PostgresStore(LocalStore):
         for name in columns:
             check_column_name(name, list(self.columns))
         wanted = [column for column in self._relation.columns if column.name in columns]
-        connection = self._begin()
-        if self._relation.kind in PLAIN and self._comes_in_ranges(connection, wanted):
-            return self._ranges(connection, wanted)
-        return self._rows(connection, wanted)
+        snapshot = self._snapshot()
+        if self._relation.kind in PLAIN and self._comes_in_ranges(snapshot, wanted):
+            return self._ranges(snapshot, wanted)
+        return self._rows(snapshot, wanted)
 
     def expected_rows(self) -> int | None:
         """As many as the server last estimated; None where it did not, or where conditions leave some out."""
         if self._condition:
             return None
-        connection = self._begin()
-        with self._lock, connection.transaction():
-            [(rows,)] = connection.execute("SELECT reltuples::int8 FROM pg_class WHERE oid = %s", [self._relation.oid]).fetchall()
+        estimate, snapshot = "SELECT reltuples::int8 FROM pg_class WHERE oid = %s", self._snapshot()
+        with snapshot.lock, snapshot.connection.transaction():
+            [(rows,)] = snapshot.connection.execute(estimate, [self._relation.oid]).fetchall()
         return rows if rows > 0 else None
 
+    def moment(self) -> object:
+        """Equal at two times only if the rows are the same, in the same order."""
+        return self._snapshot().moment()
+
+    def check_reachable(self) -> None:
+        """Raise unless the table is there as it was opened, and may be read; looks at the catalog alone."""
+        self._snapshots.check()
+
     def close(self) -> None:
-        """Ends the transaction; what was read cannot be read again."""
+        """Ends the transaction; nothing can be read any more."""
+        self._snapshots.close()
+        close_all(self._lasting)
+
+    def _snapshot(self) -> Snapshot:
+        """The rows as the question that is worked on sees them."""
         if self._whole is not None:
-            self._whole.close()
+            return self._whole._snapshot()
+        work = current_work()
+        if work is not None:
+            return work.hold(self, self._snapshots.begin, self._snapshots.end)
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
+            if not self._lasting:
+                self._lasting.append(self._snapshots.begin())
+            return self._lasting[0]
 
-    def _begin(self) -> psycopg.Connection[Any]:
-        """The connection with the transaction, once for all: another one might see other rows."""
-        import psycopg
-
-        if self._whole is not None:
-            connection = self._whole._begin()
-            self._encoding, self._is_good = self._whole._encoding, self._whole._is_good
-            return connection
-        with self._lock:
-            if self._connection is None:
-                connection = connect(self._url)
-                connection.read_only = True
-                connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-                for name, value in _SETTINGS.items():
-                    connection.execute("SELECT set_config(%s, %s, true)", [name, value])
-                self._encoding, self._is_good = encoding_of(connection)
-                self._connection = connection
-                weakref.finalize(self, connection.close)
-            return self._connection
-
-    def _ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
+    def _ranges(self, snapshot: Snapshot, columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
         """A plain table in ranges of pages."""
         statement = self._aggregates(columns)
         size = "SELECT pg_relation_size(%s) / current_setting('block_size')::int8"
-        with self._lock, connection.transaction():
-            [(pages,)] = connection.execute(size, [self._relation.oid]).fetchall()
+        with snapshot.lock, snapshot.connection.transaction():
+            [(pages,)] = snapshot.connection.execute(size, [self._relation.oid]).fetchall()
         is_empty = True
         for page in range(0, pages, self._batch_pages):
             ends = page * _TUPLES, (page + self._batch_pages) * _TUPLES
-            for raw_rows, *raw_strings in self._fetch(connection, statement, *ends):
+            for raw_rows, *raw_strings in self._fetch(snapshot, statement, *ends):
                 if raw_rows:
                     is_empty = False
-                    yield self._batch(columns, raw_strings, raw_rows)
+                    yield self._batch(snapshot, columns, raw_strings, raw_rows)
         if is_empty:  # which tells the types
-            yield self._batch(columns, [b""] * (2 * len(columns)), 0)
+            yield self._batch(snapshot, columns, [b""] * (2 * len(columns)), 0)
 
-    def _fetch(self, connection: psycopg.Connection[Any], statement: str, low: int, high: int) -> Iterator[tuple[Any, ...]]:
+    def _fetch(self, snapshot: Snapshot, statement: str, low: int, high: int) -> Iterator[tuple[Any, ...]]:
         """The strings of a range of rows, in halves where they are too long for the server."""
         from psycopg import errors
 
         raw_answer = None
         try:
-            with self._lock, connection.transaction():
-                [raw_answer] = _ask(connection, statement.format(_address(low), _address(high)), self._encoding)
+            with snapshot.lock, snapshot.connection.transaction():
+                [raw_answer] = _ask(snapshot.connection, statement.format(_address(low), _address(high)), snapshot.encoding)
         except (errors.ProgramLimitExceeded, errors.OutOfMemory):
             if high - low == 1:
                 raise
@@ -196,38 +190,43 @@ class PostgresStore(LocalStore):
             yield raw_answer
             return
         middle = (low + high) // 2
-        yield from self._fetch(connection, statement, low, middle)
-        yield from self._fetch(connection, statement, middle, high)
+        yield from self._fetch(snapshot, statement, low, middle)
+        yield from self._fetch(snapshot, statement, middle, high)
 
-    def _rows(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
+    def _rows(self, snapshot: Snapshot, columns: Sequence[PostgresColumn]) -> Iterator[Batch]:
         """A table or view row by row."""
         selected = ", ".join(self._expressions(columns)) or "NULL"
         order = "" if self._relation.kind in VIEWS else " ORDER BY tableoid, ctid"
         where = f" WHERE {self._condition}" if self._condition else ""
         statement = f"SELECT {selected} FROM {quoted(self._relation.schema, self._relation.name)}{where}{order}"
         name = f"dpstats_{next(_serials)}"  # not a cursor of psycopg's, which reads a statement in the connection's encoding
-        with self._lock, connection.transaction():
-            connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}".encode(self._encoding))
+        connection = snapshot.connection
+        with snapshot.lock, connection.transaction():
+            connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}".encode(snapshot.encoding))
         is_empty = True
         try:
             while True:
-                with self._lock, connection.transaction():
-                    raw_rows = _ask(connection, f"FETCH FORWARD {_ROWS} FROM {name}", self._encoding)
+                with snapshot.lock, connection.transaction():
+                    raw_rows = _ask(connection, f"FETCH FORWARD {_ROWS} FROM {name}", snapshot.encoding)
                 if not raw_rows and not is_empty:
                     return
                 if not raw_rows:  # a batch without rows tells the types
-                    yield self._batch(columns, [b""] * (2 * len(columns)), 0)
+                    yield self._batch(snapshot, columns, [b""] * (2 * len(columns)), 0)
                     return
                 is_empty = False
-                yield self._batch(columns, [b"".join(filter(None, part)) for part in zip(*raw_rows, strict=True)], len(raw_rows))
+                yield self._batch(
+                    snapshot, columns, [b"".join(filter(None, part)) for part in zip(*raw_rows, strict=True)], len(raw_rows)
+                )
         finally:
-            with suppress(Exception), self._lock, connection.transaction():  # after a failure the cursor may be gone
+            with suppress(Exception), snapshot.lock, connection.transaction():  # after a failure the cursor may be gone
                 connection.execute(f"CLOSE {name}".encode())
 
-    def _batch(self, columns: Sequence[PostgresColumn], raw_strings: Sequence[bytes | None], raw_rows: int) -> Batch:
+    def _batch(
+        self, snapshot: Snapshot, columns: Sequence[PostgresColumn], raw_strings: Sequence[bytes | None], raw_rows: int
+    ) -> Batch:
         raw_pairs = zip(raw_strings[::2], raw_strings[1::2], strict=False)
         assembled = {
-            column.name: column.assemble(raw_values or b"", raw_marks or b"", None if self._is_good else self._encoding)
+            column.name: column.assemble(raw_values or b"", raw_marks or b"", None if snapshot.is_good else snapshot.encoding)
             for column, (raw_values, raw_marks) in zip(columns, raw_pairs, strict=False)
         }
         return Batch(assembled, raw_rows)
@@ -243,13 +242,13 @@ class PostgresStore(LocalStore):
         condition = f" AND {self._condition}".replace("{", "{{").replace("}", "}}") if self._condition else ""
         return f"SELECT {aggregates} FROM {table} WHERE ctid >= {{}}::tid AND ctid < {{}}::tid{condition}"
 
-    def _comes_in_ranges(self, connection: psycopg.Connection[Any], columns: Sequence[PostgresColumn]) -> bool:
+    def _comes_in_ranges(self, snapshot: Snapshot, columns: Sequence[PostgresColumn]) -> bool:
         """Whether the server goes from row to row as they lie, straight into the aggregates; it says so before it reads any."""
         statement = self._aggregates(columns).format(_address(0), _address(self._batch_pages * _TUPLES))
-        with self._lock, connection.transaction(), connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode(self._encoding))
+        with snapshot.lock, snapshot.connection.transaction(), snapshot.connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode(snapshot.encoding))
             explained = cursor.pgresult.get_value(0, 0) if cursor.pgresult else None  # psycopg would read it as UTF-8
-        plan = json.loads((explained or b"").decode(self._encoding, errors="replace"))[0]["Plan"]
+        plan = json.loads((explained or b"").decode(snapshot.encoding, errors="replace"))[0]["Plan"]
         sources = [part["Node Type"] for part in plan.get("Plans", ()) if part.get("Parent Relationship") == "Outer"]
         return plan["Node Type"] == "Aggregate" and sources == ["Tid Range Scan"]
 

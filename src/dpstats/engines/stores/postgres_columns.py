@@ -114,6 +114,7 @@ class PostgresColumn:
         known = type_name if built_in or type_name in _OF_EXTENSIONS else ""
         self._known = "" if form == "nested" else known
         self._fixed = _NESTED if form == "nested" else _FIXED.get(known)
+        self._declared = name, type_name, built_in, form
         self._is_binary = known == "bytea"
         self._is_numeric = known == "numeric"
         self.name = name
@@ -123,6 +124,13 @@ class PostgresColumn:
             self.type = ColumnType.NUMBER
         else:
             self.type = ColumnType.TEXT if form == "enum" or known in _TEXTS else ColumnType.OTHER
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name and type are the same."""
+        return isinstance(other, PostgresColumn) and self._declared == other._declared
+
+    def __hash__(self) -> int:
+        return hash(self._declared)
 
     def expressions(self, quoted: str) -> tuple[str, str]:
         """The SQL of a row's value and of its mark; `quoted` is the column's name in SQL."""

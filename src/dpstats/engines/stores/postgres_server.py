@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.complaints import shown
 from dpstats.engines.stores.postgres_columns import PostgresColumn
+from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url
 from dpstats.foundations.errors import DataFileError, DataTypeError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 PLAIN, PARTITIONED, VIEWS = ("r", "m"), "p", ("v", "f")
 """The catalog's letters for kinds of tables; one that others inherit from counts as partitioned."""
+LOCKED = ("r", "p")
 _PATIENCE = 30  # seconds to wait for a server to answer
 _RELATION = """\
 SELECT c.oid, n.nspname, c.relname, c.relkind::text, c.relhassubclass, has_table_privilege(c.oid, 'SELECT'),
@@ -52,6 +54,8 @@ class Relation:
     kind: str
     is_computed: bool
     """Whether rows are computed while they are read: by a view, a policy, a generated column, or another server."""
+    can_be_locked: bool
+    """Whether a lock can keep it from being altered while it is read."""
     columns: list[PostgresColumn]
 
 
@@ -93,7 +97,8 @@ def find_relation(connection: psycopg.Connection[Any], table: str) -> Relation:
         PostgresColumn(column, type_name, built_in=built_in, form=form)
         for column, type_name, built_in, form in connection.execute(_COLUMNS, [oid]).fetchall()
     ]
-    return Relation(oid, schema, name, PARTITIONED if has_children and kind in PLAIN else kind, is_computed, columns)
+    kept_as = PARTITIONED if has_children and kind in PLAIN else kind
+    return Relation(oid, schema, name, kept_as, is_computed, kind in LOCKED, columns)
 
 
 def connect(url: str) -> psycopg.Connection[Any]:
@@ -102,11 +107,13 @@ def connect(url: str) -> psycopg.Connection[Any]:
     from psycopg.conninfo import conninfo_to_dict
 
     where: dict[str, Any] = {}
+    if not is_plain_url(url):  # the driver would log parts of it
+        raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     with suppress(Exception):
         where = conninfo_to_dict(url)
         return psycopg.connect(url, client_encoding="UTF8", connect_timeout=where.get("connect_timeout", _PATIENCE))
     if not where:
-        raise InvalidParameterError("this is no URL of a Postgres database: write postgresql://user@host/database.")
+        raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     address = f"{shown(where.get('host', 'localhost'))}, database {shown(where.get('dbname', 'of the user'))}"
     raise DataFileError(
         f"no connection to Postgres at {address}: check that the server runs there, and the user and the password."

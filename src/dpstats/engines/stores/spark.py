@@ -154,6 +154,15 @@ class SparkStore:
             raise RuntimeError("Spark did not finish a pass over the table.")
         return [pickle.loads(part) for part in raw_parts]
 
+    def check_reachable(self) -> None:
+        """Raise where the frame's Spark session was stopped."""
+        with one_error_for("the Spark DataFrame", "cannot be reached any more: its Spark session was stopped"):
+            session = self._frame.sparkSession
+            context = getattr(session, "_sc", None)  # Spark Connect has none, and tells by its version
+            stopped = session.version is None if context is None else context._jsc is None or context._jsc.sc().isStopped()
+            if stopped:
+                raise RuntimeError
+
     def _persist(self) -> None:
         from pyspark import StorageLevel
 
@@ -212,6 +221,10 @@ class BoundedSparkStore:
         ]
         sources = [source for parts in kept if parts is not None for source in parts.sources]
         return SparkParts(self._store, sources) if sources else None
+
+    def check_reachable(self) -> None:
+        """Raise where the frame's Spark session was stopped."""
+        self._store.check_reachable()
 
     def _sources(self) -> list[tuple[SparkStore, Uncrowded | None]]:
         """Where the rows that stay lie, and which of the rows there are to be left out."""

@@ -95,6 +95,13 @@ class LocalStore:
         """The same table with its rows in one order at every call, which may cost a copy."""
         return self
 
+    def moment(self) -> object:
+        """Equal at two times only if the rows are the same, in the same order; None for a store whose rows stay what they are."""
+        return None
+
+    def check_reachable(self) -> None:
+        """Raise, in words that say nothing of the rows, where they cannot be read now; looks at no row, and costs little."""
+
     def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
         """Run a job over one stream of batches."""
         return job.merge([job.scan(self.batches(columns))])

@@ -45,6 +45,19 @@ class FilesStore(LocalStore):
         """Tells one state of the files from another."""
         return "\n".join(map(str, self._versions))
 
+    def check_reachable(self) -> None:
+        """Raise where a file is not there any more, has changed, or may not be read any more."""
+        try:
+            for version in self._versions:
+                version.check()
+                with one_error_for(version.file, "may not be read any more: look at its permissions"), version.file.open("rb"):
+                    pass
+        except DataFileError:
+            if len(self._versions) == 1:
+                raise
+            gone = "is not there any more, has changed, or may not be read any more"  # which one may be told by the rows
+            raise DataFileError(f"a file of the table {gone}: open the table anew.") from None
+
     def _check_versions(self) -> None:
         for version in self._versions:
             version.check()

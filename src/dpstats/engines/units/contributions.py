@@ -42,6 +42,7 @@ _WORD_BYTES = 16  # the first word of a unit mark, and once more while they are 
 _ROW_BYTES = 32  # two words of unit mark, a row mark, a position
 _UNIT_SALT, _ROW_SALT, _FIRST_COLUMN_SALT = 0, 1, 2
 _END_OF_MARKS = 1 << 64
+_MOMENTS = 4  # of a table that changes between questions, for which the choice of rows is remembered
 
 
 class MissingUnit(enum.Enum):
@@ -109,7 +110,7 @@ class BoundedStore(LocalStore):
         self._store = store
         self._bound = bound
         self._lock = threading.Lock()
-        self._kept: _KeptRows | None = None
+        self._kept: dict[object, _KeptRows] = {}
         self.columns = store.columns
         self.in_memory = store.in_memory
 
@@ -122,22 +123,30 @@ class BoundedStore(LocalStore):
         there = self._store.filtered(condition) if isinstance(self._store, FiltersItself) else None
         return None if there is None else FilteredRows(self, there, (condition,))
 
+    def check_reachable(self) -> None:
+        """Raise where the table's rows cannot be read now."""
+        self._store.check_reachable()
+
     def raw_keeps_all(self) -> bool:
         """Whether every row of the table stays."""
         return self._find().raw_dropped.raw_empty
 
     def _find(self) -> _KeptRows:
+        """The rows that stay of the table as it is at this moment: places of another moment mean other rows."""
+        moment = self._store.moment()
         with self._lock:
-            if self._kept is None:
-                self._kept = _find_rows(self._store.repeatable(), self._bound)
-            return self._kept
+            if moment not in self._kept:
+                while len(self._kept) >= _MOMENTS:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[moment] = _find_rows(self._store.repeatable(), self._bound)
+            return self._kept[moment]
 
 
 class FilteredRows(LocalStore):
     """Those rows of a bounded store of which conditions certainly hold.
 
     Rows are chosen first, and conditions looked at afterwards. Only where every row of the table stays, so that the choice makes
-    no difference, does the table's own store check the conditions; such stores read all passes in one transaction.
+    no difference, does the table's own store check the conditions; such stores read all passes of a question in one transaction.
     """
 
     def __init__(self, bounded: BoundedStore, there: Store, conditions: tuple[Node, ...]) -> None:

@@ -1,0 +1,49 @@
+"""Addresses of databases as they may be shown: without passwords, also where somebody has written one in a wrong place.
+
+A URL is shown only as far as it can mean nothing else: its host, database and table. Of one that may be read in two ways (an @, a
+slash or a # in the password) nothing is shown, because any part of it may be a part of the password.
+"""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = "postgresql://..."
+HOW_TO_WRITE = "postgresql://user@host/database, with %40 for an @ in the password, %2F for a /, %3A for a :, %23 for a #"
+_PLAIN = re.compile(
+    r"postgres(?:ql)?://(?P<user>[^\s@/?#]*@)?(?P<host>(?:[\w.~%-]+|\[[\da-f:]+\]|,|:\d+)*)(?:/(?P<database>[\w.~%-]*))?"
+    r'(?:\?[^\s@#]*)?(?:#(?P<table>[\w.%"]*))?',
+    re.IGNORECASE,
+)
+_LIKE_POSTGRES = re.compile(r"(?i)postgres[\w+]*\s*(?::|//).*@\S*|postgres[\w+]*:?//?\S*")
+_OTHER_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:/{1,3}).*@")
+_WORD = re.compile(r"(?i)((?:password|passwd|pwd)\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s&#]*)")
+
+
+def is_plain_url(url: str) -> bool:
+    """Whether the URL of a Postgres database can be read in one way only."""
+    return _PLAIN.fullmatch(url) is not None
+
+
+def looks_like_postgres(text: str) -> bool:
+    """Whether a text was meant as the URL of a Postgres database."""
+    return re.match(r"(?i)\s*postgres[\w+]*\s*(?::|//)", text) is not None
+
+
+def shown_url(url: str) -> str:
+    """The URL of a Postgres database as it may be shown: host, database and table."""
+    found = _PLAIN.fullmatch(url.strip())
+    if found is None:
+        return HIDDEN
+    host = found["host"] if found["user"] else re.sub(r":\d+", "", found["host"])  # which may be a user's password
+    database = f"/{found['database']}" if found["database"] else ""
+    table = f"#{found['table']}" if found["table"] else ""
+    return f"postgresql://{host}{database}{table}"
+
+
+def without_passwords(text: str) -> str:
+    """The text without the passwords of the connection strings in it."""
+    if "=" not in text and "@" not in text and "//" not in text and ":/" not in text:
+        return text
+    text = _LIKE_POSTGRES.sub(lambda found: shown_url(found[0]), text)
+    return _WORD.sub(r"\1***", _OTHER_URL.sub(r"\1***@", text))
