@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dpstats.curator.publishing.verification import verify_publication
     from dpstats.formula_regression import regression
     from dpstats.foundations.errors import (
+        AccessError,
         BudgetError,
         DataFileError,
         DataTypeError,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from dpstats.statistics.likelihood.user_model import LikelihoodModel
 
 __all__ = [
+    "AccessError",
     "Budget",
     "BudgetError",
     "DataFileError",

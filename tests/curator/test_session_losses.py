@@ -87,5 +87,4 @@ def test_epsilons_that_add_up_are_charged_as_before() -> None:
     survey = session(budget=dp.Budget(3))
     survey.median("income", epsilon="0.1")
     assert survey.ledger.total.loss == Fraction(1, 10)
-    assert {entry.version for entry in survey.ledger.entries()} == {1}
     assert survey.remaining.more("median", epsilon="0.1") == survey.remaining.more("count", epsilon="0.1") == 29

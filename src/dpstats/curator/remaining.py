@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
-from dpstats.curator.ledger.accounts import AccountReader
+from dpstats.curator.ledger.readers import AccountReader
 from dpstats.foundations.registry import ask
 
 

@@ -21,7 +21,7 @@ from dpstats.curator.documents.reading import read_document
 from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
 from dpstats.curator.groups import Groups
-from dpstats.curator.ledger.accounts import AccountReader
+from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan import RowCounts, checked_wish, plan_questions
 from dpstats.curator.remaining import Remaining

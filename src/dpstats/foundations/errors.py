@@ -48,6 +48,10 @@ class BudgetError(DpstatsError, RuntimeError):
     """A question does not fit what is left of a budget; nothing was spent."""
 
 
+class AccessError(DpstatsError, PermissionError):
+    """Somebody asks about a data set on which nothing is granted to them."""
+
+
 class LedgerError(DpstatsError, RuntimeError):
     """A ledger cannot be opened, read or written, or it says something other than its session does."""
 

@@ -176,7 +176,7 @@ def test_an_account_takes_as_many_questions_as_their_method_allows(accountant: s
             account.debit(f"key-{index}", "median(income)", cost("0.03"), None, loss)
         with pytest.raises(BudgetError, match="Nothing was spent"):
             account.debit("last", "median(income)", cost("0.03"), None, loss)
-        assert account.last_question == ("median(income)", cost("0.03"), loss if accountant != "basic" else Fraction(1, 2))
+        assert account.last_question == ("median(income)", cost("0.03"), loss)
         assert account.spent.epsilon <= 1
         with pytest.raises(InvalidParameterError, match="at most 1/2"):
             account.debit("wrong", "median(income)", cost("1e-9"), None, Fraction(1))

@@ -20,14 +20,17 @@ from typing import Any
 import pytest
 
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.entries import Entry, canonical_json, chained, hash_of
+from dpstats.curator.ledger.entries import Entry, canonical_json, chained
 from dpstats.curator.ledger.ledger import Terms, open_ledger
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.foundations.errors import LedgerError
 from tests.curator.ledger.conftest import TERMS, cost, small_ledger
 
-VERSION_1 = Path(__file__).with_name("version_1.jsonl")
-HEAD_OF_VERSION_1 = "bca8351a84b33e1cc747eb5872e16b6414a1bd32b4c999f3bb8c2c4bbb0a9882"
+HEADS = {
+    1: "bca8351a84b33e1cc747eb5872e16b6414a1bd32b4c999f3bb8c2c4bbb0a9882",
+    2: "0425465fb68cc1562ae1f2c0d4774a0095260f39fe315b028ae4376f395df71f",
+}
+"""By the version of frozen ledgers; each has entries of earlier versions too."""
 ENTRIES = 9
 
 
@@ -35,7 +38,8 @@ def entries_in(path: Path) -> list[Entry]:
     return [Entry(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-FROZEN = entries_in(VERSION_1)
+FROZEN_VERSIONS = {version: entries_in(Path(__file__).with_name(f"version_{version}.jsonl")) for version in HEADS}
+FROZEN = FROZEN_VERSIONS[1]
 
 
 def verdict(path: Path, head: str | None = None) -> Verification:
@@ -51,9 +55,8 @@ def relinked(entries: list[Entry]) -> list[Entry]:
     """The same entries with hashes made to fit, as somebody would do who knows how."""
     linked: list[Entry] = []
     for entry in entries:
-        previous = linked[-1].hash if linked else "0" * 64
-        fields = (len(linked) + 1, *entry[1:7], previous)
-        linked.append(Entry(*fields, hash_of(*fields)))
+        placed = entry._replace(sequence=len(linked) + 1, previous=linked[-1].hash if linked else "0" * 64)
+        linked.append(placed._replace(hash=placed.own_hash()))
     return linked
 
 
@@ -88,29 +91,53 @@ def changed(path: Path, statement: str, *parameters: object) -> Path:
     return copy
 
 
-def test_a_ledger_of_version_1_still_means_what_it_meant() -> None:
-    found = verify_entries(FROZEN)
-    assert found.complaints == ()
-    assert found.head == HEAD_OF_VERSION_1
-    assert {entry.version for entry in FROZEN} == {1}
+def test_ledgers_of_earlier_versions_still_mean_what_they_meant() -> None:
+    for version, head in HEADS.items():
+        entries = FROZEN_VERSIONS[version]
+        assert verify_entries(entries).complaints == ()
+        assert (verify_entries(entries).head, max(entry.version for entry in entries)) == (head, version)
     assert {entry.kind for entry in FROZEN} == {"open", "debit", "answer"}
-    assert {entry.content()["accountant"] for entry in FROZEN if entry.kind == "open"} == {"basic", "zcdp"}
 
 
-def test_a_ledger_of_version_1_goes_on_where_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "survey.ledger"
-    open_ledger(path).close()
+def old_table(path: Path, entries: list[Entry]) -> Path:
+    """A file as earlier releases made it, without actors."""
+    texts = ("time", "dataset", "kind", "key", "body")
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executemany(f"INSERT INTO dpstats_ledger VALUES ({', '.join('?' * 9)})", FROZEN)
+        connection.execute(
+            "CREATE TABLE dpstats_ledger (sequence INTEGER PRIMARY KEY, version INTEGER NOT NULL, "
+            + ", ".join(f"{name} TEXT NOT NULL" for name in texts)
+            + ", previous TEXT NOT NULL UNIQUE, hash TEXT NOT NULL UNIQUE)"
+        )
+        connection.execute(f"PRAGMA application_id = {0x64706C67}")
+        connection.executemany(f"INSERT INTO dpstats_ledger VALUES ({', '.join('?' * 9)})", [entry[:9] for entry in entries])
     connection.close()
+    return path
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_ledger_of_an_earlier_version_is_read_as_it_is_and_goes_on_where_it_was(tmp_path: Path, version: int) -> None:
+    path = old_table(tmp_path / "survey.ledger", FROZEN_VERSIONS[version])
+    before = path.read_bytes()
+    assert verdict(path, HEADS[version]).sound
+    assert path.read_bytes() == before
+    terms = replace(TERMS, budget=replace_accountant(TERMS.budget, version))
     with open_ledger(path) as ledger:
-        account = ledger.account("survey", TERMS)
-        assert account.spent == cost("0.02", "2e-8")
+        account = ledger.account("survey", terms)
+        spent = account.total.loss
+        assert spent > 0
         assert account.recall("key-0") == {"value": 1.5, "label": "grün"}
         assert account.recall("key-2") is None
-        account.debit("key", "count()", cost("0.98"))
-        assert account.spent == cost(1, "2e-8")
-        assert ledger.verify(HEAD_OF_VERSION_1).sound
+        account.debit("key", "count()", cost("0.5"))
+        assert account.total.loss == spent + account.accountant.charge(cost("0.5")).loss
+        ledger.grant("survey", analyst="alice", actor="owner", why="she asked for it")
+        account.acting_for("alice").debit("key", "count()", cost("0.1"))
+        assert ledger.verify(HEADS[version]).sound
+    with open_ledger(path) as ledger:
+        assert [entry.version for entry in ledger.entries()[-3:]] == [3, 3, 3]
+
+
+def replace_accountant(budget: Budget, version: int) -> Budget:
+    return Budget(budget.epsilon, budget.delta, {1: "basic", 2: "zcdp"}[version])
 
 
 def other_values(column: str, value: Any) -> Iterator[object]:
@@ -264,13 +291,13 @@ def test_every_complaint_names_its_entry_and_none_hides_the_others() -> None:
 
 def test_after_an_entry_that_cannot_be_read_nothing_is_guessed() -> None:
     entries = list(FROZEN)
-    entries[2] = entries[2]._replace(version=3)
-    assert "entry 3: has the format version 3, which this release of dpstats does not know" in complaints(entries)
+    entries[2] = entries[2]._replace(version=4)
+    assert "entry 3: has the format version 4, which this release of dpstats does not know" in complaints(entries)
     assert "entry 7: cannot be added up, because the total before it cannot be read" in complaints(entries)
 
 
 def ledger_with_losses(accountant: str) -> list[Entry]:
-    """Questions of the same cost by methods of different losses; the second is of version 2."""
+    """Questions of the same cost by methods of different losses."""
     with open_ledger(":memory:") as ledger:
         account = ledger.account("survey", Terms(Budget(1, 1e-6, accountant), unit="person"))
         for index, loss in enumerate((Fraction(1, 2), Fraction(1, 8), Fraction(1, 2))):
@@ -282,16 +309,9 @@ def ledger_with_losses(accountant: str) -> list[Entry]:
 def test_a_debit_names_the_loss_of_its_method_where_that_counts_and_can_be_added_up_again(accountant: str) -> None:
     entries = ledger_with_losses(accountant)
     assert complaints(entries) == []
-    assert [entry.version for entry in entries] == [1, 1, 2, 1]
     assert [entry.content()["cost"].get("loss") for entry in entries[1:]] == [None, "1/8", None]
     totals = [Budget(1, 1e-6, accountant).keeper.from_dict(entry.content()["total"]).loss for entry in entries[1:]]
     assert totals[1] - totals[0] < (totals[2] - totals[1]) * Fraction(3, 4)
-
-
-def test_epsilons_that_add_up_need_no_loss() -> None:
-    entries = ledger_with_losses("basic")
-    assert complaints(entries) == []
-    assert {entry.version for entry in entries} == {1}
 
 
 @pytest.mark.parametrize(
@@ -304,7 +324,7 @@ def test_epsilons_that_add_up_need_no_loss() -> None:
         (lambda body: body["cost"].update(loss="0"), "body that cannot be read"),
         (lambda body: body["cost"].update(loss="0.125"), "body that cannot be read"),
         (lambda body: body["cost"].update(loss=None), "body that cannot be read"),
-        (lambda body: body["cost"].pop("loss"), "body that cannot be read"),
+        (lambda body: body["cost"].pop("loss"), "but its cost makes it"),
     ],
 )
 @pytest.mark.parametrize("accountant", ["zcdp", "advanced"])
@@ -328,8 +348,9 @@ def test_version_1_names_no_loss_and_version_2_has_nothing_but_debits() -> None:
     assert "entry 10: is of a kind that version 2 does not have" in complaints(opened)
 
 
-def test_an_empty_ledger_is_sound_and_has_no_head() -> None:
+def test_an_empty_ledger_is_not_sound_and_has_no_head() -> None:
     assert verify_entries([]) == Verification(0, None, ())
+    assert not verify_entries([]).sound
     assert not verify_entries([], head="f" * 64).sound
 
 

@@ -1,9 +1,9 @@
 """Entries: the lines of a ledger, each chained to the one before it by a hash.
 
-An entry of version 1 never changes its meaning: its hash is the SHA-256 of the canonical JSON list of its other fields, in the
-order in which they stand below, and its body is canonical JSON. A later version gets its own rules beside these. Version 2 is a
-debit whose cost also names the loss of its method, because what it spends depends on that; everything else is written in version
-1, where every method has a loss of 1/2. Versions that this release does not know are reported, never guessed.
+An entry never changes its meaning: its hash is the SHA-256 of the canonical JSON list of its other fields, in the order in which
+they stand below, and its body is canonical JSON. Everything is written in version 3. Version 1 had neither actor nor request, and
+its methods all had a loss of 1/2; version 2 was a debit of that form whose cost also named the loss of its method. Both keep
+their rules for good. Versions that this release does not know are reported, never guessed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,19 @@ from dpstats.foundations.errors import InvalidParameterError, LedgerError
 T = TypeVar("T")
 
 OPEN, DEBIT, ANSWER = "open", "debit", "answer"
-VERSION, WITH_LOSS = 1, 2
+AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD = "amend", "grant", "revoke", "edition", "publish", "head"
+FIRST_VERSION, WITH_LOSS, VERSION = 1, 2, 3
 BEFORE_THE_FIRST = "0" * 64
-_TYPES = [int, int, *[str] * 7]
+_TYPES = [int, int, *[str] * 9]
 _AS_IT_IS = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)
 _SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _refuse(number: str) -> object:
+    raise ValueError(f"{number} is not exact")
+
+
+_READ = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
 
 
 class Entry(NamedTuple):
@@ -37,32 +45,44 @@ class Entry(NamedTuple):
     time: str
     """When it was written, in UTC, by the clock of whoever wrote it."""
     dataset: str
+    """The account that it is about: most often that of a data set."""
     kind: str
     key: str
-    """Names the question of a debit and of its answer: the same for identical questions. Empty where a data set is opened."""
+    """Names the question of a debit and of its answer: the same for identical questions. Elsewhere what is granted or amended."""
     body: str
     """Canonical JSON; what is in it depends on the kind."""
     previous: str
     """The hash of the entry before this one."""
     hash: str
+    actor: str = ""
+    """On whose behalf it was written; empty for the data holder's own program."""
+    request: str = ""
+    """What the actor calls the question: the same words get the same reply, and pay once."""
 
     def fault(self) -> str | None:
         """What is wrong with the entry taken by itself, or None."""
         if [type(field) for field in self] != _TYPES:
             return "has a field of the wrong type"
-        if self.version not in (VERSION, WITH_LOSS):
+        if self.version not in (FIRST_VERSION, WITH_LOSS, VERSION):
             return f"has the format version {self.version}, which this release of dpstats does not know"
-        if self.hash != hash_of(*self[:-1]):
+        if self.version != VERSION and (self.actor or self.request):
+            return f"names an actor or a request, which version {self.version} does not have"
+        if self.hash != self.own_hash():
             return "does not match its hash: it was changed after it was written"
         return None
+
+    def own_hash(self) -> str:
+        """The hash of what is in the other fields."""
+        who = (self.actor, self.request) if self.version == VERSION else ()
+        return digest(_AS_IT_IS.encode(self[:8] + who))
 
     def content(self) -> dict[str, Any]:
         """The body as plain values; raises `ValueError` where it is no canonical JSON object."""
         try:
-            content = json.loads(self.body)
-            if isinstance(content, dict) and canonical_json(content) == self.body:
+            content = _READ.decode(self.body)
+            if type(content) is dict and _SORTED.encode(content) == self.body:
                 return content
-        except (ValueError, RecursionError, InvalidParameterError):
+        except (ValueError, RecursionError):
             pass
         raise ValueError("the body is not canonical JSON")
 
@@ -81,18 +101,20 @@ class Entry(NamedTuple):
 
 
 def chained(
-    last: Entry | None, dataset: str, kind: str, key: str, content: Mapping[str, object], version: int = VERSION
+    last: Entry | None,
+    dataset: str,
+    kind: str,
+    key: str,
+    content: Mapping[str, object],
+    *,
+    actor: str = "",
+    request: str = "",
 ) -> Entry:
     """The entry that follows `last`, written now."""
     sequence, previous = (last.sequence + 1, last.hash) if last else (1, BEFORE_THE_FIRST)
     time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    fields = (sequence, version, time, dataset, kind, key, canonical_json(content), previous)
-    return Entry(*fields, hash_of(*fields))
-
-
-def hash_of(*fields: object) -> str:
-    """The hash of an entry of either version, from its other fields in order."""
-    return digest(_AS_IT_IS.encode(fields))
+    entry = Entry(sequence, VERSION, time, dataset, kind, key, canonical_json(content), previous, "", actor, request)
+    return entry._replace(hash=entry.own_hash())
 
 
 def digest(text: str) -> str:

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import NoneType
 
-from dpstats.curator.ledger.accounts import Account, Receipt, all_entries
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.ledger.accounts import Account
+from dpstats.curator.ledger.changes import amend_budget, amend_policy, checked_reason, grant, revoke
+from dpstats.curator.ledger.debits import Receipt, standing_in
 from dpstats.curator.ledger.entries import OPEN, Entry
+from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.heads import below_witness
+from dpstats.curator.ledger.openings import (
+    ANALYST,
+    GROUP,
+    POPULATION,
+    Opening,
+    cap_name,
+    checked_name,
+    opening_of,
+    population_name,
+)
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
+from dpstats.curator.ledger.readers import AccountReader, all_entries, standing_of
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
+from dpstats.curator.ledger.standing import Standing
 from dpstats.curator.ledger.statements import Statement, statements
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.terms import Terms, terms_of
+from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
-from dpstats.foundations.errors import InvalidParameterError, LedgerError
+from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError, UnknownNameError
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
 
-LONGEST_NAME = 200
 MOST_CHECKED = 100_000
 """Entries up to which a ledger is verified whenever a session opens it; that takes some seconds."""
 
@@ -42,27 +59,101 @@ class Ledger:
         last = self._writer.read(lambda table: table.last())
         return last.hash if last else None
 
-    def account(self, dataset: str, terms: Terms) -> Account:
-        """The account of a data set: opened if there is none yet, and otherwise only if its terms are the same."""
-        if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable() or len(dataset) > LONGEST_NAME:
-            raise InvalidParameterError(
-                f"a data set's name must be one line of printable text, of {LONGEST_NAME} letters at most."
-            )
+    def account(self, dataset: str, terms: Terms, *, population: str | None = None, sources: Sequence[str] = ()) -> Account:
+        """The account of a data set: opened if there is none yet, and otherwise only if its terms are the same.
 
-        def open_once(page: Page) -> Terms:
-            entry = page.latest(dataset, OPEN)
-            if entry is not None:
-                return terms_of(entry)
-            page.append(dataset, OPEN, "", terms.content())
-            return terms
+        `population` is one that was opened before, and pays along with the data set. `sources` are fingerprints of where the rows
+        are, which a new account keeps.
+        """
+        checked_name(dataset, "a data set's name")
+        asked = Opening(terms, population=population, sources=tuple(sources))
+        found = self._writer.write(lambda page: self._open_once(page, dataset, asked))
+        return Account(self._writer, dataset, found.opening)
 
-        found = self._writer.write(open_once)
-        if differences := found.differences(terms):
+    def population(self, name: str, terms: Terms) -> AccountReader:
+        """The account of a population: one budget for several data sets of the same persons. Opened if there is none yet, and
+        otherwise only if its terms are the same.
+        """
+        account = population_name(checked_name(name, "a population's name"))
+        found = self._writer.write(lambda page: self._open_once(page, account, Opening(terms, POPULATION)))
+        return AccountReader(self._writer, account, found.opening)
+
+    def reader(self, name: str) -> AccountReader:
+        """Any account by its name, to be looked at: `account_names` has them."""
+        return AccountReader(self._writer, name, self._writer.read(lambda table: standing_of(table, name)).opening)
+
+    def cap(self, dataset: str, *, analyst: str | None = None, group: str | None = None) -> AccountReader | None:
+        """The account of an analyst's or a group's own cap on a data set; None where they have none."""
+        kind, holder = _holder(analyst, group)
+        name = cap_name(dataset, kind, holder)
+        opened = self._writer.read(lambda table: table.latest(name, OPEN))
+        return None if opened is None else AccountReader(self._writer, name, opening_of(opened))
+
+    @property
+    def account_names(self) -> list[str]:
+        """The names of all accounts."""
+        return self._writer.read(lambda table: [name for name in table.names() if name])
+
+    def amend(self, name: str, *, budget: Budget | None, actor: str, why: str) -> None:
+        """Set the budget of an account; None closes it. What was spent stays spent: below that, nothing is left."""
+        if not isinstance(budget, (Budget, NoneType)):
+            raise InvalidParameterError("budget must be a dp.Budget, or None to close the account.")
+        said = checked_reason(actor, why)
+        self._writer.write(lambda page: amend_budget(page, name, budget, *said))
+
+    def amend_policy(self, dataset: str, policy: Mapping[str, object], *, actor: str, why: str) -> None:
+        """Set the policy of a data set: plain values, which take the place of the former ones."""
+        said = checked_reason(actor, why)
+        self._writer.write(lambda page: amend_policy(page, dataset, policy, *said))
+
+    def grant(
+        self,
+        dataset: str,
+        *,
+        analyst: str | None = None,
+        group: str | None = None,
+        budget: Budget | None = None,
+        actor: str,
+        why: str,
+    ) -> None:
+        """Let an analyst ask about a data set, as one of a group if that is named too, or grant something to a group alone.
+
+        `budget` is their own cap, beside that of the data set. It takes the place of what they were granted before.
+        """
+        kind, holder = _holder(analyst, None if analyst is not None else group)
+        given = Grant(budget, checked_name(group, "group") if analyst is not None and group is not None else None)
+        said = checked_reason(actor, why)
+        self._writer.write(lambda page: grant(page, dataset, kind, holder, given, *said))
+
+    def revoke(self, dataset: str, *, analyst: str | None = None, group: str | None = None, actor: str, why: str) -> None:
+        """Take back what an analyst or a group was granted on a data set."""
+        kind, holder = _holder(analyst, group)
+        said = checked_reason(actor, why)
+        self._writer.write(lambda page: revoke(page, dataset, kind, holder, *said))
+
+    def _open_once(self, page: Page, name: str, asked: Opening) -> Standing:
+        """How an account stands that is opened if there is none; raises where it is there on other terms."""
+        if asked.population is not None:
+            paying = page.latest(population_name(asked.population), OPEN)
+            if paying is None:
+                raise UnknownNameError(f"the ledger has no population {asked.population!r}: open it first.")
+            if complaint := asked.complaint_about(opening_of(paying).terms):
+                raise InvalidParameterError(f"{name} cannot belong to the population {asked.population}: {complaint}.")
+        if page.latest(name, OPEN) is None:
+            page.append(name, OPEN, "", asked.content())
+        found = standing_in(page, name, {})
+        if found.opening.account != asked.account:
+            raise LedgerError(f"the name {name!r} is taken by another account of this ledger, of a {found.opening.account}.")
+        differences = found.terms.differences(asked.terms)
+        if found.opening.population != asked.population:
+            words = [each or "none" for each in (found.opening.population, asked.population)]
+            differences.append(f"the ledger has population {words[0]}, this session asks for {words[1]}")
+        if differences:
             raise LedgerError(
-                f"the terms of {dataset} were fixed when it was first opened: {'; '.join(differences)}. "
+                f"the terms of {name} were fixed when it was first opened: {'; '.join(differences)}. "
                 "Ask for the ledger's terms, or keep another data set under another name."
             )
-        return Account(self._writer, dataset, found)
+        return found
 
     def entries(self) -> list[Entry]:
         """Every entry, in order."""
@@ -115,6 +206,15 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self.address})"
+
+
+def _holder(analyst: str | None, group: str | None) -> tuple[str, str]:
+    """The kind and the name of whoever is granted something."""
+    if (analyst is None) == (group is None):
+        raise MissingParameterError("name an analyst or a group, such as analyst='alice'.")
+    if analyst is not None:
+        return ANALYST, checked_name(analyst, "analyst")
+    return GROUP, checked_name(group, "group")
 
 
 def open_ledger(

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dpstats.curator.ledger.entries import Entry
-from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, INSERT, LAST, VALUES, EntryTable, closed_on_failure
+from dpstats.curator.ledger.stores import (
+    ADD_ACTORS,
+    CREATE_INDEXES,
+    CREATE_TABLE,
+    INSERT,
+    LAST,
+    VALUES,
+    EntryTable,
+    closed_on_failure,
+)
 from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.errors import LedgerError, MissingExtraError
 
@@ -39,6 +48,10 @@ _TURN = (
 _LOOK = """\
 SELECT EXISTS (
     SELECT FROM pg_catalog.pg_tables WHERE tablename = 'dpstats_ledger' AND schemaname = ANY (current_schemas(false))
+)"""
+_HAS_ACTORS = """\
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_attribute WHERE attrelid = 'dpstats_ledger'::regclass AND attname = 'actor' AND NOT attisdropped
 )"""
 # Each statement sees what was committed before it began, so the last one sees the end of the chain as it is in our turn.
 _IDENTITY = "SELECT coalesce(to_regclass('dpstats_ledger')::oid::bigint, 0)"
@@ -111,7 +124,8 @@ class PostgresEntryStore:
     def reading(self) -> Iterator[EntryTable]:
         """The entries as they are now."""
         with self._our_words():
-            yield EntryTable(self._run_or_reconnect)
+            has_actors = not self.read_only or _says(self._connected(), _HAS_ACTORS)
+            yield EntryTable(self._run_or_reconnect, has_actors=has_actors)
 
     def damages(self) -> list[str]:
         """Nothing: the server looks after its tables."""
@@ -201,11 +215,13 @@ class PostgresEntryStore:
             connection.execute(f"SET lock_timeout = '{PATIENCE}s'")
             if self.read_only:
                 connection.execute("SET default_transaction_read_only = on")
-            if not _has_ledger(connection):
+            if not _says(connection, _LOOK):
                 if self.read_only:
                     raise LedgerError(f"there is no ledger at {self.address}.")
                 self._check_that_none_was_there()
                 _create(connection)
+            if not self.read_only and not _says(connection, _HAS_ACTORS):
+                _add_actors(connection)
         return connection
 
     def _check_that_none_was_there(self) -> None:
@@ -249,8 +265,8 @@ def _run(connection: psycopg.Connection[Any], statement: str, parameters: Sequen
     return connection.execute(statement.replace("?", "%s").encode(), parameters).fetchall()
 
 
-def _has_ledger(connection: psycopg.Connection[Any]) -> bool:
-    row = connection.execute(_LOOK).fetchone()
+def _says(connection: psycopg.Connection[Any], question: str) -> bool:
+    row = connection.execute(question.encode()).fetchone()
     return bool(row and row[0])
 
 
@@ -258,8 +274,17 @@ def _create(connection: psycopg.Connection[Any]) -> None:
     """Make the tables, unless another writer is faster."""
     with connection.transaction():
         connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION})".encode())
-        if not _has_ledger(connection):
+        if not _says(connection, _LOOK):
             for statement in (CREATE_TABLE.format(whole="BIGINT"), *CREATE_INDEXES, *_TURN, _TRIGGER):
+                connection.execute(statement.encode())
+
+
+def _add_actors(connection: psycopg.Connection[Any]) -> None:
+    """Let a table of an earlier release say who, unless another writer is faster."""
+    with connection.transaction():
+        connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION})".encode())
+        if not _says(connection, _HAS_ACTORS):
+            for statement in ADD_ACTORS:
                 connection.execute(statement.encode())
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.in_use import APPLICATION, InUseMark, Rows, clear, holds, lacks_its_log
-from dpstats.curator.ledger.stores import CREATE_INDEXES, CREATE_TABLE, EntryTable, closed_on_failure
+from dpstats.curator.ledger.stores import ADD_ACTORS, CREATE_INDEXES, CREATE_TABLE, EntryTable, closed_on_failure
 from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.errors import LedgerError
 
@@ -92,7 +92,8 @@ class SqliteEntryStore:
     def reading(self) -> Iterator[EntryTable]:
         """The entries as they are now."""
         with self._our_words():
-            yield EntryTable(_patient(self._connected()))
+            connection = self._connected()
+            yield EntryTable(_patient(connection), has_actors=not self.read_only or _has_actors(connection))
 
     def damages(self) -> list[str]:
         """What SQLite's own check of the file finds, without its words."""
@@ -152,6 +153,7 @@ class SqliteEntryStore:
         with closed_on_failure(connection):
             if self._is_empty(connection):
                 self._create(connection)
+            _add_actors(connection)
             mode = _patient(connection)("PRAGMA journal_mode = WAL", ())
             self._identity.remember()
             if mode == [("wal",)]:
@@ -303,6 +305,23 @@ def _patient(connection: sqlite3.Connection, patience: float | None = None) -> R
             time.sleep(random.uniform(0, _LONGEST_PAUSE))
 
     return run
+
+
+def _has_actors(connection: sqlite3.Connection) -> bool:
+    """Whether the table says who: those of earlier releases do not."""
+    return any(row[1] == "actor" for row in _patient(connection)("PRAGMA table_info(dpstats_ledger)", ()))
+
+
+def _add_actors(connection: sqlite3.Connection) -> None:
+    """Let a table of an earlier release say who, unless another process is faster."""
+    if _has_actors(connection):
+        return
+    run = _patient(connection)
+    run("BEGIN IMMEDIATE", ())
+    if not _has_actors(connection):
+        for statement in ADD_ACTORS:
+            run(statement, ())
+    run("COMMIT", ())
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -1,16 +1,20 @@
-"""Statements: what a ledger says about each data set, for people who read it."""
+"""Statements: what a ledger says about each account, for people who read it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpstats.accounting.accountants import Total
-from dpstats.curator.ledger.accounts import archived_document, cost_of, loss_of, total_after
-from dpstats.curator.ledger.entries import ANSWER, DEBIT, OPEN, Entry
-from dpstats.curator.ledger.terms import Terms, terms_of
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.ledger.debits import cost_of, loss_of
+from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, OPEN, Entry
+from dpstats.curator.ledger.openings import Opening, opening_of
+from dpstats.curator.ledger.readers import archived_document, is_failure
+from dpstats.curator.ledger.standing import BUDGET, Standing, amended, total_after
+from dpstats.curator.ledger.terms import Terms
 from dpstats.foundations.errors import LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 
@@ -30,16 +34,30 @@ class StatementLine:
     """rho / epsilon**2 of its method, as it was charged."""
     document: dict[str, Any] | None = None
     """What was answered, where it was archived."""
+    actor: str = ""
+    """On whose behalf it was asked; empty for the data holder's own program."""
 
 
 @dataclass
 class Statement:
-    """One data set: its terms and its questions."""
+    """One account: its terms and its questions."""
 
     dataset: str
     opened: str
-    terms: Terms
+    opening: Opening
+    budget: Budget
+    closed: bool = False
+    """Whether nothing more may be spent."""
     lines: list[StatementLine] = field(default_factory=list)
+
+    @property
+    def terms(self) -> Terms:
+        """With the budget as it was last amended."""
+        return self._standing.terms
+
+    @property
+    def _standing(self) -> Standing:
+        return Standing(self.dataset, self.opening, self.budget, self.closed, self.total)
 
     @property
     def total(self) -> Total:
@@ -49,23 +67,24 @@ class Statement:
     @property
     def spent(self) -> PrivacyCost:
         """The (epsilon, delta) that has been spent."""
-        return self.terms.cost(*self.terms.budget.amounts_to(self.total))
+        return self._standing.spent
 
     @property
     def remaining(self) -> str:
         """What is left, in words."""
-        return self.terms.budget.remaining(self.total)
+        return self._standing.remaining
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; amounts are exact texts."""
         keeper = self.terms.budget.keeper
         return {
             "dataset": self.dataset,
+            "account": self.opening.account,
             "opened": self.opened,
             "terms": self.terms.content(),
             "total": keeper.to_dict(self.total),
             "spent": self.spent.to_dict(),
-            "remaining": keeper.to_dict(keeper.left(self.total, self.terms.budget.limit)),
+            "remaining": keeper.to_dict(self._standing.left),
             "questions": [
                 {
                     "entry": line.sequence,
@@ -76,6 +95,7 @@ class Statement:
                     "total": keeper.to_dict(line.total),
                     "details": line.details,
                     "answer": line.document,
+                    "actor": line.actor,
                 }
                 for line in self.lines
             ],
@@ -83,7 +103,7 @@ class Statement:
 
 
 def statements(entries: Iterable[Entry]) -> list[Statement]:
-    """A statement for every data set, in the order in which they were opened; an entry that cannot be read is a `LedgerError`."""
+    """A statement for every account, in the order in which they were opened; an entry that cannot be read is a `LedgerError`."""
     found: dict[str, Statement] = {}
     lines: dict[int, StatementLine] = {}
     for entry in entries:
@@ -93,19 +113,28 @@ def statements(entries: Iterable[Entry]) -> list[Statement]:
                     f"entry {entry.sequence} of the ledger {fault}; `dpstats ledger verify` says all that is wrong."
                 )
             if entry.kind == OPEN:
-                found[entry.dataset] = Statement(entry.dataset, entry.time, terms_of(entry))
+                opening = opening_of(entry)
+                found[entry.dataset] = Statement(entry.dataset, entry.time, opening, opening.terms.budget)
+            elif entry.kind == AMEND and entry.key == BUDGET:
+                about = found[entry.dataset]
+                budget = amended(about.opening.terms.budget, entry.content())
+                about.closed, about.budget = budget is None, budget or about.opening.terms.budget
             elif entry.kind == DEBIT:
-                lines[entry.sequence] = line = _line(entry, found[entry.dataset].terms)
+                lines[entry.sequence] = line = _line(entry, found[entry.dataset].opening.terms, lines)
                 found[entry.dataset].lines.append(line)
-            elif entry.kind == ANSWER:
+            elif entry.kind == ANSWER and not is_failure(entry):
                 lines[entry.content()["debit"]].document = archived_document(entry)
         except (KeyError, TypeError, ValueError):
             raise LedgerError(f"entry {entry.sequence} of the ledger cannot be read: run `dpstats ledger verify`.") from None
     return list(found.values())
 
 
-def _line(debit: Entry, terms: Terms) -> StatementLine:
+def _line(debit: Entry, terms: Terms, earlier: Mapping[int, StatementLine]) -> StatementLine:
+    """A debit's line; that of a cap or a population names the question that the data set's has."""
     content = debit.content()
     total = total_after(debit, terms.budget.keeper)
-    question, cost, loss = str(content["question"]), cost_of(debit, terms), loss_of(debit)
-    return StatementLine(debit.sequence, debit.time, question, cost, total, content["details"], loss)
+    first = earlier[content["of"]] if "of" in content else None
+    question = str(content["question"]) if first is None else first.question
+    details = content["details"] if first is None else first.details
+    cost, loss = cost_of(debit, terms), loss_of(debit)
+    return StatementLine(debit.sequence, debit.time, question, cost, total, details, loss, actor=debit.actor)

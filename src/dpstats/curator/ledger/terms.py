@@ -1,4 +1,4 @@
-"""The terms of a data set in a ledger: whom it protects, and the budget; fixed when its first session opens."""
+"""The terms of a data set in a ledger: whom it protects, which is fixed when its first session opens, and the budget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from dpstats.accounting.accountants import read_exact
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.entries import Entry, canonical_json, exact
+from dpstats.curator.ledger.entries import canonical_json, exact
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost
 
@@ -64,11 +64,6 @@ class Terms:
         here, there = _exact_parts(self), _exact_parts(asked)
         names = [name for name in {**here, **there} if here.get(name) != there.get(name)]
         return [_difference(name, (self, here), (asked, there)) for name in names]
-
-
-def terms_of(entry: Entry) -> Terms:
-    """The terms in the entry that opened a data set."""
-    return entry.read(Terms.from_content, "has no terms that can be read")
 
 
 def _exact_parts(terms: Terms) -> dict[str, str]:

@@ -11,15 +11,15 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
-from dpstats.curator.ledger.entries import VERSION, Entry, chained
+from dpstats.curator.ledger.entries import Entry, chained
 from dpstats.curator.ledger.heads import HighestHead
 from dpstats.curator.ledger.postgres import PostgresEntryStore
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
-from dpstats.curator.ledger.stores import EntryTable
+from dpstats.curator.ledger.stores import EntryTable, Sought
 from dpstats.foundations.errors import DpstatsError, LedgerError
 
 T = TypeVar("T")
@@ -36,26 +36,49 @@ class Page:
         self._table = table
         self._address = address
         self.last = self._sound(table.last())
-        self._latest: dict[tuple[str, str], Entry | None] = {}
+        self._latest: dict[Sought, Entry | None] = {}
+        if self.last is not None:
+            self._keep(self.last)
 
-    def latest(self, dataset: str, kind: str) -> Entry | None:
-        """The last entry of one kind about one data set."""
-        if (dataset, kind) not in self._latest:
-            is_last = self.last is not None and (self.last.dataset, self.last.kind) == (dataset, kind)
-            self._latest[dataset, kind] = self.last if is_last else self._sound(self._table.latest(dataset, kind))
-        return self._latest[dataset, kind]
+    def latest_of(self, sought: Collection[Sought]) -> dict[Sought, Entry | None]:
+        """The last entry about each of several accounts, kinds and keys; what is not known yet is asked in one statement."""
+        if missing := [each for each in sought if each not in self._latest]:
+            found = self._table.latest_of(missing)
+            self._latest.update({each: self._sound(entry) for each, entry in found.items()})
+        return {each: self._latest[each] for each in sought}
+
+    def latest(self, dataset: str, kind: str, key: str | None = None) -> Entry | None:
+        """The last entry of one kind about one account, or the last with that key."""
+        return self.latest_of([(dataset, kind, key)])[dataset, kind, key]
 
     def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
         """All entries of one kind about one question."""
         new = [each for each in self.appended if (each.dataset, each.kind, each.key) == (dataset, kind, key)]
         return [*self._table.with_key(dataset, kind, key), *new]
 
-    def append(self, dataset: str, kind: str, key: str, content: Mapping[str, object], version: int = VERSION) -> Entry:
+    def with_request(self, actor: str, request: str) -> Entry | None:
+        """The first entry that an actor's request made."""
+        new = (each for each in self.appended if (each.actor, each.request) == (actor, request))
+        return self._table.with_request(actor, request) or next(new, None)
+
+    def numbered(self, sequence: int) -> Entry | None:
+        """The entry of that number."""
+        new = (each for each in self.appended if each.sequence == sequence)
+        return next(new, None) or self._table.numbered(sequence)
+
+    def append(
+        self, dataset: str, kind: str, key: str, content: Mapping[str, object], *, actor: str = "", request: str = ""
+    ) -> Entry:
         """Add an entry; it counts once the transaction has been written."""
-        entry = chained(self.last, dataset, kind, key, content, version)
+        entry = chained(self.last, dataset, kind, key, content, actor=actor, request=request)
         self.appended.append(entry)
-        self.last = self._latest[dataset, kind] = entry
+        self.last = entry
+        self._keep(entry)
         return entry
+
+    def _keep(self, last: Entry) -> None:
+        """The last entry of all is the last of its kind and of its key, too."""
+        self._latest[last.dataset, last.kind, None] = self._latest[last.dataset, last.kind, last.key] = last
 
     def _sound(self, entry: Entry | None) -> Entry | None:
         """Nothing is built on an entry that is not what was written."""

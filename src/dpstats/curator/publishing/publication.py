@@ -16,8 +16,8 @@ from typing import Any
 
 from dpstats.curator.archive import Result
 from dpstats.curator.desk import Desk
-from dpstats.curator.ledger.accounts import AccountReader
 from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, answer_batch, price_batch
 from dpstats.curator.publishing.cards import PublicFacts, card_lines
 from dpstats.curator.publishing.contents import Files, answer_files, answers_json, chosen_row_files, json_bytes, summary_csv

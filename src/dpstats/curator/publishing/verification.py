@@ -15,9 +15,9 @@ from fractions import Fraction
 from pathlib import Path, PurePath
 from typing import Any
 
-from dpstats.curator.ledger.accounts import archived_document
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
 from dpstats.curator.ledger.ledger import open_ledger
+from dpstats.curator.ledger.readers import archived_document
 from dpstats.curator.publishing.batch import archived_answers
 from dpstats.curator.publishing.contents import reply_json
 from dpstats.curator.publishing.plan import plan_digest

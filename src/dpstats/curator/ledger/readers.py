@@ -1,0 +1,196 @@
+"""An account to be looked at: how it stands, its entries, and the archived answers of a data set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from dpstats.accounting.accountants import Accountant, Total
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.ledger.debits import cost_of, loss_of
+from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, Entry, digest
+from dpstats.curator.ledger.openings import Opening
+from dpstats.curator.ledger.standing import POLICY, Standing, sought_for, standing
+from dpstats.curator.ledger.stores import PAGE, EntryTable
+from dpstats.curator.ledger.terms import Terms
+from dpstats.curator.ledger.writer import Writer
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
+from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.registry import PURE_LOSS
+
+LONGEST_KEY = 200
+
+
+class AccountReader:
+    """One account of a ledger, to be looked at."""
+
+    def __init__(self, writer: Writer, dataset: str, opening: Opening) -> None:
+        self.dataset = dataset
+        self.opened_with = opening
+        self._writer = writer
+
+    @property
+    def standing(self) -> Standing:
+        """The budget and what has been spent, both of one moment."""
+        return self._writer.read(lambda table: standing_of(table, self.dataset))
+
+    @property
+    def terms(self) -> Terms:
+        """Whom the data set protects, and its budget as it was last amended."""
+        return self.standing.terms
+
+    @property
+    def budget(self) -> Budget:
+        """What all questions may spend together, as it was last amended."""
+        return self.standing.budget
+
+    @property
+    def accountant(self) -> Accountant:
+        """Who adds the costs up."""
+        return self.opened_with.terms.budget.keeper
+
+    @property
+    def total(self) -> Total:
+        """What has been spent, as the accountant counts it."""
+        return self.standing.total
+
+    @property
+    def left(self) -> Total:
+        """What has not been spent, as the accountant counts it."""
+        return self.standing.left
+
+    @property
+    def largest_epsilon(self) -> Fraction:
+        """The largest epsilon that one more question without a delta may have."""
+        now = self.standing
+        return now.accountant.largest_epsilon(now.total, now.limit)
+
+    @property
+    def last_question(self) -> tuple[str, PrivacyCost, Fraction] | None:
+        """The question that was paid for last, what it cost, and the loss of its method."""
+        debit = self._writer.read(lambda table: table.latest(self.dataset, DEBIT))
+        if debit is None:
+            return None
+        return debit.content()["question"], cost_of(debit, self.opened_with.terms), loss_of(debit)
+
+    @property
+    def spent(self) -> PrivacyCost:
+        """The (epsilon, delta) that has been spent."""
+        return self.standing.spent
+
+    @property
+    def remaining(self) -> str:
+        """What is left, in words: "epsilon = 1.4" or "rho = 0.08"."""
+        return self.standing.remaining
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """What the data holder allows, as it was last amended; empty where nothing was said."""
+        entry = self._writer.read(lambda table: table.latest(self.dataset, AMEND, POLICY))
+        if entry is None:
+            return {}
+        return entry.read(lambda content: dict(content["policy"]), "has no policy that can be read")
+
+    @property
+    def opening(self) -> str:
+        """The hash of the entry that opened the account; no other account has it."""
+        entry = self._writer.read(lambda table: table.latest(*sought_for(self.dataset)[0]))
+        assert entry is not None
+        return entry.hash
+
+    def how_many(self, cost: PrivacyCost, loss: Fraction = PURE_LOSS) -> int:
+        """How many more questions of this cost fit; `loss` is rho / epsilon**2 of their method."""
+        now = self.standing
+        return now.accountant.how_many(now.total, now.accountant.charge(self._own(cost), loss), now.limit)
+
+    def fits(self, cost: PrivacyCost, loss: Fraction = PURE_LOSS) -> bool:
+        """Whether one more question of this cost fits."""
+        now = self.standing
+        return now.accountant.fits(now.total, now.accountant.charge(self._own(cost), loss), now.limit)
+
+    def entries(self) -> list[Entry]:
+        """All entries about this account, in order."""
+        return [entry for entry in all_entries(self._writer) if entry.dataset == self.dataset]
+
+    def recall(self, key: str) -> dict[str, Any] | None:
+        """The archived document of an identical question, at no cost; the first one, where there are several."""
+        answer = self._first_answer(key)
+        return None if answer is None else archived_document(answer)
+
+    def debit_behind(self, key: str) -> Entry:
+        """The debit that paid for what `recall` finds."""
+        answer = self._first_answer(key)
+        if answer is None:
+            raise LedgerError("there is no archived answer to this question.")
+        return self.entry(answer.read(lambda content: int(content["debit"]), "names no debit"))
+
+    def entry(self, sequence: int) -> Entry:
+        """The entry of that number."""
+        found = self._writer.read(lambda table: table.numbered(sequence))
+        if found is None:
+            raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
+        return found
+
+    def _first_answer(self, key: str) -> Entry | None:
+        return first_answer(self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, checked_key(key))))
+
+    def _own(self, cost: PrivacyCost) -> PrivacyCost:
+        terms = self.opened_with.terms
+        if (cost.neighbors, cost.unit) != (terms.neighbors, terms.unit):
+            raise InvalidParameterError(
+                f"{self.dataset} is charged per {terms.unit} under {terms.neighbors.value}; "
+                f"this cost is per {cost.unit} under {cost.neighbors.value}."
+            )
+        return cost
+
+
+def standing_of(table: EntryTable, name: str) -> Standing:
+    """How an account stands, as a reader sees the entries."""
+    opened, amendment, debit = table.latest_of(sought_for(name)).values()
+    if opened is None:
+        raise LedgerError(f"the ledger has no account {name!r}.")
+    return standing(name, opened, amendment, debit)
+
+
+def first_answer(answers: Iterable[Entry]) -> Entry | None:
+    """The first of some answers that holds a document."""
+    return next((answer for answer in answers if not is_failure(answer)), None)
+
+
+def is_failure(answer: Entry) -> bool:
+    """Whether an answer only says that there will be none."""
+    return answer.read(lambda content: "failed" in content, "is not the answer that was archived")
+
+
+def archived_document(answer: Entry) -> dict[str, Any]:
+    """The document that an answer holds, if it is the one that was archived."""
+
+    def document(content: Mapping[str, Any]) -> dict[str, Any]:
+        if digest(content["document"]) != content["digest"]:
+            raise ValueError("another document")
+        found: dict[str, Any] = json.loads(content["document"])
+        return found
+
+    return answer.read(document, "is not the answer that was archived")
+
+
+def all_entries(writer: Writer) -> list[Entry]:
+    """Every entry of a ledger, in order."""
+    entries: list[Entry] = []
+    while True:
+        found = writer.read(partial(EntryTable.page, after=entries[-1].sequence if entries else None))
+        entries += found
+        if len(found) < PAGE:
+            return entries
+
+
+def checked_key(key: object) -> str:
+    """A question's name: short plain text."""
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
+        raise InvalidParameterError(
+            f"a key must be printable ASCII text of 1 to {LONGEST_KEY} letters, such as a hash of the question."
+        )
+    return key
