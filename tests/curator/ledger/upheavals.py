@@ -50,20 +50,26 @@ class Upheaval(Writers):
         self.counts: Counter[str] = Counter()
 
     def run(self, rounds: int) -> None:
-        for _ in range(rounds):
-            if len(self.pipes) < 3 and self.chance.random() < 0.6:
-                self.start()
-            self.listen(self.chance.uniform(0, 0.02))
-            if self.pipes and self.chance.random() < 0.3:
-                self.kill(self.chance.choice(list(self.pipes)))
-                self.counts["kills"] += 1
-            happening = self.chance.choice([self.copy, self.copy, self.read, self.reopen])
-            if self.told_so_far():
-                happening()
-                self.counts[happening.__name__] += 1
-        for process in list(self.pipes):
-            self.kill(process)
+        try:
+            for _ in range(rounds):
+                self.happen()
+        finally:
+            for process in list(self.pipes):
+                self.kill(process)
         self.reopen()
+
+    def happen(self) -> None:
+        """Start a writer, kill one, or look at what they do."""
+        if len(self.pipes) < 3 and self.chance.random() < 0.6:
+            self.start()
+        self.listen(self.chance.uniform(0, 0.02))
+        if self.pipes and self.chance.random() < 0.3:
+            self.kill(self.chance.choice(list(self.pipes)))
+            self.counts["kills"] += 1
+        happening = self.chance.choice([self.copy, self.copy, self.read, self.reopen])
+        if self.told_so_far():
+            happening()
+            self.counts[happening.__name__] += 1
 
     def told_so_far(self) -> set[str]:
         """Every debit that was acknowledged by now."""
