@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from dpstats.curator.ledger.advisory_locks import AdvisoryLocks
+from dpstats.curator.ledger.claims import Claims
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.stores import (
     ADD_ACTORS,
@@ -96,6 +98,8 @@ class PostgresEntryStore:
         self.witness = None if witness is None else Witness(witness)
         self._connection: psycopg.Connection[Any] | None = None
         self._identity: int | None = None
+        self._locks = AdvisoryLocks(self._connect)
+        self.claims = Claims(self._locks)
         _driver()
 
     @property
@@ -137,6 +141,7 @@ class PostgresEntryStore:
         if connection is not None:
             with suppress(_driver().Error):
                 connection.close()
+        self._locks.close_if_idle()
 
     close = disconnect
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from dpstats.curator.ledger.claims import Claims, claims_at
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.in_use import APPLICATION, InUseMark, Rows, clear, holds, lacks_its_log
 from dpstats.curator.ledger.stores import ADD_ACTORS, CREATE_INDEXES, CREATE_TABLE, EntryTable, closed_on_failure
@@ -58,6 +59,7 @@ class SqliteEntryStore:
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._identity = FileIdentity(path)
         self.witness = None if self._in_memory else Witness(witness or self._identity.witness, like=self._identity.path)
+        self.claims = Claims() if self._in_memory else claims_at(os.path.realpath(self._identity.path))
         if self._in_memory and read_only:
             raise LedgerError("a ledger in memory is only in the process that made it: name a file or a postgresql:// URL.")
         if not self._in_memory:
