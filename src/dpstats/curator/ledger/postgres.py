@@ -102,6 +102,7 @@ class PostgresEntryStore:
         self.read_only = read_only
         self.witness = None if witness is None else Witness(witness)
         self._connection: psycopg.Connection[Any] | None = None
+        self._apart: psycopg.Connection[Any] | None = None
         self._identity: int | None = None
         self._locks = AdvisoryLocks(self._connect)
         self.claims = Claims(self._locks)
@@ -126,29 +127,42 @@ class PostgresEntryStore:
                 try:
                     table.connection.execute("ROLLBACK")
                 except _driver().Error:
-                    self.disconnect()
+                    self._hang_up()
                 raise
+
+    reads_apart = True
 
     @contextmanager
     def reading(self) -> Iterator[EntryTable]:
-        """The entries as they are now."""
+        """The entries as they are now, on a connection of its own: whoever reads does not wait for writers."""
         with self._our_words():
-            has_actors = not self.read_only or _says(self._connected(), _HAS_ACTORS)
-            yield EntryTable(self._run_or_reconnect, has_actors=has_actors)
+            run = self._run_or_reconnect
+            has_actors = not self.read_only or bool(next(iter(run(_HAS_ACTORS, ())))[0])
+            yield EntryTable(run, has_actors=has_actors)
+
+    reading_apart = reading
 
     def damages(self) -> list[str]:
         """Nothing: the server looks after its tables."""
         return []
 
     def disconnect(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
+        self._hang_up()
+        apart, self._apart = self._apart, None
+        if apart is not None:
+            with suppress(_driver().Error):
+                apart.close()
+        self._locks.close_if_idle()
+
+    close = disconnect
+
+    def _hang_up(self) -> None:
+        """Close the connection for writing."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(_driver().Error):
                 connection.close()
-        self._locks.close_if_idle()
-
-    close = disconnect
 
     def _with_turn(self) -> _Turn:
         """A connection whose transaction has the turn. One that broke while it was idle is made anew: nothing is lost by that."""
@@ -168,7 +182,7 @@ class PostgresEntryStore:
             self._check_identity(results[1])
             return _Turn(connection, results[2])
         except BaseException:
-            self.disconnect()  # a transaction that failed at its first step must not stay open
+            self._hang_up()  # a transaction that failed at its first step must not stay open
             raise
 
     def _check_identity(self, row: Any) -> None:
@@ -198,14 +212,15 @@ class PostgresEntryStore:
 
     def _run_or_reconnect(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
         """Run a statement that only reads. A connection that broke while it was idle is made anew."""
-        connection = self._connected()
+        if self._apart is None:
+            self._apart = self._connect()
         try:
-            return _run(connection, statement, parameters)
+            return _run(self._apart, statement, parameters)
         except _driver().OperationalError:
-            if not connection.closed:
+            if not self._apart.closed:
                 raise
-        self.disconnect()
-        return _run(self._connected(), statement, parameters)
+        self._apart = self._connect()
+        return _run(self._apart, statement, parameters)
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:

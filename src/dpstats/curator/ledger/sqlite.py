@@ -54,6 +54,8 @@ class SqliteEntryStore:
         self._process = os.getpid()
         self._connection: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
+        self._apart: sqlite3.Connection | None = None
+        self._openings = self._opening_apart = 0
         self._mark: InUseMark | None = None
         self._is_cut = False
         self._copy: tempfile.TemporaryDirectory[str] | None = None
@@ -97,6 +99,35 @@ class SqliteEntryStore:
             connection = self._connected()
             yield EntryTable(_patient(connection), has_actors=not self.read_only or _has_actors(connection))
 
+    @property
+    def reads_apart(self) -> bool:
+        """Whether entries can be read while another thread writes: from a file that is open, in its log's way of doing things."""
+        return self._connection is not None and self._mark is not None and self._identity.has_its_log()
+
+    @contextmanager
+    def reading_apart(self) -> Iterator[EntryTable]:
+        """The entries as they are now, on a connection of its own; all that is read is of one moment."""
+        with self._our_words():
+            self._identity.check()
+            if self._opening_apart != self._openings:  # the log that it reads was removed, and made anew
+                self._close_apart()
+            if self._apart is None:
+                self._opening_apart = self._openings
+                self._apart = _connect(f"{self._identity.path.as_uri()}?mode=ro")
+            run = _patient(self._apart)
+            run("BEGIN", ())
+            try:
+                yield EntryTable(run)
+            finally:
+                with suppress(sqlite3.Error):
+                    self._apart.execute("ROLLBACK")
+
+    def _close_apart(self) -> None:
+        connection, self._apart = self._apart, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
     def damages(self) -> list[str]:
         """What SQLite's own check of the file finds, without its words."""
         with self._our_words():
@@ -111,6 +142,7 @@ class SqliteEntryStore:
 
     def close(self) -> None:
         """Close the file, or forget what was in memory."""
+        self._close_apart()
         connection, self._connection = self._connection, None
         if connection is not None:
             is_whole = self._mark is not None and self._cleared(connection)
@@ -160,6 +192,7 @@ class SqliteEntryStore:
             self._identity.remember()
             if mode == [("wal",)]:
                 self._mark = InUseMark()
+                self._openings += 1
                 self._reader = _connect(f"{path.as_uri()}?mode=ro")
                 _patient(self._reader)("SELECT count(*) FROM sqlite_master", ())
         if is_new:
