@@ -71,6 +71,8 @@ def write_forever(address: str, pipe: int, life: int) -> NoReturn:
 class Writers:
     """Some writers at a time, each in a process of its own."""
 
+    work = staticmethod(write_forever)
+
     def __init__(self, address: str) -> None:
         self.address = address
         self.lives = 0
@@ -85,7 +87,7 @@ class Writers:
         process = os.fork()
         if not process:
             try:
-                write_forever(self.address, writer, self.lives)
+                self.work(self.address, writer, self.lives)
             except BaseException:
                 traceback.print_exc()
             finally:

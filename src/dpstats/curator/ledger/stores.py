@@ -1,8 +1,9 @@
 """Stores: where the entries of a ledger are kept, and the few questions that are put to them.
 
 The table has one row for each entry and is the same in every store. Nothing here updates or deletes a row, and triggers in the
-store refuse to. A store is used by one thread at a time, and holds no connection while the process forks: what `disconnect` lets
-go of, the next use connects to anew, and finds everything that was written.
+store refuse to. A store is used by one thread at a time, and read by one more at the same time where it `reads_apart`; it holds no
+connection while the process forks: what `disconnect` lets go of, the next use connects to anew, and finds everything that was
+written.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """A batch: several questions about one table, priced before anything is read and paid for by one entry of the ledger.
 
-Claim      (epsilon, delta)-DP for the unit, for all answers together: the sums of theirs
+Claim      (epsilon, delta)-DP for the unit, for all answers together: the sums of theirs, and of what was tried again
 Neighbors  Those of the session
 Why        Answers that follow each other on the same rows are together as private as the sum of their costs; their rho add up,
            too, so that all of them lose sum(rho) / epsilon**2 of the whole epsilon
-No reply   What goes wrong because of the data in one question is that question's `NoReply`; the others are answered
+No reply   What goes wrong because of the data in one question is that question's `NoReply`; the others are answered. What could
+           not be computed at all is not kept for good, here as in a session: when the batch is asked again, those questions
+           are a batch of their own, which is paid for, and nothing is given back
 
 The questions go their usual way (curator/desk) to a desk that debits nothing: once to be priced, and once more to be handed their
 answers, so that nothing about a question is known here but its price and how to compute it.
@@ -15,22 +17,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from dpstats.curator.archive import Result, document_of, result_of
-from dpstats.curator.desk import Desk, Request, details_of, loss_of
+from dpstats.curator.desk import Desk, Request, details_of, has_failed, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.values import named
+from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.reservations import Delivery, Goods, recall_or_reserve
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.session import Session
-from dpstats.engines.stores.reach import check_reachable
-from dpstats.foundations.errors import BudgetError, LedgerError
+from dpstats.foundations.errors import BudgetError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import find_statistic, outcome_of
+from dpstats.foundations.registry import COULD_NOT, find_statistic, outcome_of
 from dpstats.foundations.results import NoReply
 from dpstats.foundations.working import one_question
 
@@ -53,6 +58,12 @@ class PricedBatch:
     session: Session
     documents: tuple[QuestionDocument, ...]
     priced: tuple[PricedQuestion, ...]
+
+    def part(self, places: Sequence[int]) -> PricedBatch:
+        """Some of the questions, as a batch of their own."""
+        return PricedBatch(
+            self.session, tuple(self.documents[each] for each in places), tuple(self.priced[each] for each in places)
+        )
 
     @property
     def desk(self) -> Desk:
@@ -92,16 +103,29 @@ class PricedBatch:
 
 
 @dataclass(frozen=True)
+class Payment:
+    """An entry of the ledger that paid for answers of a batch."""
+
+    debit: Entry
+    places: tuple[int, ...]
+    """Of the questions that it paid for, from 0."""
+    archived: bool
+    """Whether the ledger keeps the answers, so that they can be had again."""
+    is_new: bool
+    """Whether it was made now, and not when the answers were asked for before."""
+
+
+@dataclass(frozen=True)
 class AnsweredBatch:
-    """The answers to a batch, and the entry of the ledger that paid for them."""
+    """The answers to a batch, and the entries of the ledger that paid for them."""
 
     answers: tuple[Result, ...]
     cost: PrivacyCost
-    debit: Entry
+    """What all payments come to."""
+    payments: tuple[Payment, ...]
+    """The first one is for all questions, each other one for those that could not be computed before it."""
     repeated: bool
     """Whether the answers came from the archive, so that nothing was spent."""
-    archived: bool
-    """Whether the ledger keeps them, so that they can be had again."""
 
 
 def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: Any = None) -> PricedBatch:
@@ -120,30 +144,75 @@ def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: An
 
 
 def answer_batch(batch: PricedBatch, rng: Any = None) -> AnsweredBatch:
-    """Recall the answers of a batch, or debit all of it at once and compute them."""
-    desk = batch.desk
-    account, source, key = desk.account, desk.source_of_noise(rng), batch.key()
+    """Recall the answers of a batch, or debit all of it at once and compute them; what could not be computed is tried again."""
+    account = batch.desk.account
     assert account is not None
-    if source.private and (document := account.recall(key)) is not None:
-        debit = account.debit_behind(key)
-        return AnsweredBatch(_handed_out(batch, archived_answers(document)), batch.cost, debit, repeated=True, archived=True)
-    if not account.budget.fits(batch.cost, account.total, batch.loss):
-        raise BudgetError(
+    results, payments = _answered(batch, account, batch.desk.source_of_noise(rng))
+    cost = sum((batch.part(each.places).cost for each in payments[1:]), start=batch.cost)
+    return AnsweredBatch(_handed_out(batch, results), cost, tuple(payments), repeated=not any(each.is_new for each in payments))
+
+
+def _answered(batch: PricedBatch, account: Account, source: RandomSource) -> tuple[list[Result], list[Payment]]:
+    everything = tuple(range(len(batch.priced)))
+    with _in_words_of_batches(batch, account):
+        found = _delivered(batch, account, source)
+    results = list(found.value)
+    payments = [Payment(account.entry(found.debit), everything, found.archived, is_new=not found.recalled)]
+    tries_again = found.recalled and found.archived and not account.request  # a request has one reply, for good
+    failed = [place for place in everything if tries_again and has_failed(results[place])]
+    rest = batch.part(failed)
+    if failed and _can_be_had(rest, account):
+        again, more = _answered(rest, account, source)
+        for place, result in zip(failed, again, strict=True):
+            results[place] = result
+        payments += [replace(each, places=tuple(failed[place] for place in each.places)) for each in more]
+    return results, payments
+
+
+def _can_be_had(batch: PricedBatch, account: Account) -> bool:
+    return account.recall(batch.key()) is not None or account.fits(batch.cost, batch.loss)
+
+
+def _delivered(batch: PricedBatch, account: Account, source: RandomSource) -> Delivery[list[Result]]:
+    """The answers from the archive, or paid for and computed; they are archived, unless not one of them could be computed."""
+    order = account.order(batch.key(), batch.text, batch.cost, batch.details(), batch.loss)
+
+    def answers() -> list[Result]:
+        with one_question():  # all of it sees one state of the rows
+            return [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
+
+    if not source.private:
+        batch.desk.check_before_debit()
+        receipt = account.write(partial(account.spend, order=order))
+        return Delivery(answers(), receipt.sequence, recalled=False, archived=False)
+    return recall_or_reserve(
+        account,
+        order,
+        Goods(
+            check=batch.desk.check_before_debit,
+            compute=answers,
+            revive=archived_answers,
+            refuse=lambda: [each.request.or_refusal(COULD_NOT, source) for each in batch.priced],
+            document=lambda results: None if all(map(has_failed, results)) else _archive_form(batch, results),
+        ),
+    )
+
+
+@contextmanager
+def _in_words_of_batches(batch: PricedBatch, account: Account) -> Iterator[None]:
+    """Where all questions together do not fit, it is said so, to the data holder's own program."""
+    try:
+        yield
+    except BudgetError:
+        if account.actor or account.fits(batch.cost, batch.loss):
+            raise
+        complaint = (
             f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is "
             f"{account.remaining} left. Nothing was spent. Leave questions out, or ask them with less."
         )
-    check_reachable(desk.store)
-    receipt = account.debit(key, batch.text, batch.cost, batch.details(), batch.loss)
-    with one_question():  # all of it sees one state of the rows
-        results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
-    archived = source.private
-    if archived:
-        try:
-            account.record(receipt, _archive_form(batch, results))
-        except LedgerError:  # they were paid for, so they are handed out all the same
-            archived = False
-    debit = account.entry(receipt.sequence)
-    return AnsweredBatch(_handed_out(batch, results), batch.cost, debit, repeated=False, archived=archived)
+    else:
+        return
+    raise BudgetError(complaint)
 
 
 def archived_answers(document: dict[str, Any]) -> list[Result]:
