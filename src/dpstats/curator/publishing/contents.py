@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dpstats.curator.archive import Result
 from dpstats.curator.publishing.cards import Lines
+from dpstats.curator.publishing.csv_files import csv_bytes
 from dpstats.foundations.errors import MissingExtraError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import Interval, NoReply, Release, plain_value
@@ -103,15 +103,6 @@ def json_bytes(value: object) -> bytes:
     return f"{json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
 
 
-def csv_bytes(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> bytes:
-    """Lines as the text of a CSV file; a value that is missing is an empty cell."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([_cell(value) for value in line] for line in lines)
-    return text.getvalue().encode()
-
-
 def csv_rows(data: SyntheticData) -> bytes:
     """Synthetic rows as a CSV file."""
     return csv_bytes(data.names, zip(*(values.tolist() for values in data.values.values()), strict=True))
@@ -140,14 +131,6 @@ def _ends(interval: Interval | None) -> tuple[Any, ...]:
     """Both ends of an interval as CSV has them; an unknown one is an empty cell."""
     ends = (None, None) if interval is None else (interval.low, interval.high)
     return tuple("" if end is None or math.isinf(end) else end for end in ends)
-
-
-def _cell(value: Any) -> Any:
-    if value is None or (isinstance(value, float) and value != value):
-        return ""
-    if isinstance(value, (dict, list, tuple)):
-        return json.dumps(plain_value(value), ensure_ascii=False)
-    return value
 
 
 def _file_name(names: Sequence[str]) -> str:
