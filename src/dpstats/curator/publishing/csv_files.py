@@ -17,7 +17,7 @@ from typing import Any
 from dpstats.foundations.results import plain_value
 
 _FORMULA = re.compile("'*(?:\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])")
-"""How texts begin that a spreadsheet would compute, or would after it drops a control sign; East Asian ones also take wide signs."""
+"""How texts begin that a spreadsheet computes, some of them after dropping a control sign; the wide signs are East Asian."""
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 EMPTY_LINE = '""'
