@@ -44,15 +44,23 @@ PLAN: Mapping[str, Any] = {
 }
 ONE: Mapping[str, Any] = {"title": "One number", "question": [PLAN["question"][0]]}
 QUESTIONS_OF_READERS = [
-    "What is protected?",
-    "What is the unit of privacy?",
-    "Which tables are neighbours?",
     "How large is epsilon?",
     "How large is delta?",
-    "By which mechanism?",
-    "Where does the noise come from?",
+    "What is the unit of privacy?",
+    "What is protected?",
+    "Which tables are neighbours?",
+    "How does it add up?",
     "What was public?",
+    "By which mechanism?",
+    "How accurate is it?",
+    "Is it biased?",
+    "Whom must one trust?",
+    "Where does the noise come from?",
+    "Are there side channels?",
+    "Who can reach the rows?",
+    "How were the data collected?",
     "What is not covered?",
+    "Where is it written down?",
 ]
 
 
@@ -118,7 +126,7 @@ def test_every_card_answers_what_readers_ask(published: tuple[Publication, Path]
     answers = json.loads((publication.folder / "answers.json").read_bytes())["answers"]
     assert len(answers) == 6
     for each in answers:
-        assert [heading for heading in QUESTIONS_OF_READERS if heading in each["card"]] == QUESTIONS_OF_READERS
+        assert list(each["card"])[: len(QUESTIONS_OF_READERS)] == QUESTIONS_OF_READERS
         assert all(each["card"].values())
     assert answers[0]["card"]["How large is epsilon?"].startswith("1 for this answer. Any one row changes")
     assert "a factor of at most 2.72" in answers[0]["card"]["How large is epsilon?"]
@@ -138,9 +146,19 @@ def test_the_report_is_one_page_that_loads_nothing(published: tuple[Publication,
     names = re.findall(r'\bid="([^"]+)"', text)
     assert len(names) == len(set(names))
     assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)) <= {(name, "") for name in names} | {("", n) for n in names}
+    assert """content="default-src &#x27;none&#x27;; style-src &#x27;unsafe-inline&#x27;;""" in text
     parser = _Balanced()
     parser.feed(text)
     assert parser.open == []
+
+
+def test_the_report_can_be_read_aloud(published: tuple[Publication, Path]) -> None:
+    text = report(published[0])
+    assert '<html lang="en">' in text
+    assert len(re.findall(r"<th\b", text)) == len(re.findall(r'<th [^>]*scope="(?:col|row)"', text))
+    assert text.count("<svg ") == len(re.findall(r'<svg [^>]*role="img"', text))
+    assert text.count("<svg ") == len(re.findall(r'<svg [^>]*aria-label="[^"]+"|<svg [^>]*><title>[^<]+</title>', text))
+    assert [int(level) for level in re.findall(r"<h([1-6])", text)] == [1, *[2] * 7]
 
 
 def test_nothing_says_where_the_files_were(published: tuple[Publication, Path], tmp_path: Path) -> None:
@@ -158,6 +176,19 @@ def test_without_matplotlib_answers_are_written_in_words(monkeypatch: pytest.Mon
     assert isinstance(median, dp.Release)
     assert "<svg" not in report(publication)
     assert median.shown_value() in report(publication)
+
+
+def test_small_databases_and_weights_have_files(tmp_path: Path) -> None:
+    bins = {"bins": {"age": [30, 60]}, "levels": {"region": ["north", "south"]}}
+    asked = {"columns": ["region", "age"], "epsilon": 1}
+    questions = [
+        {"statistic": "small_database", "parameters": {"size": 4, **bins}, **asked},
+        {"statistic": "mwem", "parameters": bins, **asked},
+    ]
+    publication = dp.publish({"title": "Both", "question": questions}, out=tmp_path / "report", session=session())
+    found = tables(publication)
+    assert [len(found[name]) for name in ("01-rows.csv", "02-weights.csv")] == [5, 7]
+    assert found["02-weights.csv"][0] == ["region", "age", "count"]
 
 
 def test_rows_are_csv_where_that_is_wanted(tmp_path: Path) -> None:

@@ -17,9 +17,12 @@ from dpstats.curator.publishing.csv_files import csv_bytes
 from dpstats.foundations.errors import MissingExtraError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import Interval, NoReply, Release, plain_value
+from dpstats.foundations.text_tables import free_name
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables
 from dpstats.statistics.synthetic.data import SyntheticData
+from dpstats.statistics.universe.small_databases import SmallDatabase
+from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 Files = dict[str, bytes]
 _LONGEST_NAME = 60
@@ -50,7 +53,17 @@ def answer_files(number: int, answer: Result, row_files: str) -> Files:
         return {f"{start}-rows.{row_files}": parquet_rows(value) if row_files == "parquet" else csv_rows(value)}
     if isinstance(value, ContingencyTables):
         several = [table for table in value if table.columns]
-        return {f"{start}-{place}-{_file_name(table.names)}.csv": _table_csv(table) for place, table in enumerate(several, 1)}
+        digits = len(str(len(several)))  # of all places, so that files are listed in the order of the tables
+        return {
+            f"{start}-{place:0{digits}}-{_file_name(table.names)}.csv": _table_csv(table)
+            for place, table in enumerate(several, 1)
+        }
+    if isinstance(value, SmallDatabase):
+        every = (row for row, count in zip(value.rows, value.counts, strict=True) for _ in range(count))
+        return {f"{start}-rows.csv": csv_bytes(value.columns, every)}
+    if isinstance(value, WeightedUniverse):
+        heads = [*value.columns, free_name("count", value.columns)]
+        return {f"{start}-weights.csv": csv_bytes(heads, ([*levels, count] for levels, count in value.cells()))}
     if isinstance(value, Histogram):
         ends = value.level is not None
         bins = zip(value.names, value.counts, *((value.low, value.high) if ends else ()), strict=True)
@@ -118,13 +131,8 @@ def parquet_rows(data: SyntheticData) -> bytes:
 
 
 def _table_csv(table: ContingencyTable) -> bytes:
-    heads = [*table.names, "count", *(() if table.reach is None else ("low", "high"))]
-    arrays = [table.counts, *(() if table.reach is None else (table.low, table.high))]
-    lines = []
-    for place in np.ndindex(*table.counts.shape):
-        codes = [column.names[code] for column, code in zip(table.columns, place, strict=True)]
-        lines.append([*codes, *(float(array[place]) for array in arrays)])
-    return csv_bytes(heads, lines)
+    cells = list(table.cells())
+    return csv_bytes(list(cells[0]), (list(cell.values()) for cell in cells))
 
 
 def _ends(interval: Interval | None) -> tuple[Any, ...]:
