@@ -18,7 +18,7 @@ import dpstats as dp
 from dpstats.curator.publishing.publication import Publication
 from dpstats.curator.session import Session
 from tests.documents import fixed_noise
-from tests.questions import UnreadableStore, session
+from tests.questions import BrokenStore, UnreadableStore, session
 
 PLAN: Mapping[str, Any] = {
     "title": "Incomes & <hours>",
@@ -214,6 +214,24 @@ def test_a_question_without_a_reply_is_published_among_the_others(tmp_path: Path
     assert "No reply." in report(publication)
     assert tables(publication)["answers.csv"][1][3] == "no"
     assert dp.verify_publication(tmp_path / "report").sound
+
+
+def test_what_was_tried_again_is_told_and_verified(tmp_path: Path) -> None:
+    store = BrokenStore()
+    survey = session(store, ledger=tmp_path / "survey.ledger", name="survey", edition="1")
+    plan = {**ONE, "question": [ONE["question"][0], {**ONE["question"][0], "columns": ["hours"]}]}
+    first = dp.publish(plan, out=tmp_path / "first", session=survey)
+    assert "No reply. The answer could not be computed." in report(first)
+    assert dp.verify_publication(first.folder, ledger=tmp_path / "survey.ledger").sound
+    store.mended = True
+    second = dp.publish(plan, out=tmp_path / "second", session=survey)
+    assert "No reply." not in report(second)
+    assert second.manifest["ledger"]["tried_again"][0]["questions"] == [2]
+    assert second.manifest["cost"]["epsilon_exact"] == "3"
+    assert report(second).count("question 2 once more") == 3  # both cards, and where it comes from
+    for folder in (first.folder, second.folder):
+        assert dp.verify_publication(folder).sound
+        assert dp.verify_publication(folder, ledger=tmp_path / "survey.ledger").sound
 
 
 @pytest.mark.parametrize("out", ["there", "file", "nowhere/report", ""])

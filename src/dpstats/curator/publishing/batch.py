@@ -1,10 +1,12 @@
 """A batch: several questions about one table, priced before anything is read and paid for by one entry of the ledger.
 
-Claim      (epsilon, delta)-DP for the unit, for all answers together: the sums of theirs
+Claim      (epsilon, delta)-DP for the unit, for all answers together: the sums of theirs, and of what was tried again
 Neighbors  Those of the session
 Why        Answers that follow each other on the same rows are together as private as the sum of their costs; their rho add up,
            too, so that all of them lose sum(rho) / epsilon**2 of the whole epsilon
-No reply   What goes wrong because of the data in one question is that question's `NoReply`; the others are answered
+No reply   What goes wrong because of the data in one question is that question's `NoReply`; the others are answered. What could
+           not be computed at all is not kept for good, here as in a session: when the batch is asked again, those questions
+           are a batch of their own, which is paid for, and nothing is given back
 
 The questions go their usual way (curator/desk) to a desk that debits nothing: once to be priced, and once more to be handed their
 answers, so that nothing about a question is known here but its price and how to compute it.
@@ -15,14 +17,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.archive import Result, document_of, result_of
-from dpstats.curator.desk import Desk, Request, details_of, loss_of
+from dpstats.curator.desk import Desk, Request, details_of, has_failed, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.values import named
+from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import BudgetError, LedgerError
@@ -64,6 +67,12 @@ class PricedBatch:
     documents: tuple[QuestionDocument, ...]
     priced: tuple[PricedQuestion, ...]
 
+    def part(self, places: Sequence[int]) -> PricedBatch:
+        """Some of the questions, as a batch of their own."""
+        return PricedBatch(
+            self.session, tuple(self.documents[each] for each in places), tuple(self.priced[each] for each in places)
+        )
+
     @property
     def desk(self) -> Desk:
         """Where the table is."""
@@ -102,16 +111,29 @@ class PricedBatch:
 
 
 @dataclass(frozen=True)
+class Payment:
+    """An entry of the ledger that paid for answers of a batch."""
+
+    debit: Entry
+    places: tuple[int, ...]
+    """Of the questions that it paid for, from 0."""
+    archived: bool
+    """Whether the ledger keeps the answers, so that they can be had again."""
+    is_new: bool
+    """Whether it was made now, and not when the answers were asked for before."""
+
+
+@dataclass(frozen=True)
 class AnsweredBatch:
-    """The answers to a batch, and the entry of the ledger that paid for them."""
+    """The answers to a batch, and the entries of the ledger that paid for them."""
 
     answers: tuple[Result, ...]
     cost: PrivacyCost
-    debit: Entry
+    """What all payments come to."""
+    payments: tuple[Payment, ...]
+    """The first one is for all questions, each other one for those that could not be computed before it."""
     repeated: bool
     """Whether the answers came from the archive, so that nothing was spent."""
-    archived: bool
-    """Whether the ledger keeps them, so that they can be had again."""
 
 
 def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: Any = None) -> PricedBatch:
@@ -130,28 +152,52 @@ def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: An
 
 
 def answer_batch(batch: PricedBatch, rng: Any = None) -> AnsweredBatch:
-    """Recall the answers of a batch, or debit all of it at once and compute them."""
-    desk = batch.desk
-    account, source, key = desk.account, desk.source_of_noise(rng), batch.key()
+    """Recall the answers of a batch, or debit all of it at once and compute them; what could not be computed is tried again."""
+    account = batch.desk.account
     assert account is not None
-    if source.private and (document := account.recall(key)) is not None:
-        debit = account.debit_behind(key)
-        return AnsweredBatch(_handed_out(batch, archived_answers(document)), batch.cost, debit, repeated=True, archived=True)
+    results, payments = _answered(batch, account, batch.desk.source_of_noise(rng))
+    cost = sum((batch.part(each.places).cost for each in payments[1:]), start=batch.cost)
+    return AnsweredBatch(_handed_out(batch, results), cost, tuple(payments), repeated=not any(each.is_new for each in payments))
+
+
+def _answered(batch: PricedBatch, account: Account, source: RandomSource) -> tuple[list[Result], list[Payment]]:
+    everything, key = tuple(range(len(batch.priced))), batch.key()
+    document = account.recall(key) if source.private else None
+    if document is None:
+        results, payment = _paid(batch, account, source)
+        return results, [payment]
+    results, debit = archived_answers(document), account.debit_behind(key)
+    payments = [Payment(debit, everything, archived=True, is_new=False)]
+    failed = [place for place in everything if has_failed(results[place])]
+    rest = batch.part(failed)
+    if failed and _can_be_had(rest, account):
+        again, more = _answered(rest, account, source)
+        for place, result in zip(failed, again, strict=True):
+            results[place] = result
+        payments += [replace(each, places=tuple(failed[place] for place in each.places)) for each in more]
+    return results, payments
+
+
+def _can_be_had(batch: PricedBatch, account: Account) -> bool:
+    return account.recall(batch.key()) is not None or account.budget.fits(batch.cost, account.total, batch.loss)
+
+
+def _paid(batch: PricedBatch, account: Account, source: RandomSource) -> tuple[list[Result], Payment]:
+    """Debit a batch and compute its answers; they are archived, unless not one of them could be computed."""
     if not account.budget.fits(batch.cost, account.total, batch.loss):
         raise BudgetError(
             f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is "
             f"{account.remaining} left. Nothing was spent. Leave questions out, or ask them with less."
         )
-    receipt = account.debit(key, batch.text, batch.cost, batch.details(), batch.loss)
+    receipt = account.debit(batch.key(), batch.text, batch.cost, batch.details(), batch.loss)
     results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
-    archived = source.private
+    archived = source.private and not all(map(has_failed, results))
     if archived:
         try:
             account.record(receipt, _archive_form(batch, results))
         except LedgerError:  # they were paid for, so they are handed out all the same
             archived = False
-    debit = account.entry(receipt.sequence)
-    return AnsweredBatch(_handed_out(batch, results), batch.cost, debit, repeated=False, archived=archived)
+    return results, Payment(account.entry(receipt.sequence), tuple(range(len(results))), archived, is_new=True)
 
 
 def archived_answers(document: dict[str, Any]) -> list[Result]:

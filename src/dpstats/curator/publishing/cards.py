@@ -50,11 +50,8 @@ class PublicFacts:
     budget: str
     accountant: str
     version: str
-    dataset: str
-    sequence: int
-    digest: str
-    """Of the ledger's entry."""
-    time: str
+    entries: tuple[str, ...]
+    """Of the ledger, in words."""
     total: str
     """What the table has spent in all, this publication included."""
 
@@ -153,5 +150,4 @@ def _accuracy(answer: Result, notes: dict[str, str]) -> str:
 
 
 def _provenance(facts: PublicFacts) -> str:
-    entry = f"Entry {facts.sequence} of the ledger, about {facts.dataset}, {facts.time}, SHA-256 {facts.digest}"
-    return f"{entry}; made by dpstats {facts.version}."
+    return f"In the ledger: {'; '.join(facts.entries)}. Made by dpstats {facts.version}."

@@ -202,11 +202,11 @@ def _card(lines: Lines) -> str:
 
 def _provenance(facts: PublicFacts, plan_digest: str) -> str:
     lines: Iterable[tuple[str, str]] = [
-        ("ledger", f"entry {facts.sequence} about {facts.dataset}, {facts.time}, SHA-256 {facts.digest}"),
+        ("ledger", "; ".join(facts.entries)),
         ("spent in all", f"{facts.total} of {facts.budget}, added up by the {facts.accountant} accountant"),
         ("plan", f"SHA-256 {plan_digest}; manifest.json has all of it"),
         ("made by", f"dpstats {facts.version}"),
-        ("to check it", "dpstats publish --verify FOLDER, and with --ledger LEDGER also that the ledger has this entry"),
+        ("to check it", "dpstats publish --verify FOLDER, and with --ledger LEDGER also that the ledger paid for it"),
     ]
     listed = named_lines((name, f'<td class="quiet">{escaped(text)}</td>') for name, text in lines)
     return f"<h2>Where it comes from</h2>{listed}"
