@@ -135,7 +135,10 @@ class SyntheticData:
         return self.rows
 
     def __str__(self) -> str:
-        measured = f"{len(self.pairs)} tables of two columns were measured" if self.pairs else "columns were measured one by one"
+        measured = "columns were measured one by one"
+        if self.pairs:
+            tables = "1 table of two columns was" if len(self.pairs) == 1 else f"{len(self.pairs)} tables of two columns were"
+            measured = f"{tables} measured"
         return f"{self.rows:,} synthetic rows of {len(self.columns)} columns; {measured}{f'; {GUIDE}' if self.guide else ''}"
 
     def to_dict(self) -> dict[str, object]:
