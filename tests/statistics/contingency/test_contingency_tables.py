@@ -143,6 +143,8 @@ def test_a_session_debits_once_and_answers_again_from_the_archive(tmp_path: Path
         ({"columns": ["region", "region"]}, "twice"),
         ({"columns": ["nowhere"]}, "no column"),
         ({"columns": []}, "names of columns"),
+        ({"bins": {"region": [1, 2]}, "levels": None, "delta": 1e-6}, "which is of type text"),
+        ({"bins": {"hours": [20]}, "levels": {"hours": [1, 2]}, "delta": 1e-6}, "both name"),
         ({"method": "fourier"}, "two listed levels"),
         ({"epsilon": None}, "needs epsilon"),
     ],
@@ -198,6 +200,12 @@ def test_columns_called_as_the_numbers_are_keep_their_names() -> None:
     table = {"count": ["a", "b"] * 50, "low": ["x"] * 100}
     release = dp.contingency_table(table, epsilon=1, levels={"count": ["a", "b"], "low": ["x"]}, rng=seeded(1))
     assert list(release.value["count", "low"].to_pandas().columns) == ["count", "low", "count_", "low_", "high"]
+
+
+def test_labels_are_data_as_they_are_and_shown_on_one_line() -> None:
+    release = dp.contingency_table({"x": ["a\nb", " "] * 90}, epsilon=9, levels={"x": ["a\nb", " "]}, ways=1, rng=seeded(1))
+    assert list(release.value["x"].to_pandas()["x"]) == ["a\nb", " "]
+    assert str(release.value["x"]).count("\n") == 1
 
 
 def test_a_little_less_than_nothing_is_shown_as_nothing() -> None:

@@ -66,7 +66,9 @@ def answer_files(number: int, answer: Result, row_files: str) -> Files:
         return {f"{start}-weights.csv": csv_bytes(heads, ([*levels, count] for levels, count in value.cells()))}
     if isinstance(value, Histogram):
         ends = value.level is not None
-        bins = zip(value.names, value.counts, *((value.low, value.high) if ends else ()), strict=True)
+        own = [label if isinstance(label, str) else name for label, name in zip(value.labels, value.names, strict=False)]
+        names = [*own, *value.names[len(own) :]]  # texts as they are, and not as people are shown them
+        bins = zip(names, value.counts, *((value.low, value.high) if ends else ()), strict=True)
         return {f"{start}-histogram.csv": csv_bytes(["bin", "rows", *(["low", "high"] if ends else [])], bins)}
     if hasattr(value, "named_values"):
         named = value.named_values()

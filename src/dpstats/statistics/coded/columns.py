@@ -48,6 +48,13 @@ class CodedColumn:
             f"{value_text(last)} and more" if above is None else f"above {value_text(above)}",
         )
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The codes in words for programs: texts as they are, whatever signs are in them."""
+        if not self.labels:
+            return self.names
+        return tuple(label if isinstance(label, str) else value_text(label) for label in self.labels)
+
     def _between(self, low: float, high: float) -> str:
         """What lies from an edge up to the next one."""
         if _follows(low, high) or (self.whole and high == low + 1):

@@ -65,7 +65,7 @@ class ContingencyTable:
         low, high = self.low, self.high
         heads = [free_name(word, self.names) for word in ("count", "low", "high")][: 1 if self.reach is None else None]
         for place in np.ndindex(*self.counts.shape):
-            codes = {column.name: column.names[code] for column, code in zip(self.columns, place, strict=True)}
+            codes = {column.name: column.values[code] for column, code in zip(self.columns, place, strict=True)}
             numbers = [self.counts[place], low[place], high[place]]
             yield codes | {head: float(number) for head, number in zip(heads, numbers, strict=False)}
 
@@ -81,7 +81,9 @@ class ContingencyTable:
         if self.counts.size > _MOST_CELLS:
             return f"{' by '.join(self.names)}: {self.counts.size:,} cells"
         *before, last = self.columns
-        heads = [*(column.name for column in before), *(f"{last.name}={name}" if before else name for name in last.names)]
+        last_name = value_text(last.name)
+        heads = [value_text(column.name) for column in before]
+        heads += [f"{last_name}={name}" if before else name for name in last.names]
         lines = [heads]
         for place in np.ndindex(*self.counts.shape[:-1]):
             codes = [column.names[code] for column, code in zip(before, place, strict=True)]
