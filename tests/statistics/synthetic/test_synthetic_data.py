@@ -92,7 +92,13 @@ def test_types_suit_the_columns() -> None:
         "gap": np.where(generator.random(rows) < 0.3, np.nan, generator.normal(size=rows)),
         "price": np.round(generator.choice([1.25, 2.5, 9.99, 12.0], rows), 2),
     }
-    values = ask(table, levels=None).values
+    gaps = pd.array(np.arange(rows) % 3, dtype="Int64")
+    gaps[::4] = pd.NA
+    data = ask(pd.DataFrame(table | {"parts": gaps}), levels=None)
+    assert data.to_pandas()["parts"].dtype == "Int64"
+    assert data.to_arrow().schema.field("parts").type == pa.int64()
+    assert {type(line[4]) for line in data.lines()} == {int, type(None)}
+    values = data.values
     assert values["yes"].dtype == np.bool_
     assert values["count"].dtype == np.int64
     assert np.isnan(values["gap"]).mean() == pytest.approx(0.3, abs=0.05)
