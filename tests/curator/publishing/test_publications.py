@@ -191,6 +191,20 @@ def test_small_databases_and_weights_have_files(tmp_path: Path) -> None:
     assert found["02-weights.csv"][0] == ["region", "age", "count"]
 
 
+def test_groups_of_tables_and_rows_are_tables_with_their_keys(tmp_path: Path) -> None:
+    by = {"group_by": {"columns": ["region"], "keys": ["north", "south"]}, "epsilon": 1}
+    questions = [{**PLAN["question"][place], **by} for place in (3, 5)]
+    questions.append(
+        {"statistic": "contingency_table", "columns": ["employed", "age"], "parameters": {"bins": {"age": [9]}}, **by}
+    )
+    publication = dp.publish({"title": "By region", "question": questions}, out=tmp_path / "report", session=session())
+    found = tables(publication)
+    assert found["01-histogram.csv"][0] == ["region", "bin", "rows", "low", "high"]
+    assert found["02-rows.csv"][0] == ["region", "age", "income"]
+    assert found["03-3-employed-by-age.csv"][0] == ["region", "employed", "age", "count", "low", "high"]
+    assert [len(found[name]) for name in ("01-histogram.csv", "02-rows.csv", "03-3-employed-by-age.csv")] == [7, 61, 9]
+
+
 def test_rows_are_csv_where_that_is_wanted(tmp_path: Path) -> None:
     rows = {"title": "Rows", "row_files": "csv", "question": [PLAN["question"][5]]}
     publication = dp.publish(rows, out=tmp_path / "report", session=session())
@@ -333,6 +347,13 @@ def test_a_manifest_cannot_name_files_elsewhere(published: tuple[Publication, Pa
     manifest = {**published[0].manifest, "files": {**published[0].manifest["files"], "../secret": "0" * 64}}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     assert dp.verify_publication(folder).complaints == ("'../secret' is missing",)
+
+
+def test_what_is_no_plan_or_no_session_is_told(tmp_path: Path) -> None:
+    with pytest.raises(dp.InvalidParameterError, match="a plan is the path of a TOML file"):
+        dp.publish(3, out=tmp_path / "report")  # type: ignore[arg-type]
+    with pytest.raises(dp.InvalidParameterError, match=r"session must come from dp\.protect"):
+        dp.publish(ONE, out=tmp_path / "report", session=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("manifest", [None, "[", "[]", '{"form": 9, "files": {}}'])

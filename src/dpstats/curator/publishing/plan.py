@@ -109,6 +109,8 @@ def read_plan(given: str | PurePath | Mapping[str, Any], *, needs_table: bool) -
     """
     if isinstance(given, Mapping):
         return _checked_plan(given, Path(), needs_table)
+    if not isinstance(given, (str, PurePath)):
+        raise InvalidParameterError(f"a plan is the path of a TOML file, or a dict; got {type(given).__name__}.")
     path = Path(given)
     try:
         text = path.read_text(encoding="utf-8")

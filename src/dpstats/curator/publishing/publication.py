@@ -70,6 +70,8 @@ def publish(
     is left of the budget, nothing is spent. The same plan on the same ledger gets the same answers again, and costs nothing; only
     what could not be computed is tried again, at its price.
     """
+    if session is not None and not isinstance(session, Session):
+        raise InvalidParameterError(f"session must come from dp.protect, got {type(session).__name__}.")
     read = read_plan(plan, needs_table=session is None)
     target, row_files = _free_folder(out), chosen_row_files(read.row_files)
     asked = read.open() if session is None else session

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.results import value_text
 from dpstats.foundations.rounding import exp_float
-from dpstats.foundations.text_tables import free_name
+from dpstats.foundations.text_tables import free_name, table_lines
 from dpstats.statistics.universe.universe import Levels, Shares, Universe
 
 Floats = NDArray[np.float64]
@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 PASSES = 20
 """After each measurement all of them are gone through so often."""
 
+MOST_SHOWN = 60
 _MASS_BITS = 52
 
 
@@ -95,8 +96,17 @@ class WeightedUniverse:
         frame = pandas.DataFrame([levels for levels, _ in cells], columns=list(named))
         return frame.assign(**{free_name("count", named): [count for _, count in cells]})
 
+    def text(self) -> str:
+        """About how many rows have each combination of levels, a line for each of the first ones."""
+        cells = self.cells()[:MOST_SHOWN]
+        lines = [[*map(value_text, levels), f"{round(count):,}"] for levels, count in cells]
+        more = [f"... {self.universe.cells:,} in all"] if self.universe.cells > MOST_SHOWN else []
+        heads = [*map(value_text, self.columns), "rows"]
+        return "\n".join([*table_lines([heads, *lines], left=range(len(self.columns))), *more])
+
     def __str__(self) -> str:
-        of = f"{self.universe.cells:,} weights of {value_text(self.columns)}, about {self.total:,} rows"
+        rows = f"{self.total:,} row{'' if self.total == 1 else 's'}"
+        of = f"{self.universe.cells:,} weights of {value_text(self.columns)}, about {rows}"
         if not self.measurements:
             return of
         return f"{of}; {len(self.measurements)} counts measured, first {self.measurements[0]}"
