@@ -113,8 +113,8 @@ def _price(path: str) -> int:
     print("\n".join(table_lines(rows)))
     budget = batch.session.ledger.budget
     fits = budget.fits(batch.cost, loss=batch.loss)
-    room = "the budget is" if fits else "which does not fit the budget:"
-    print(f"\nAll of it costs {batch.cost}, in one debit; {room} {budget}. Nothing was spent.")
+    room = "; the budget is" if fits else ", which does not fit the budget:"
+    print(f"\nAll of it costs {batch.cost}, in one debit{room} {budget}. Nothing was spent.")
     return exits.ANSWERED if fits else exits.BAD_INPUT
 
 

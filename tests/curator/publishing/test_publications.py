@@ -335,6 +335,26 @@ def test_a_forger_who_writes_the_hashes_anew_is_found_by_the_ledger(published: t
     assert found.complaints == ("'answers.json' has other answers than the ledger has archived",)
 
 
+@pytest.mark.parametrize("name", ["02-groups.csv", "03-3-region-by-age.csv", "06-rows.parquet"])
+def test_a_forger_of_tables_or_rows_is_found_by_the_ledger(
+    name: str, published: tuple[Publication, Path], tmp_path: Path
+) -> None:
+    publication, ledger = published
+    folder = copied(publication, tmp_path / "copy")
+    forged = (folder / "02-groups.csv").read_bytes().replace(b"north", b"North")
+    if name.endswith("parquet"):
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pyarrow.parquet.read_table(folder / name).slice(1), folder / name)
+        forged = (folder / name).read_bytes()
+    (folder / name).write_bytes(forged)
+    files = {**publication.manifest["files"], name: hashlib.sha256(forged).hexdigest()}
+    (folder / "manifest.json").write_text(json.dumps({**publication.manifest, "files": files}), encoding="utf-8")
+    assert dp.verify_publication(folder).sound
+    found = dp.verify_publication(folder, ledger=ledger)
+    assert found.complaints == (f"{name!r} does not hold what the ledger has archived",)
+
+
 def test_another_ledger_does_not_have_the_entry(published: tuple[Publication, Path], tmp_path: Path) -> None:
     other = session(ledger=tmp_path / "other.ledger", name="survey")
     other.count(epsilon=1)

@@ -19,7 +19,7 @@ from dpstats.foundations.results import NoReply, Release, plain_value
 from dpstats.statistics.synthetic.data import SyntheticData
 
 Files = dict[str, bytes]
-PARQUET = "parquet"
+CSV, PARQUET = "csv", "parquet"
 
 
 def chosen_row_files(wanted: str | None) -> str:
@@ -29,7 +29,7 @@ def chosen_row_files(wanted: str | None) -> str:
     except ImportError:
         if wanted == PARQUET:
             raise MissingExtraError.about("Parquet files need pyarrow", "files") from None
-        return "csv"
+        return CSV
     return wanted or PARQUET
 
 

@@ -2,7 +2,8 @@
 
 By itself: every file is there, is the one that the manifest names, and no other is; the plan is the one whose hash is written;
 the costs of the answers add up to the stated one. With the ledger: it is sound, has the entry, for this cost, and has archived
-the answers that are in the folder. A forger who writes all files anew, the manifest too, is found by the ledger alone.
+the answers, tables and rows that are in the folder. A forger who writes these anew, and the manifest too, is found by the ledger
+alone. The words around them (the report, titles, cards) are compared with the manifest only.
 """
 
 from __future__ import annotations
@@ -12,17 +13,22 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path, PurePath
 from typing import Any
 
+from dpstats.curator.archive import Result
 from dpstats.curator.ledger.accounts import archived_document
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
 from dpstats.curator.ledger.ledger import open_ledger
 from dpstats.curator.publishing.batch import archived_answers
-from dpstats.curator.publishing.contents import reply_json
+from dpstats.curator.publishing.contents import CSV, PARQUET, answer_files, reply_json
 from dpstats.curator.publishing.plan import plan_digest
 from dpstats.curator.publishing.publication import ANSWERS, FORM, MANIFEST
+from dpstats.curator.publishing.value_tables import ROWS
 from dpstats.foundations.errors import DataFileError, DpstatsError
+from dpstats.foundations.version import __version__
 
 _CHUNK = 1 << 20
 _AMOUNTS = ("epsilon", "delta")
@@ -101,7 +107,7 @@ def _ledger_complaints(place: Path, manifest: Mapping[str, Any], address: str | 
         entries = ledger.entries()
     yield from (f"the ledger is not sound: {complaint}" for complaint in found.complaints[:1])
     answers = _answers(place)
-    archived: list[Any] = [None] * len(answers)
+    archived: list[Result | None] = [None] * len(answers)
     for payment in _payments(manifest, answers):
         debit = next((each for each in entries if each.hash == payment["hash"]), None)
         if debit is None:
@@ -114,13 +120,38 @@ def _ledger_complaints(place: Path, manifest: Mapping[str, Any], address: str | 
         if any(Fraction(paid[name]) != _cost_of(answers, payment, name) for name in _AMOUNTS):
             yield "the ledger's entry has another cost than the manifest says"
         answer = next((each for each in entries if _answers_debit(each, debit)), None)
-        kept = [] if answer is None else [reply_json(each) for each in archived_answers(archived_document(answer))]
+        kept: Sequence[Result | None] = [] if answer is None else archived_answers(archived_document(answer))
         if payment["archived"] and answer is None:
             yield "the ledger has not archived these answers"
         for number, reply in zip(payment["questions"], kept or [None] * len(payment["questions"]), strict=True):
             archived[number - 1] = reply
-    if any(kept is not None and kept != each["reply"] for kept, each in zip(archived, answers, strict=True)):
+    known = [
+        (number, kept, each) for number, (kept, each) in enumerate(zip(archived, answers, strict=True), 1) if kept is not None
+    ]
+    if any(reply_json(kept) != each["reply"] for _, kept, each in known):
         yield f"{ANSWERS!r} has other answers than the ledger has archived"
+    if manifest["dpstats"] == __version__:  # another version may write the same answers otherwise
+        for number, kept, _ in known:
+            yield from _table_complaints(place, number, kept)
+
+
+def _table_complaints(place: Path, number: int, kept: Result) -> Iterable[str]:
+    """Files of tables and rows that are not those of the archived answer."""
+    in_parquet = (place / f"{number:02}-{ROWS}.{PARQUET}").is_file()
+    if in_parquet and find_spec("pyarrow") is None:
+        return
+    for name, content in answer_files(number, kept, PARQUET if in_parquet else CSV).items():
+        if not (place / name).is_file() or not _same_content(place / name, content):
+            yield f"{name!r} does not hold what the ledger has archived"
+
+
+def _same_content(path: Path, content: bytes) -> bool:
+    if path.suffix != f".{PARQUET}":
+        return path.read_bytes() == content
+    import pyarrow.parquet
+
+    written, expected = pyarrow.parquet.read_table(path), pyarrow.parquet.read_table(BytesIO(content))
+    return bool(written.equals(expected))
 
 
 def _payments(manifest: Mapping[str, Any], answers: Sequence[Any]) -> list[dict[str, Any]]:
