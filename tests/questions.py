@@ -45,6 +45,22 @@ class UnreadableStore(LocalStore):
         raise OSError
 
 
+class BrokenStore(LocalStore):
+    """A store of which one column, hours, cannot be read until it is mended."""
+
+    in_memory = True
+    mended = False
+
+    def __init__(self) -> None:
+        self._rows = MemoryStore(table())
+        self.columns = self._rows.columns
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        if "hours" in columns and not self.mended:
+            raise OSError
+        yield from self._rows.batches(columns)
+
+
 def session(rows: Any = None, **changes: Any) -> Session:
     """A session with plenty of budget."""
     settings: dict[str, Any] = {"unit": "row", "budget": dp.Budget(epsilon=10**9, delta=0.4), "ledger": ":memory:", **changes}

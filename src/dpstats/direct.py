@@ -6,11 +6,10 @@ Each function here is made from the registry. It checks and prices the question 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
-from dpstats.curator.desk import Desk
+from dpstats.curator.desk import Desk, library_of
 from dpstats.curator.scope import Scope
 from dpstats.engines.formulas.design import declared_levels
 from dpstats.engines.stores.opening import check_stored, open_store
@@ -30,7 +29,6 @@ from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import Question, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.text_tables import shortened
-from dpstats.statistics.synthetic.data import SyntheticData
 
 StatisticFunction = Callable[..., Release | NoReply]
 
@@ -100,16 +98,9 @@ def answer_table(
     scope = Scope(schema, TableView(schema))
     named = tuple(schema) if columns is None else column_names(columns)
     check_columns(statistic, named)
-    desk = Desk(store, schema, public_keys=declared_levels(table))
+    desk = Desk(store, schema, public_keys=declared_levels(table), library=library_of(table))
     question = ask(statistic.name, column=named, **words)
-    reply = desk.answer(scope, scope.settled(question, desk.public_keys), source)
-    return replace(reply, value=as_given(reply.value, table)) if isinstance(reply, Release) else reply
-
-
-def as_given(value: object, table: object) -> object:
-    """Synthetic data whose frame is of the kind of a table; any other value as it is."""
-    library = type(table).__module__.partition(".")[0]
-    return value.as_kind(library) if isinstance(value, SyntheticData) else value
+    return desk.answer(scope, scope.settled(question, desk.public_keys), source)
 
 
 def column_names(columns: object) -> tuple[str, ...]:

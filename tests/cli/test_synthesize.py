@@ -72,3 +72,22 @@ def test_too_few_rows_get_no_reply_and_no_file(tmp_path: Path) -> None:
     pd.DataFrame({"age": range(20)}).to_parquet(few)
     assert main(["synthesize", str(few), "--epsilon", "0.5", "--out", str(out)]) == exits.NO_REPLY
     assert not out.exists()
+
+
+def test_what_is_missing_is_told_as_the_command_line_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "people.csv").write_text("age\n1\n2\n", encoding="utf-8")
+    assert (
+        main(["synthesize", str(tmp_path / "people.csv"), "--epsilon", "1", "--out", str(tmp_path / "x.csv")]) == exits.BAD_INPUT
+    )
+    assert "--types COLUMN=TYPE" in capsys.readouterr().err
+
+
+def test_ask_has_no_place_for_rows_and_says_so_before_anything_is_spent(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", people, "synthesize(age)", "--epsilon", "1"]) == exits.BAD_INPUT
+    assert "dpstats synthesize FILE --out rows.csv" in capsys.readouterr().err
+
+
+def test_ask_prints_weights(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "mwem(region, age, levels={region: [Arnmouth, Fennick]}, bins={age: [40]})"
+    assert main(["ask", people, asked, "--epsilon", "1", "--seed", "1"]) == exits.ANSWERED
+    assert capsys.readouterr().out.count("\n  Arnmouth ") == 2

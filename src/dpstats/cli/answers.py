@@ -11,6 +11,7 @@ from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
 from dpstats.foundations.text_tables import headed_lines
 from dpstats.statistics.contingency.tables import ContingencyTables
+from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 
 def plain_text(answers: Sequence[Release | NoReply], total: PrivacyCost, *, cards: bool) -> str:
@@ -53,7 +54,7 @@ def _answer_text(answer: Release | NoReply) -> str:
         lines += [f"  {line}" for line in answer.summary().splitlines()]
     elif hasattr(answer.value, "bars"):
         lines += [f"  {line}" for line in answer.value.bars(ascii_only=not _has_blocks()).splitlines()]
-    elif isinstance(answer.value, ContingencyTables):
+    elif isinstance(answer.value, (ContingencyTables, WeightedUniverse)):
         lines += [f"  {line}" for line in answer.value.text().splitlines()]
     elif answer.intervals:
         lines += _interval_lines(answer)

@@ -62,6 +62,9 @@ _FORMULAS = """
     levels: those of categories, where they are public: levels={{region: [north, south]}}, the first being the reference"""
 
 
+SYNTHESIZE = "synthesize"
+
+
 def describe() -> str:
     """The help text, with the statistics as the registry has them."""
     from dpstats.curator.formulas import MODELS
@@ -108,7 +111,13 @@ def run(arguments: argparse.Namespace) -> int:
 
         check_can_draw(arguments.plot)
     types = parse_types(arguments.types)
-    questions = price_all([parse_question(text) for text in arguments.questions], types, arguments)
+    parsed = [parse_question(text) for text in arguments.questions]
+    if not arguments.json and any(each.statistic == SYNTHESIZE for each in parsed):
+        raise InvalidParameterError(
+            f"ask prints answers, and {SYNTHESIZE} makes rows: dpstats {SYNTHESIZE} FILE --out rows.csv writes them; or with "
+            "--json ask prints what was measured, from which they follow."
+        )
+    questions = price_all(parsed, types, arguments)
     source = None if arguments.seed is None else seeded(arguments.seed)
     answers = answer_questions(arguments.file, questions, types, source)
     try:

@@ -38,7 +38,8 @@ A plan:
   epsilon = 0.5
 
 All questions are checked and priced before a row is read. What goes wrong because of the data in one of them is a "no reply" at
-full cost, and the others are published. The same plan on the same ledger gets the same answers again, and spends nothing.
+full cost, and the others are published. The same plan on the same ledger gets the same answers again, and spends nothing; only
+what could not be computed at all is tried again, at its price.
 
 Exit codes:
   {exits.ANSWERED}  every question was answered; or the folder is sound
@@ -80,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _publish(plan: str, out: str) -> int:
+    from dpstats.curator.desk import has_failed
     from dpstats.curator.publishing.publication import publish
 
     published = publish(plan, out=out)
@@ -87,9 +89,15 @@ def _publish(plan: str, out: str) -> int:
         lines = str(answer).splitlines() or [""]
         print(f"{number:>2}  {lines[0]}", *(f"    {line}" for line in lines[1:]), sep="\n")
     spent = f"It was published before: nothing was spent (it cost {published.cost})." if published.repeated else ""
+    again = published.manifest["ledger"].get("tried_again", ())
+    if again:
+        spent = spent or f"Spent in all: {published.cost}, with what was tried again, in {1 + len(again)} entries of the ledger."
     print(f"\n{spent or f'Spent: {published.cost}, in one entry of the ledger.'}")
     print(f"{len(published.manifest['files']) + 1:,} files were written to {out}; begin with report.html.")
-    if not published.manifest["ledger"]["archived"]:
+    failed = sum(map(has_failed, published.answers))
+    if failed:
+        print(f"{failed:,} of {len(published.answers):,} could not be computed: the same plan tries again, and that costs again.")
+    elif not published.manifest["ledger"]["archived"]:
         print("The ledger could not keep these answers: the same plan will cost again.")
     return exits.NO_REPLY if any(isinstance(answer, NoReply) for answer in published.answers) else exits.ANSWERED
 
@@ -105,8 +113,8 @@ def _price(path: str) -> int:
     print("\n".join(table_lines(rows)))
     budget = batch.session.ledger.budget
     fits = budget.fits(batch.cost, loss=batch.loss)
-    room = "the budget is" if fits else "which does not fit the budget:"
-    print(f"\nAll of it costs {batch.cost}, in one debit; {room} {budget}. Nothing was spent.")
+    room = "; the budget is" if fits else ", which does not fit the budget:"
+    print(f"\nAll of it costs {batch.cost}, in one debit{room} {budget}. Nothing was spent.")
     return exits.ANSWERED if fits else exits.BAD_INPUT
 
 

@@ -13,7 +13,7 @@ from dpstats.cli import exits
 from dpstats.cli.ask import parse_types
 from dpstats.cli.command import add_delta_and_neighbors
 from dpstats.direct import answer_table
-from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
+from dpstats.foundations.errors import DataTypeError, InvalidParameterError, MissingExtraError, MissingParameterError
 from dpstats.foundations.randomness import seeded, source_or_system
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release
@@ -64,7 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
     words = {name: getattr(arguments, name) for name in ("columns", "epsilon", "focus", "rows", "unit", "rough", "neighbors")}
     words |= {"delta": arguments.delta or 0, "types": parse_types(arguments.types), "levels": parse_levels(arguments.levels)}
     source = source_or_system(None if arguments.seed is None else seeded(arguments.seed))
-    reply = answer_table(find_statistic("synthesize"), (arguments.file,), words, source)
+    try:
+        reply = answer_table(find_statistic("synthesize"), (arguments.file,), words, source)
+    except (DataTypeError, MissingParameterError) as error:
+        hint = " On the command line: --types COLUMN=TYPE, --levels COLUMN=LABEL,LABEL, --delta 1e-6."
+        raise type(error)(f"{error}{hint}") from None
     if isinstance(reply, Release):
         write_rows(reply.value, target)
     print(reply.card())

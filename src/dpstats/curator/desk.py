@@ -75,6 +75,8 @@ class Desk:
     """Who shares the archive's answers, where not everybody does."""
     allow_seeded: bool = False
     """Whether answers may be drawn from a seeded source, which protects nobody."""
+    library: str = ""
+    """Whose table was given, such as "pandas": synthetic rows come back as such a table."""
 
     def priced(
         self,
@@ -104,6 +106,12 @@ class Desk:
 
         result = self.serve(request, compute, source)
         assert not isinstance(result, GroupedRelease)
+        return self.as_given(result)
+
+    def as_given(self, result: Release | NoReply) -> Release | NoReply:
+        """A result whose rows, if it has some, are a table of the kind that was given."""
+        if isinstance(result, Release) and hasattr(result.value, "as_kind"):
+            return replace(result, value=result.value.as_kind(self.library))
         return result
 
     def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table | CodedTable:
@@ -215,6 +223,11 @@ def loss_of(desk: Desk, request: Request) -> Fraction:
         return PURE_LOSS
     steps = steps_between(desk.protection.neighbors, desk.protection.rows_per_unit)
     return unit_loss(request.question.method.loss, request.cost.delta, steps)
+
+
+def library_of(table: object) -> str:
+    """The library that a table comes from."""
+    return type(table).__module__.partition(".")[0]
 
 
 def has_failed(result: Result) -> bool:

@@ -139,7 +139,10 @@ class Groups(Asker, GroupMethods):
         def compute() -> GroupedRelease:
             return _Answering(self._table, scope, self._by, self._kinds, request, source).answer(row_question, self._keys)
 
-        return self._table.serve(request, compute, source)
+        result = self._table.serve(request, compute, source)
+        if not question.statistic.takes_tables or not isinstance(result, GroupedRelease):
+            return result
+        return replace(result, replies={key: self._table.as_given(reply) for key, reply in result.items()})
 
     def __repr__(self) -> str:
         keys = "keys chosen privately" if self._keys is None else f"{len(self._keys):,} public keys"

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.desk import Desk
+from dpstats.curator.desk import Desk, library_of
 from dpstats.curator.group_keys import checked_values
 from dpstats.curator.ledger.ledger import Account, open_ledger
 from dpstats.curator.opening import bounded_rows, open_table
@@ -102,6 +102,7 @@ def protect(
             edition=_edition(edition, named=bool(called)),
             source=_fingerprint(table, store),
             allow_seeded=allow_seeded is True,
+            library=library_of(table),
         ),
         scope,
     )

@@ -18,7 +18,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.keys import in_key_order, labels_of
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, Value, claim_text, plain_value, value_text
-from dpstats.foundations.text_tables import html_cell, html_of, table_lines
+from dpstats.foundations.text_tables import free_name, html_cell, html_of, table_lines
 
 MOST_SHOWN = 60
 """Lines of groups that are printed; `rows` and `to_dict` have them all."""
@@ -75,7 +75,7 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
         name, and the other one gets an underscore. (polars reads the types off the first rows unless told
         infer_schema_length=None.)
         """
-        name, value, low, high, rough = (_free_name(word, self.by) for word in ("name", "value", "low", "high", "rough"))
+        name, value, low, high, rough = (free_name(word, self.by) for word in ("name", "value", "low", "high", "rough"))
         named, bounded, marked = self._has_names(), self._has_intervals(), self._has_rough()
         rows = []
         for key, reply in self.items():
@@ -224,9 +224,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return list(value) if isinstance(value, tuple) else value
-
-
-def _free_name(name: str, taken: tuple[str, ...]) -> str:
-    while name in taken:
-        name += "_"
-    return name

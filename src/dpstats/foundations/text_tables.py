@@ -15,6 +15,13 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name of a further column of a table, with underscores where columns are called so already."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 def table_lines(rows: Sequence[Sequence[str]], left: Collection[int] | None = None) -> list[str]:
     """One line for each row, in columns of one width each.
 
@@ -51,7 +58,7 @@ def html_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
 def html_named_table(caption: str, heads: Sequence[str], names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table in HTML with heads over its columns, and the name of each row before it."""
     named = zip(names, rows, strict=True)
-    cells = [[html_cell("th", name, _LEFT), *(html_cell("td", text, _RIGHT) for text in row)] for name, row in named]
+    cells = [[html_cell("th", name, _LEFT, scope="row"), *(html_cell("td", text, _RIGHT) for text in row)] for name, row in named]
     return html_of(caption, cells, [html_cell("th", text, _RIGHT) for text in ("", *heads)])
 
 
@@ -64,10 +71,11 @@ def html_of(caption: str, rows: HtmlRows, head: Iterable[str] = (), foot: HtmlRo
     return f"<table>{title}{above}<tbody>{_html_rows(rows)}</tbody>{below}</table>"
 
 
-def html_cell(tag: str, text: str, style: str, columns: int | None = None) -> str:
-    """One cell, `columns` of them wide."""
+def html_cell(tag: str, text: str, style: str, columns: int | None = None, *, scope: str = "col") -> str:
+    """One cell, `columns` of them wide; a head, "th", says whether it is that of a column or of a row."""
     width = "" if columns is None else f'colspan="{columns}" '
-    return f'<{tag} {width}style="{style}">{html.escape(text)}</{tag}>'
+    heads = f'scope="{scope}" ' if tag == "th" else ""
+    return f'<{tag} {width}{heads}style="{style}">{html.escape(text)}</{tag}>'
 
 
 def _html_rows(rows: HtmlRows) -> str:

@@ -72,7 +72,7 @@ def panel_of_groups(replies: Mapping[Any, Release | NoReply]) -> Panel | None:
     panel = _dots_panel(dots) if dots else _words("no group to show")
     if not silent:
         return panel
-    words = f"no reply: {', '.join(silent[:MOST_NAMED])}{', ...' if len(silent) > MOST_NAMED else ''}"
+    words = f"no reply: {'; '.join(silent[:MOST_NAMED])}{'; ...' if len(silent) > MOST_NAMED else ''}"
 
     def draw(axes: Any) -> None:
         panel.draw(axes)
@@ -122,6 +122,7 @@ def _draw_dots(axes: Any, dots: Sequence[Dot], named: bool) -> None:
     axes.hlines(list(places), low, high, color=COLORS[0], linewidth=1.5, zorder=2)
     named = named and any(dot.name for dot in dots)
     axes.set_yticks(list(places) if named else [], [_short(dot.name) for dot in dots] if named else [])
+    axes.spines["left"].set_visible(named)
     axes.set_ylim(len(dots) - 0.5, -0.5)
     axes.grid(axis="x", linewidth=0.4, alpha=0.5)
 

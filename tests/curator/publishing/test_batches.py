@@ -14,7 +14,7 @@ from dpstats.curator.ledger.entries import ANSWER, DEBIT, OPEN
 from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, answer_batch, price_batch
 from dpstats.curator.session import Session
 from tests.documents import fixed_noise
-from tests.questions import UnreadableStore, session
+from tests.questions import BrokenStore, UnreadableStore, session
 
 MEDIAN: Mapping[str, Any] = {"statistic": "median", "columns": ["income"], "epsilon": "0.5"}
 GROUPED: Mapping[str, Any] = {**MEDIAN, "group_by": {"columns": ["region"], "keys": ["north", "south"]}}
@@ -54,7 +54,7 @@ def test_all_questions_are_one_debit_and_one_archived_answer() -> None:
     found = answered(survey, MEDIAN, GROUPED, FORMULA, ROWS)
     assert kinds(survey) == [OPEN, DEBIT, ANSWER]
     assert survey.ledger.spent == found.cost == dp.PrivacyCost(5, "1e-6")
-    assert found.debit == survey.ledger.entries()[1]
+    assert [each.debit for each in found.payments] == [survey.ledger.entries()[1]]
     median, grouped, fit, rows = found.answers
     assert isinstance(median, dp.Release)
     assert isinstance(grouped, dp.GroupedRelease)
@@ -68,7 +68,7 @@ def test_the_same_questions_get_the_same_answers_and_cost_nothing() -> None:
     survey = session(name="survey")
     first, second = answered(survey, MEDIAN, GROUPED, FORMULA, ROWS), answered(survey, MEDIAN, GROUPED, FORMULA, ROWS)
     assert (first.repeated, second.repeated) == (False, True)
-    assert first.debit == second.debit
+    assert [each.debit for each in first.payments] == [each.debit for each in second.payments]
     assert [each.to_dict() for each in first.answers] == [each.to_dict() for each in second.answers]
     assert kinds(survey) == [OPEN, DEBIT, ANSWER]
     fit = second.answers[2]
@@ -93,12 +93,40 @@ def test_what_the_data_cause_is_one_no_reply_among_the_others() -> None:
     assert found.cost.epsilon == 1
 
 
-def test_rows_that_cannot_be_read_are_no_replies_that_are_paid_for() -> None:
+def test_rows_that_cannot_be_read_are_no_replies_that_are_paid_for_and_not_archived() -> None:
     survey = session(UnreadableStore(), name="survey")
     found = answered(survey, MEDIAN, GROUPED)
     assert all(isinstance(answer, dp.NoReply) for answer in found.answers)
     assert survey.ledger.spent.epsilon == 1
-    assert answered(survey, MEDIAN, GROUPED).repeated
+    assert not answered(survey, MEDIAN, GROUPED).repeated
+    assert survey.ledger.spent.epsilon == 2
+    assert kinds(survey) == [OPEN, DEBIT, DEBIT]
+
+
+HOURS = {**MEDIAN, "columns": ["hours"], "epsilon": "0.25"}
+
+
+def test_what_could_not_be_computed_is_tried_again_at_its_price_and_nothing_else_is() -> None:
+    store = BrokenStore()
+    survey = session(store, name="survey", budget=dp.Budget(epsilon="1.25"))
+    first, second = answered(survey, MEDIAN, HOURS), answered(survey, MEDIAN, HOURS)
+    assert isinstance(second.answers[1], dp.NoReply)  # it failed once more
+    assert survey.ledger.spent == second.cost == dp.PrivacyCost(1)
+    store.mended = True
+    third, fourth = answered(survey, MEDIAN, HOURS), answered(survey, MEDIAN, HOURS)
+    assert [found.repeated for found in (first, second, third, fourth)] == [False, False, False, True]
+    assert {found.answers[0].to_dict()["value"] for found in (first, second, third)} == {first.answers[0].to_dict()["value"]}
+    assert isinstance(third.answers[1], dp.Release)
+    assert [each.places for each in third.payments] == [(0, 1), (1,)]
+    assert fourth.answers[1].to_dict() == third.answers[1].to_dict()
+    assert survey.ledger.spent == dp.PrivacyCost("1.25")
+
+
+def test_where_the_budget_is_too_small_to_try_again_the_archive_answers() -> None:
+    survey = session(BrokenStore(), name="survey", budget=dp.Budget(epsilon="0.8"))
+    first, second = answered(survey, MEDIAN, HOURS), answered(survey, MEDIAN, HOURS)
+    assert second.repeated
+    assert [each.to_dict() for each in first.answers] == [each.to_dict() for each in second.answers]
 
 
 def test_a_complaint_about_one_question_names_it_and_nothing_is_spent() -> None:
@@ -138,6 +166,6 @@ def test_seeded_answers_are_not_archived() -> None:
         rng = dp.testing.seeded(7)
         found = answer_batch(price_batch(survey, documents, rng), rng)
         assert not found.repeated
-        assert not found.archived
+        assert not found.payments[0].archived
         assert not found.answers[0].private
     assert kinds(survey) == [OPEN, DEBIT, DEBIT]

@@ -18,7 +18,7 @@ import dpstats as dp
 from dpstats.curator.publishing.publication import Publication
 from dpstats.curator.session import Session
 from tests.documents import fixed_noise
-from tests.questions import UnreadableStore, session
+from tests.questions import BrokenStore, UnreadableStore, session
 
 PLAN: Mapping[str, Any] = {
     "title": "Incomes & <hours>",
@@ -44,15 +44,23 @@ PLAN: Mapping[str, Any] = {
 }
 ONE: Mapping[str, Any] = {"title": "One number", "question": [PLAN["question"][0]]}
 QUESTIONS_OF_READERS = [
-    "What is protected?",
-    "What is the unit of privacy?",
-    "Which tables are neighbours?",
     "How large is epsilon?",
     "How large is delta?",
-    "By which mechanism?",
-    "Where does the noise come from?",
+    "What is the unit of privacy?",
+    "What is protected?",
+    "Which tables are neighbours?",
+    "How does it add up?",
     "What was public?",
+    "By which mechanism?",
+    "How accurate is it?",
+    "Is it biased?",
+    "Whom must one trust?",
+    "Where does the noise come from?",
+    "Are there side channels?",
+    "Who can reach the rows?",
+    "How were the data collected?",
     "What is not covered?",
+    "Where is it written down?",
 ]
 
 
@@ -118,7 +126,7 @@ def test_every_card_answers_what_readers_ask(published: tuple[Publication, Path]
     answers = json.loads((publication.folder / "answers.json").read_bytes())["answers"]
     assert len(answers) == 6
     for each in answers:
-        assert [heading for heading in QUESTIONS_OF_READERS if heading in each["card"]] == QUESTIONS_OF_READERS
+        assert list(each["card"])[: len(QUESTIONS_OF_READERS)] == QUESTIONS_OF_READERS
         assert all(each["card"].values())
     assert answers[0]["card"]["How large is epsilon?"].startswith("1 for this answer. Any one row changes")
     assert "a factor of at most 2.72" in answers[0]["card"]["How large is epsilon?"]
@@ -138,9 +146,19 @@ def test_the_report_is_one_page_that_loads_nothing(published: tuple[Publication,
     names = re.findall(r'\bid="([^"]+)"', text)
     assert len(names) == len(set(names))
     assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)) <= {(name, "") for name in names} | {("", n) for n in names}
+    assert """content="default-src &#x27;none&#x27;; style-src &#x27;unsafe-inline&#x27;;""" in text
     parser = _Balanced()
     parser.feed(text)
     assert parser.open == []
+
+
+def test_the_report_can_be_read_aloud(published: tuple[Publication, Path]) -> None:
+    text = report(published[0])
+    assert '<html lang="en">' in text
+    assert len(re.findall(r"<th\b", text)) == len(re.findall(r'<th [^>]*scope="(?:col|row)"', text))
+    assert text.count("<svg ") == len(re.findall(r'<svg [^>]*role="img"', text))
+    assert text.count("<svg ") == len(re.findall(r'<svg [^>]*aria-label="[^"]+"|<svg [^>]*><title>[^<]+</title>', text))
+    assert [int(level) for level in re.findall(r"<h([1-6])", text)] == [1, *[2] * 7]
 
 
 def test_nothing_says_where_the_files_were(published: tuple[Publication, Path], tmp_path: Path) -> None:
@@ -158,6 +176,33 @@ def test_without_matplotlib_answers_are_written_in_words(monkeypatch: pytest.Mon
     assert isinstance(median, dp.Release)
     assert "<svg" not in report(publication)
     assert median.shown_value() in report(publication)
+
+
+def test_small_databases_and_weights_have_files(tmp_path: Path) -> None:
+    bins = {"bins": {"age": [30, 60]}, "levels": {"region": ["north", "south"]}}
+    asked = {"columns": ["region", "age"], "epsilon": 1}
+    questions = [
+        {"statistic": "small_database", "parameters": {"size": 4, **bins}, **asked},
+        {"statistic": "mwem", "parameters": bins, **asked},
+    ]
+    publication = dp.publish({"title": "Both", "question": questions}, out=tmp_path / "report", session=session())
+    found = tables(publication)
+    assert [len(found[name]) for name in ("01-rows.csv", "02-weights.csv")] == [5, 7]
+    assert found["02-weights.csv"][0] == ["region", "age", "count"]
+
+
+def test_groups_of_tables_and_rows_are_tables_with_their_keys(tmp_path: Path) -> None:
+    by = {"group_by": {"columns": ["region"], "keys": ["north", "south"]}, "epsilon": 1}
+    questions = [{**PLAN["question"][place], **by} for place in (3, 5)]
+    questions.append(
+        {"statistic": "contingency_table", "columns": ["employed", "age"], "parameters": {"bins": {"age": [9]}}, **by}
+    )
+    publication = dp.publish({"title": "By region", "question": questions}, out=tmp_path / "report", session=session())
+    found = tables(publication)
+    assert found["01-histogram.csv"][0] == ["region", "bin", "rows", "low", "high"]
+    assert found["02-rows.csv"][0] == ["region", "age", "income"]
+    assert found["03-3-employed-by-age.csv"][0] == ["region", "employed", "age", "count", "low", "high"]
+    assert [len(found[name]) for name in ("01-histogram.csv", "02-rows.csv", "03-3-employed-by-age.csv")] == [7, 61, 9]
 
 
 def test_rows_are_csv_where_that_is_wanted(tmp_path: Path) -> None:
@@ -183,6 +228,24 @@ def test_a_question_without_a_reply_is_published_among_the_others(tmp_path: Path
     assert "No reply." in report(publication)
     assert tables(publication)["answers.csv"][1][3] == "no"
     assert dp.verify_publication(tmp_path / "report").sound
+
+
+def test_what_was_tried_again_is_told_and_verified(tmp_path: Path) -> None:
+    store = BrokenStore()
+    survey = session(store, ledger=tmp_path / "survey.ledger", name="survey", edition="1")
+    plan = {**ONE, "question": [ONE["question"][0], {**ONE["question"][0], "columns": ["hours"]}]}
+    first = dp.publish(plan, out=tmp_path / "first", session=survey)
+    assert "No reply. The answer could not be computed." in report(first)
+    assert dp.verify_publication(first.folder, ledger=tmp_path / "survey.ledger").sound
+    store.mended = True
+    second = dp.publish(plan, out=tmp_path / "second", session=survey)
+    assert "No reply." not in report(second)
+    assert second.manifest["ledger"]["tried_again"][0]["questions"] == [2]
+    assert second.manifest["cost"]["epsilon_exact"] == "3"
+    assert report(second).count("question 2 once more") == 3  # both cards, and where it comes from
+    for folder in (first.folder, second.folder):
+        assert dp.verify_publication(folder).sound
+        assert dp.verify_publication(folder, ledger=tmp_path / "survey.ledger").sound
 
 
 @pytest.mark.parametrize("out", ["there", "file", "nowhere/report", ""])
@@ -272,6 +335,26 @@ def test_a_forger_who_writes_the_hashes_anew_is_found_by_the_ledger(published: t
     assert found.complaints == ("'answers.json' has other answers than the ledger has archived",)
 
 
+@pytest.mark.parametrize("name", ["02-groups.csv", "03-3-region-by-age.csv", "06-rows.parquet"])
+def test_a_forger_of_tables_or_rows_is_found_by_the_ledger(
+    name: str, published: tuple[Publication, Path], tmp_path: Path
+) -> None:
+    publication, ledger = published
+    folder = copied(publication, tmp_path / "copy")
+    forged = (folder / "02-groups.csv").read_bytes().replace(b"north", b"North")
+    if name.endswith("parquet"):
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pyarrow.parquet.read_table(folder / name).slice(1), folder / name)
+        forged = (folder / name).read_bytes()
+    (folder / name).write_bytes(forged)
+    files = {**publication.manifest["files"], name: hashlib.sha256(forged).hexdigest()}
+    (folder / "manifest.json").write_text(json.dumps({**publication.manifest, "files": files}), encoding="utf-8")
+    assert dp.verify_publication(folder).sound
+    found = dp.verify_publication(folder, ledger=ledger)
+    assert found.complaints == (f"{name!r} does not hold what the ledger has archived",)
+
+
 def test_another_ledger_does_not_have_the_entry(published: tuple[Publication, Path], tmp_path: Path) -> None:
     other = session(ledger=tmp_path / "other.ledger", name="survey")
     other.count(epsilon=1)
@@ -284,6 +367,13 @@ def test_a_manifest_cannot_name_files_elsewhere(published: tuple[Publication, Pa
     manifest = {**published[0].manifest, "files": {**published[0].manifest["files"], "../secret": "0" * 64}}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     assert dp.verify_publication(folder).complaints == ("'../secret' is missing",)
+
+
+def test_what_is_no_plan_or_no_session_is_told(tmp_path: Path) -> None:
+    with pytest.raises(dp.InvalidParameterError, match="a plan is the path of a TOML file"):
+        dp.publish(3, out=tmp_path / "report")  # type: ignore[arg-type]
+    with pytest.raises(dp.InvalidParameterError, match=r"session must come from dp\.protect"):
+        dp.publish(ONE, out=tmp_path / "report", session=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("manifest", [None, "[", "[]", '{"form": 9, "files": {}}'])

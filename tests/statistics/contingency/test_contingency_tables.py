@@ -13,7 +13,8 @@ import pytest
 
 import dpstats as dp
 from dpstats.data import survey
-from dpstats.statistics.contingency.tables import ContingencyTables
+from dpstats.statistics.coded.columns import CodedColumn
+from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables
 from dpstats.testing import seeded
 
 REGIONS = ["Arnmouth", "Belhollow", "Corrigate", "Dunsholt", "Estrava", "Fennick"]
@@ -142,6 +143,8 @@ def test_a_session_debits_once_and_answers_again_from_the_archive(tmp_path: Path
         ({"columns": ["region", "region"]}, "twice"),
         ({"columns": ["nowhere"]}, "no column"),
         ({"columns": []}, "names of columns"),
+        ({"bins": {"region": [1, 2]}, "levels": None, "delta": 1e-6}, "which is of type text"),
+        ({"bins": {"hours": [20]}, "levels": {"hours": [1, 2]}, "delta": 1e-6}, "both name"),
         ({"method": "fourier"}, "two listed levels"),
         ({"epsilon": None}, "needs epsilon"),
     ],
@@ -185,3 +188,27 @@ def test_groups_have_tables_of_their_own(tmp_path: Path) -> None:
         assert found[region].value["hours", "schooling"].counts == pytest.approx(crosstab(rows, "hours", "schooling"), abs=1e-6)
     with pytest.raises(dp.MissingParameterError, match="needs its columns"):
         groups.contingency_table(epsilon=1)
+
+
+def test_bins_around_a_value_of_its_own_are_named_by_that_value() -> None:
+    around = CodedColumn("x", edges=(0.0, 1e-307, 5.0, 5.00000000000001))
+    assert around.names == ("below 0", "0", "above 0 to 5", "5", "above 5")
+    assert CodedColumn("x", edges=(1e-307, 0.5)).names == ("up to 0", "above 0 to 0.5", "0.5 and more")
+
+
+def test_columns_called_as_the_numbers_are_keep_their_names() -> None:
+    table = {"count": ["a", "b"] * 50, "low": ["x"] * 100}
+    release = dp.contingency_table(table, epsilon=1, levels={"count": ["a", "b"], "low": ["x"]}, rng=seeded(1))
+    assert list(release.value["count", "low"].to_pandas().columns) == ["count", "low", "count_", "low_", "high"]
+
+
+def test_labels_are_data_as_they_are_and_shown_on_one_line() -> None:
+    release = dp.contingency_table({"x": ["a\nb", " "] * 90}, epsilon=9, levels={"x": ["a\nb", " "]}, ways=1, rng=seeded(1))
+    assert list(release.value["x"].to_pandas()["x"]) == ["a\nb", " "]
+    assert str(release.value["x"]).count("\n") == 1
+
+
+def test_a_little_less_than_nothing_is_shown_as_nothing() -> None:
+    column = CodedColumn("x", labels=("a", "b"))
+    counts = np.array([-0.3, 1234.0])
+    assert str(ContingencyTable((column,), counts, counts, None, 1.0)).splitlines()[1].split() == ["0", "1,234"]

@@ -75,6 +75,10 @@ def test_frames_are_of_the_kind_that_was_given() -> None:
     for kind, each in given.items():
         made = ask(each, **({"levels": None} if kind is dict else {})).frame
         assert isinstance(made, kind)
+        if kind is not dict:
+            session = dp.protect(each, unit="row", budget=dp.Budget(9, "1e-5"), ledger=":memory:")
+            sketches = [session.sketch(epsilon=1, delta=1e-6).value for _ in range(2)]  # computed, and from the archive
+            assert all(isinstance(sketch.frame, kind) for sketch in sketches)
     assert ask().to_polars().columns == COLUMNS
     assert ask().to_arrow().column_names == COLUMNS
 
@@ -88,7 +92,13 @@ def test_types_suit_the_columns() -> None:
         "gap": np.where(generator.random(rows) < 0.3, np.nan, generator.normal(size=rows)),
         "price": np.round(generator.choice([1.25, 2.5, 9.99, 12.0], rows), 2),
     }
-    values = ask(table, levels=None).values
+    gaps = pd.array(np.arange(rows) % 3, dtype="Int64")
+    gaps[::4] = pd.NA
+    data = ask(pd.DataFrame(table | {"parts": gaps}), levels=None)
+    assert data.to_pandas()["parts"].dtype == "Int64"
+    assert data.to_arrow().schema.field("parts").type == pa.int64()
+    assert {type(line[4]) for line in data.lines()} == {int, type(None)}
+    values = data.values
     assert values["yes"].dtype == np.bool_
     assert values["count"].dtype == np.int64
     assert np.isnan(values["gap"]).mean() == pytest.approx(0.3, abs=0.05)
@@ -127,6 +137,12 @@ def test_intervals_hold_the_truth_of_the_table() -> None:
         assert interval.low < interval.high
         assert abs(truth - (interval.low + interval.high) / 2) < 6 * (interval.high - interval.low) + 0.5
     assert data.interval(lambda values: values["age"].max(), redraws=2).covers.startswith("noise")
+
+
+@pytest.mark.parametrize("statistic", ["mean(region)", "mean(wage)", "sum(age)", 3])
+def test_statistics_that_rows_do_not_have_are_told(statistic: Any) -> None:
+    with pytest.raises(dp.DpstatsError, match=r"column|statistic"):
+        ask().interval(statistic)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Cards of published answers: what NIST SP 800-226 has readers ask of a claim of differential privacy, answered one by one.
 
-Everything on a card was public before, or was released.
+They follow its pyramid from the top: how strong the promise is and whom it is made to, which mechanism keeps it and how good the
+answer is, whom one has to trust with the rest, down to how the data were collected. Everything was public before, or released.
 """
 
 from __future__ import annotations
@@ -20,6 +21,16 @@ TRUST = (
     "Central: whoever holds the table computes the answers and is trusted with the rows. Readers are not trusted: they may know "
     "all other rows, and whatever else there is to know, and may work together."
 )
+BIAS = (
+    "Noise is as large for few rows as for many, so that small groups are further off in proportion, and may get no reply. What "
+    "the table itself has wrong, or whom it leaves out, is wrong here, too."
+)
+SIDE_CHANNELS = (
+    "How long computing took is not hidden, and must not be shown to readers. What goes wrong because of a row is one fixed "
+    "sentence, at full cost."
+)
+ACCESS = "Whoever the holder of the table lets; no row, and nothing that was not randomised, is in these files or in the ledger."
+COLLECTION = "By the holder of the table; the guarantee begins with the table, and says nothing of how it came about."
 _USED = ("public", "numerics", "reliable from", "archive")
 """Notes of a release that have their place on the card."""
 
@@ -39,11 +50,8 @@ class PublicFacts:
     budget: str
     accountant: str
     version: str
-    dataset: str
-    sequence: int
-    digest: str
-    """Of the ledger's entry."""
-    time: str
+    entries: tuple[str, ...]
+    """Of the ledger, in words."""
     total: str
     """What the table has spent in all, this publication included."""
 
@@ -51,7 +59,10 @@ class PublicFacts:
 def guarantee(cost: PrivacyCost) -> str:
     """What a cost means, in a sentence."""
     factor = math.exp(min(float(cost.epsilon), 700.0))
-    shown = f"{math.ceil(factor * 100) / 100:,.2f}" if factor < 1e6 else f"{factor:.1e}"
+    if factor < 1e3:
+        shown = f"{math.ceil(factor * 100) / 100:,.2f}"
+    else:
+        shown = f"{math.ceil(factor):,}" if factor < 1e9 else f"10^{math.ceil(float(cost.epsilon) / math.log(10)):,}"
     but = f", and by {decimal_text(cost.delta)} beyond that" if cost.delta else ""
     return f"Any one {cost.unit} changes the probability of whatever is published by a factor of at most {shown}{but}."
 
@@ -63,17 +74,21 @@ def card_lines(answer: Result, facts: PublicFacts, whole: PrivacyCost) -> Lines:
     public += [facts.declared] if facts.declared else []
     public += ["the number of rows"] if cost.neighbors is Neighbors.CHANGE_ONE else []
     return [
-        ("What is protected?", facts.protects),
-        ("What is the unit of privacy?", _unit(cost, facts)),
-        ("Which tables are neighbours?", cost.neighbors.describe(cost.unit)),
         ("How large is epsilon?", f"{decimal_text(cost.epsilon)} for this answer. {guarantee(cost)}"),
         ("How large is delta?", decimal_text(cost.delta) if cost.delta else "0: the guarantee holds without exception"),
+        ("What is the unit of privacy?", _unit(cost, facts)),
+        ("What is protected?", facts.protects),
+        ("Which tables are neighbours?", cost.neighbors.describe(cost.unit)),
         ("How does it add up?", f"With all other answers here {whole}; {facts.total} of {facts.budget} in all so far."),
-        ("Whom must one trust?", TRUST),
-        ("By which mechanism?", _mechanism(answer)),
-        ("Where does the noise come from?", _noise(answer, notes)),
         ("What was public?", "; ".join(public)),
+        ("By which mechanism?", _mechanism(answer)),
         ("How accurate is it?", _accuracy(answer, notes)),
+        ("Is it biased?", BIAS),
+        ("Whom must one trust?", TRUST),
+        ("Where does the noise come from?", _noise(answer, notes)),
+        ("Are there side channels?", SIDE_CHANNELS),
+        ("Who can reach the rows?", ACCESS),
+        ("How were the data collected?", COLLECTION),
         ("What is not covered?", not_covered(cost, facts)),
         ("Where is it written down?", _provenance(facts)),
         *((heading.capitalize(), text) for heading, text in notes.items() if heading not in _USED),
@@ -88,7 +103,6 @@ def not_covered(cost: PrivacyCost, facts: PublicFacts) -> str:
         many,
         f"What is true of everybody: whatever would be found without a {cost.unit} in the table may be concluded about it, too.",
         "Other releases about the same people, which add to this one: the ledger counts those of this table only.",
-        "The table itself, and whoever can read it; how long computing took.",
     ]
     if facts.max_rows_per_unit is not None:
         sentences.append(f"That all rows of one {cost.unit} carry the same id is the holder's word.")
@@ -136,5 +150,4 @@ def _accuracy(answer: Result, notes: dict[str, str]) -> str:
 
 
 def _provenance(facts: PublicFacts) -> str:
-    entry = f"Entry {facts.sequence} of the ledger, about {facts.dataset}, {facts.time}, SHA-256 {facts.digest}"
-    return f"{entry}; made by dpstats {facts.version}."
+    return f"In the ledger: {'; '.join(facts.entries)}. Made by dpstats {facts.version}."

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dpstats.curator.archive import Result
 from dpstats.curator.publishing.cards import Lines
+from dpstats.curator.publishing.csv_files import csv_bytes
+from dpstats.curator.publishing.value_tables import ROWS, ends_of, grouped_tables, tables_of
 from dpstats.foundations.errors import MissingExtraError
 from dpstats.foundations.grouped import GroupedRelease
-from dpstats.foundations.results import Interval, NoReply, Release, plain_value
-from dpstats.statistics.binned.histogram import Histogram
-from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables
+from dpstats.foundations.results import NoReply, Release, plain_value
 from dpstats.statistics.synthetic.data import SyntheticData
 
 Files = dict[str, bytes]
-_LONGEST_NAME = 60
+CSV, PARQUET = "csv", "parquet"
 
 
 def chosen_row_files(wanted: str | None) -> str:
@@ -30,37 +27,20 @@ def chosen_row_files(wanted: str | None) -> str:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        if wanted == "parquet":
+        if wanted == PARQUET:
             raise MissingExtraError.about("Parquet files need pyarrow", "files") from None
-        return "csv"
-    return wanted or "parquet"
+        return CSV
+    return wanted or PARQUET
 
 
 def answer_files(number: int, answer: Result, row_files: str) -> Files:
     """The files of one answer: its tables, or its synthetic rows; none for a number, which answers.csv has."""
-    start = f"{number:02}"
-    if isinstance(answer, GroupedRelease):
-        rows = answer.rows()
-        heads = list(dict.fromkeys(name for row in rows for name in row)) or [*answer.by, "value"]
-        return {f"{start}-groups.csv": csv_bytes(heads, ([row.get(name) for name in heads] for row in rows))}
     if isinstance(answer, NoReply):
         return {}
-    value = answer.value
-    if isinstance(value, SyntheticData):
-        return {f"{start}-rows.{row_files}": parquet_rows(value) if row_files == "parquet" else csv_rows(value)}
-    if isinstance(value, ContingencyTables):
-        several = [table for table in value if table.columns]
-        return {f"{start}-{place}-{_file_name(table.names)}.csv": _table_csv(table) for place, table in enumerate(several, 1)}
-    if isinstance(value, Histogram):
-        ends = value.level is not None
-        bins = zip(value.names, value.counts, *((value.low, value.high) if ends else ()), strict=True)
-        return {f"{start}-histogram.csv": csv_bytes(["bin", "rows", *(["low", "high"] if ends else [])], bins)}
-    if hasattr(value, "named_values"):
-        named = value.named_values()
-        intervals = answer.intervals if len(answer.intervals) == len(named) else [None] * len(named)
-        lines = ([name, number, *_ends(each)] for (name, number), each in zip(named, intervals, strict=True))
-        return {f"{start}-values.csv": csv_bytes(["name", "value", "low", "high"], lines)}
-    return {}
+    if isinstance(answer, Release) and isinstance(answer.value, SyntheticData) and row_files == PARQUET:
+        return {f"{number:02}-{ROWS}.{PARQUET}": parquet_rows(answer.value)}
+    tables = grouped_tables(answer) if isinstance(answer, GroupedRelease) else tables_of(answer)
+    return {f"{number:02}-{name}.csv": csv_bytes(table.heads, table.lines) for name, table in tables.items()}
 
 
 def summary_csv(titles: Sequence[str], answers: Sequence[Result]) -> bytes:
@@ -76,9 +56,7 @@ def summary_csv(titles: Sequence[str], answers: Sequence[Result]) -> bytes:
         cost = answer.cost.to_dict()
         reply = "no" if isinstance(answer, NoReply) else "yes"
         level = "" if interval is None else interval.level
-        lines.append(
-            [number, title, answer.question, reply, value, *_ends(interval), level, cost["epsilon_exact"], cost["delta_exact"]]
-        )
+        lines.append([number, title, answer.question, reply, value, *ends_of(interval), level, cost["epsilon"], cost["delta"]])
     return csv_bytes(heads, lines)
 
 
@@ -103,18 +81,9 @@ def json_bytes(value: object) -> bytes:
     return f"{json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
 
 
-def csv_bytes(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> bytes:
-    """Lines as the text of a CSV file; a value that is missing is an empty cell."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([_cell(value) for value in line] for line in lines)
-    return text.getvalue().encode()
-
-
 def csv_rows(data: SyntheticData) -> bytes:
     """Synthetic rows as a CSV file."""
-    return csv_bytes(data.names, zip(*(values.tolist() for values in data.values.values()), strict=True))
+    return csv_bytes(data.names, data.lines())
 
 
 def parquet_rows(data: SyntheticData) -> bytes:
@@ -124,33 +93,3 @@ def parquet_rows(data: SyntheticData) -> bytes:
     target = io.BytesIO()
     pyarrow.parquet.write_table(data.to_arrow(), target)
     return target.getvalue()
-
-
-def _table_csv(table: ContingencyTable) -> bytes:
-    heads = [*table.names, "count", *(() if table.reach is None else ("low", "high"))]
-    arrays = [table.counts, *(() if table.reach is None else (table.low, table.high))]
-    lines = []
-    for place in np.ndindex(*table.counts.shape):
-        codes = [column.names[code] for column, code in zip(table.columns, place, strict=True)]
-        lines.append([*codes, *(float(array[place]) for array in arrays)])
-    return csv_bytes(heads, lines)
-
-
-def _ends(interval: Interval | None) -> tuple[Any, ...]:
-    """Both ends of an interval as CSV has them; an unknown one is an empty cell."""
-    ends = (None, None) if interval is None else (interval.low, interval.high)
-    return tuple("" if end is None or math.isinf(end) else end for end in ends)
-
-
-def _cell(value: Any) -> Any:
-    if value is None or (isinstance(value, float) and value != value):
-        return ""
-    if isinstance(value, (dict, list, tuple)):
-        return json.dumps(plain_value(value), ensure_ascii=False)
-    return value
-
-
-def _file_name(names: Sequence[str]) -> str:
-    """A part of a file's name that every system takes: small letters, digits and hyphens."""
-    words = [re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "column" for name in names]
-    return "-by-".join(words)[:_LONGEST_NAME].strip("-")

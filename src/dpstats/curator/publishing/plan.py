@@ -109,6 +109,8 @@ def read_plan(given: str | PurePath | Mapping[str, Any], *, needs_table: bool) -
     """
     if isinstance(given, Mapping):
         return _checked_plan(given, Path(), needs_table)
+    if not isinstance(given, (str, PurePath)):
+        raise InvalidParameterError(f"a plan is the path of a TOML file, or a dict; got {type(given).__name__}.")
     path = Path(given)
     try:
         text = path.read_text(encoding="utf-8")
@@ -176,8 +178,11 @@ def _checked_question(words: object, number: int) -> PublishedQuestion:
 
 def _usual_title(document: QuestionDocument) -> str:
     about = document.formula or ", ".join(document.columns) or "the whole table"
-    what = "synthetic rows" if document.statistic == "synthesize" else document.statistic.replace("_", " ")
-    return f"{what.capitalize()} of {about}"
+    what = {"synthesize": "synthetic rows", "mwem": "multiplicative weights"}.get(document.statistic, document.statistic)
+    what = what.replace("_", " ")
+    by = f" by {', '.join(document.by)}" if document.by else ""
+    where = f" where {' and '.join(document.where)}" if document.where else ""
+    return f"{what[:1].upper()}{what[1:]} of {about}{where}{by}"
 
 
 def _known(place: str, words: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -18,7 +18,7 @@ from dpstats.curator.archive import Result
 from dpstats.curator.desk import Desk
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.readers import AccountReader
-from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, answer_batch, price_batch
+from dpstats.curator.publishing.batch import AnsweredBatch, Payment, PricedBatch, answer_batch, price_batch
 from dpstats.curator.publishing.cards import PublicFacts, card_lines
 from dpstats.curator.publishing.contents import Files, answer_files, answers_json, chosen_row_files, json_bytes, summary_csv
 from dpstats.curator.publishing.plan import MEMORY, PublicationPlan, plan_digest, read_plan
@@ -44,7 +44,7 @@ class Publication:
     answers: tuple[Result, ...]
     """In the order of the plan; a question that could not be answered has a `NoReply`."""
     cost: PrivacyCost
-    """What all of them cost together."""
+    """What all of them cost together, and those that were tried again once more."""
     folder: Path
     manifest: dict[str, Any]
     repeated: bool
@@ -67,8 +67,11 @@ def publish(
       rng      as for the methods of a session, only for tests of invented tables
 
     All questions are checked and priced before anything is read; if one of them is wrong, or all of them together do not fit what
-    is left of the budget, nothing is spent. The same plan on the same ledger gets the same answers again, and costs nothing.
+    is left of the budget, nothing is spent. The same plan on the same ledger gets the same answers again, and costs nothing; only
+    what could not be computed is tried again, at its price.
     """
+    if session is not None and not isinstance(session, Session):
+        raise InvalidParameterError(f"session must come from dp.protect, got {type(session).__name__}.")
     read = read_plan(plan, needs_table=session is None)
     target, row_files = _free_folder(out), chosen_row_files(read.row_files)
     asked = read.open() if session is None else session
@@ -88,7 +91,7 @@ def price(plan: GivenPlan) -> tuple[PublicationPlan, PricedBatch]:
 
 def _contents(plan: PublicationPlan, batch: PricedBatch, answered: AnsweredBatch, row_files: str) -> Files:
     """All files but the manifest."""
-    facts, answers, canonical = _facts(batch.desk, answered.debit), answered.answers, plan.to_dict()
+    facts, answers, canonical = _facts(batch.desk, answered.payments), answered.answers, plan.to_dict()
     cards = [card_lines(answer, facts, answered.cost) for answer in answers]
     own = [answer_files(number, answer, row_files) for number, answer in enumerate(answers, 1)]
     reported = [
@@ -103,10 +106,11 @@ def _contents(plan: PublicationPlan, batch: PricedBatch, answered: AnsweredBatch
     }
 
 
-def _facts(desk: Desk, debit: Entry) -> PublicFacts:
+def _facts(desk: Desk, payments: Sequence[Payment]) -> PublicFacts:
     account: AccountReader | None = desk.account
     assert account is not None
-    keeper = account.accountant
+    keeper, first, last = account.accountant, payments[0].debit, payments[-1].debit
+    again = [f"{_entry_words(each.debit)}, {_questions_words(each.places)} once more" for each in payments[1:]]
     keys = [f"{name} is one of {value_text(list(values))}" for name, values in desk.public_keys.items()]
     return PublicFacts(
         protects=desk.protection.describe(),
@@ -115,16 +119,22 @@ def _facts(desk: Desk, debit: Entry) -> PublicFacts:
         budget=str(account.budget),
         accountant=account.budget.accountant,
         version=__version__,
-        dataset=value_text(debit.dataset),
-        sequence=debit.sequence,
-        digest=debit.hash,
-        time=f"{debit.time[:19].replace('T', ' ')} UTC",
-        total=keeper.words(keeper.from_dict(debit.content()["total"])),
+        entries=(f"{_entry_words(first)}, about {value_text(first.dataset)}", *again),
+        total=keeper.words(keeper.from_dict(last.content()["total"])),
     )
 
 
+def _entry_words(debit: Entry) -> str:
+    return f"entry {debit.sequence}, {debit.time[:19].replace('T', ' ')} UTC, SHA-256 {debit.hash}"
+
+
+def _questions_words(places: Sequence[int]) -> str:
+    return f"question{'s' if len(places) > 1 else ''} {', '.join(str(place + 1) for place in places)}"
+
+
 def _manifest(plan: PublicationPlan, batch: PricedBatch, answered: AnsweredBatch, files: Files) -> dict[str, Any]:
-    canonical, debit = plan.to_dict(), answered.debit
+    canonical, payments = plan.to_dict(), answered.payments
+    again = [{**_payment_words(each), "questions": [place + 1 for place in each.places]} for each in payments[1:]]
     written = {
         "form": FORM,
         "title": plan.title,
@@ -134,16 +144,19 @@ def _manifest(plan: PublicationPlan, batch: PricedBatch, answered: AnsweredBatch
         "plan": canonical,
         "plan_sha256": plan_digest(canonical),
         "ledger": {
-            "dataset": debit.dataset,
-            "sequence": debit.sequence,
-            "time": debit.time,
-            "key": debit.key,
-            "hash": debit.hash,
-            "archived": answered.archived,
+            "dataset": payments[0].debit.dataset,
+            **_payment_words(payments[0]),
+            **({"tried_again": again} if again else {}),
         },
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
     }
     return dict(json.loads(json.dumps(written)))
+
+
+def _payment_words(payment: Payment) -> dict[str, Any]:
+    debit = payment.debit
+    known = {"sequence": debit.sequence, "time": debit.time, "key": debit.key, "hash": debit.hash}
+    return {**known, "archived": payment.archived}
 
 
 def _free_folder(out: object) -> Path:

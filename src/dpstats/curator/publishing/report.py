@@ -1,42 +1,29 @@
-"""The report of a publication: one page of HTML that needs nothing from elsewhere, with a figure and a card for each answer."""
+"""The report of a publication: one page with a figure, tables and a card for each answer."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from dpstats.curator.archive import Result
 from dpstats.curator.publishing.cards import Lines, PublicFacts, guarantee
+from dpstats.curator.publishing.page import escaped, head, links, named_lines, page, table, wide
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NOT_PRIVATE, NoReply, Release, value_text
 from dpstats.pictures.inline import bars_svg, inline_svg
 from dpstats.statistics.binned.histogram import Histogram
-from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables
+from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables, count_text
 from dpstats.statistics.synthetic.data import SyntheticData
+from dpstats.statistics.universe.small_databases import SmallDatabase
+from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 MOST_CELLS = 2_000
 """Cells of a table that is shown; its file has all of them."""
-MOST_TABLES = 12
-MOST_BARS = 30
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 56rem; margin: 2rem auto;
-  padding: 0 1rem; }
-h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-top: 1px solid #ccc; padding-top: 1rem; }
-table { border-collapse: collapse; margin: .75rem 0; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .6rem; border-bottom: 1px solid #e3e3e3; text-align: left; vertical-align: top; }
-td.n { text-align: right; } caption { text-align: left; font-weight: 600; padding: .2rem 0; }
-svg { max-width: 100%; height: auto; } pre { overflow-x: auto; font-size: .85rem; }
-.wide { overflow-x: auto; } .guarantee { background: #eef5fb; border-left: 4px solid #0072B2; padding: .75rem 1rem; }
-.none { background: #fff6e5; border-left: 4px solid #E69F00; padding: .75rem 1rem; } .loud { color: #c00000; font-weight: 700; }
-.value { font-size: 1.4rem; }
-.quiet { color: #555; font-size: .9rem; overflow-wrap: anywhere; } summary { cursor: pointer; font-weight: 600; }
-details th { width: 14rem; } figure { margin: .75rem 0; }
-"""
+MOST_TABLES, MOST_BARS, MOST_LINES, MOST_LINKS = 12, 30, 60, 8
 
 
 @dataclass(frozen=True)
@@ -56,158 +43,181 @@ def report_html(
     """The whole page."""
     private = all(each.answer.private for each in answers)
     parts = [
-        f"<h1>{_text(title)}</h1>",
-        "" if private else f'<p class="loud">{_text(NOT_PRIVATE)}. Do not publish this.</p>',
-        f"<p>{_text(description)}</p>" if description else "",
-        _guarantee(cost, facts),
+        f"<header>\n<h1>{escaped(title)}</h1>",
+        "" if private else f'<p class="loud">{escaped(NOT_PRIVATE)}. Do not publish this.</p>',
+        f"<p>{escaped(description)}</p>" if description else "",
+        f"{_guarantee(cost, facts)}\n</header>\n<main>",
         _contents(answers),
         *(_section(number, each) for number, each in enumerate(answers, 1)),
-        _provenance(facts, plan_digest),
+        f"{_provenance(facts, plan_digest)}\n</main>",
     ]
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_text(title)}</title>'
-    body = "\n".join(part for part in parts if part)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n'.encode()
-    )
+    return page(title, parts)
 
 
 def _guarantee(cost: PrivacyCost, facts: PublicFacts) -> str:
-    words = f"{guarantee(cost)} All answers here cost {cost} together, for {facts.protects}"
-    return f'<p class="guarantee">{_text(words)}.</p>'
+    together = f"All answers here cost {cost} together. Protected is {facts.protects}."
+    return f'<div class="guarantee"><p>{escaped(guarantee(cost))}</p><p>{escaped(together)}</p></div>'
 
 
 def _contents(answers: Sequence[ReportedAnswer]) -> str:
     rows = [
-        [f'<a href="#answer-{number}">{_text(each.title)}</a>', _text(_short(each.answer)), _text(str(each.answer.cost))]
+        [f'<a href="#answer-{number}">{escaped(each.title)}</a>', escaped(_short(each.answer)), escaped(str(each.answer.cost))]
         for number, each in enumerate(answers, 1)
     ]
-    return _table("What is in it", ["answer", "", "cost"], rows)
+    return table("What is in it", ["answer", "in short", "cost"], rows)
 
 
 def _section(number: int, each: ReportedAnswer) -> str:
     answer = each.answer
     parts = [
-        f'<h2 id="answer-{number}">{number}. {_text(each.title)}</h2>',
-        f"<p>{_text(each.description)}</p>" if each.description else "",
-        f'<p class="quiet">{_text(answer.question)}</p>',
+        f'<h2 id="answer-{number}">{number}. {escaped(each.title)}</h2>',
+        f"<p>{escaped(each.description)}</p>" if each.description else "",
+        f'<p class="quiet">{escaped(answer.question)}</p>',
         *_body(number, answer),
-        f'<p class="quiet">{_links(each.files)}</p>' if each.files else "",
+        links(each.files, MOST_LINKS),
         f"<details><summary>Card</summary>{_card(each.card)}</details>",
     ]
-    return f"<section>\n{chr(10).join(part for part in parts if part)}\n</section>"
+    inside = "\n".join(part for part in parts if part)
+    return f'<section aria-labelledby="answer-{number}">\n{inside}\n</section>'
 
 
 def _body(number: int, answer: Result) -> list[str]:
     """The answer itself: in words, as a figure, as tables."""
     if isinstance(answer, NoReply):
-        return [f'<p class="none">No reply. {_text(answer.reason)} {_text(answer.advice)}</p>']
+        return [f'<p class="none">No reply. {escaped(answer.reason)} {escaped(answer.advice)}</p>']
     if isinstance(answer, GroupedRelease):
-        return [_figure(inline_svg(answer, f"answer-{number}")), f'<div class="wide">{answer._repr_html_()}</div>']
-    value = answer.value
+        return [_figure(number, answer), wide(answer.question, answer._repr_html_())]
+    value, rough = answer.value, " (rough)" if answer.rough else ""
+    parts = [f'<p class="value">{escaped(answer.shown_value())}{rough}</p>']
+    if answer.interval:
+        within = escaped(f"interval {answer.interval}; it covers {answer.interval.covers}")
+        parts.append(f'<p class="quiet">{within}</p>')
+    elif answer.unknown:
+        parts.append(f'<p class="quiet">{escaped(f"interval unknown: {answer.unknown}")}</p>')
     if isinstance(value, ContingencyTables):
-        return [f'<p class="value">{_text(str(value))}</p>', *_contingency(value)]
+        return [*parts, *_contingency(value)]
     if isinstance(value, SyntheticData):
-        return [f'<p class="value">{_text(str(value))}</p>', *_synthetic(value)]
-    headline = _text(answer.shown_value())
-    interval = (
-        f'<br><span class="quiet">{_text(f"{answer.interval}, covers {answer.interval.covers}")}</span>'
-        if answer.interval
-        else ""
-    )
-    rough = " (rough)" if answer.rough else ""
-    parts = [f'<p class="value">{headline}{rough}{interval}</p>', _figure(inline_svg(answer, f"answer-{number}"))]
+        return [*parts, *_synthetic(value)]
+    if isinstance(value, WeightedUniverse):
+        cells = [[*map(value_text, levels), count_text(count)] for levels, count in value.cells()]
+        return [*parts, _listed("Rows by the weights", [*value.columns, "rows"], cells)]
+    if isinstance(value, SmallDatabase):
+        lines = [[*map(value_text, row), f"{count:,}"] for row, count in zip(value.rows, value.counts, strict=True)]
+        return [*parts, _listed("Rows of the database", [*value.columns, "how often"], lines)]
+    parts.append(_figure(number, answer))
     if isinstance(value, Histogram):
-        parts.append(f'<div class="wide">{value._repr_html_()}</div>')
+        parts.append(_bins(value))
     elif callable(getattr(value, "summary", None)):
-        parts.append(f"<pre>{_text(answer.summary())}</pre>")
+        parts.append(f'<pre tabindex="0">{escaped(answer.summary())}</pre>')
     return parts
 
 
+def _bins(value: Histogram) -> str:
+    within = [] if value.level is None else [f"{100 * value.level:.10g}% interval"]
+    bins = zip(value.names, value.counts, value.low, value.high, strict=True)
+    lines = [[name, f"{count:,}", *([f"{low:,} to {high:,}"] if within else [])] for name, count, low, high in bins]
+    return _listed("Rows in each bin", ["bin", "rows", *within], lines, 1 + len(within))
+
+
+def _listed(caption: str, heads: Sequence[str], lines: Sequence[Sequence[str]], numbers: int = 1) -> str:
+    """The first ones of some lines of texts."""
+    shown = [[escaped(cell) for cell in line] for line in islice(lines, MOST_LINES)]
+    more = f" (the first {len(shown):,} of {len(lines):,}; the file has all of them)" if len(lines) > len(shown) else ""
+    return table(f"{caption}{more}", heads, shown, numbers)
+
+
 def _contingency(value: ContingencyTables) -> list[str]:
-    """The tables of most columns; those of three columns or more are in their files."""
-    widest = [table for table in value if len(table.columns) == value.ways]
-    shown = [table for table in widest if len(table.columns) <= 2 and table.counts.size <= MOST_CELLS][:MOST_TABLES]
-    if not shown:
-        shown = [table for table in value if len(table.columns) in (1, 2) and table.counts.size <= MOST_CELLS][:MOST_TABLES]
-    parts = [_shaded(table, value.level) for table in shown]
-    left_out = len([table for table in value if table.columns]) - len(shown)
-    return [*parts, f'<p class="quiet">{left_out:,} more tables are in their files.</p>' if left_out else ""]
+    """The tables of most columns among those that are not too large to be read."""
+    every = [each for each in value if each.columns]
+    fitting = [each for each in every if each.counts.size <= MOST_CELLS]
+    ways = max((len(each.columns) for each in fitting), default=0)
+    shown = [each for each in fitting if len(each.columns) == ways][:MOST_TABLES]
+    left_out = len(every) - len(shown)
+    more = f"{left_out:,} more {'table is in its file' if left_out == 1 else 'tables are in their files'}."
+    return [*(_shaded(each, value.level) for each in shown), f'<p class="quiet">{more}</p>' if left_out else ""]
 
 
-def _shaded(table: ContingencyTable, level: float | None) -> str:
-    """A table of one or two columns, each cell the darker the more rows it has."""
-    *before, last = table.columns
-    counts = np.atleast_2d(table.counts)
-    most = float(counts.max(initial=0.0)) or 1.0
-    names: Sequence[str] = before[0].names if before else [""]
+def _shaded(counted: ContingencyTable, level: float | None) -> str:
+    """A table of counts, the codes of its last column side by side, each cell the darker the more rows it has."""
+    *before, last = counted.columns
+    most = max(float(counted.counts.max(initial=0.0)), 1.0)
     rows = []
-    for name, line in zip(names, counts, strict=True):
+    for place in np.ndindex(*counted.counts.shape[:-1]):
+        names = [column.names[code] for column, code in zip(before, place, strict=True)] or ["rows"]
+        shades = [0.55 * max(float(count), 0.0) / most for count in counted.counts[place]]
         cells = [
-            f'<td class="n" style="background:rgba(0,114,178,{0.55 * max(float(count), 0.0) / most:.3f})">{count:,.0f}</td>'
-            for count in line
+            f'<td class="n" style="background:rgba(0,114,178,{shade:.3f})">{count_text(count)}</td>'
+            for shade, count in zip(shades, counted.counts[place], strict=True)
         ]
-        rows.append(f"<tr><th>{_text(name)}</th>{''.join(cells)}</tr>")
-    reach = table.reach_text(level).strip()
-    caption = " by ".join(table.names) + (f" ({reach})" if reach else "")
-    heads = "".join(f"<th>{_text(name)}</th>" for name in ("", *last.names))
-    return f'<div class="wide"><table><caption>{_text(caption)}</caption><tr>{heads}</tr>{"".join(rows)}</table></div>'
+        rows.append(f"<tr>{''.join(head(name, 'row') for name in names)}{''.join(cells)}</tr>")
+    reach = counted.reach_text(level).strip()
+    caption = " by ".join(counted.names) + (f" ({reach})" if reach else "")
+    corner = "".join(head(column.name, "col") for column in before) or "<td></td>"
+    heads = "".join(head(name, "col", "n") for name in last.names)
+    above = f"<caption>{escaped(caption)}</caption><thead><tr>{corner}{heads}</tr></thead>"
+    return wide(caption, f"<table>{above}<tbody>{''.join(rows)}</tbody></table>")
 
 
 def _synthetic(value: SyntheticData) -> list[str]:
     """How rows are spread over each column, by the model itself."""
     figures = []
     for name in value.names:
-        table = value.table(name)
-        counts = [float(count) for count in table.counts]
+        counted = value.table(name)
+        counts = [float(count) for count in counted.counts]
         if len(counts) <= MOST_BARS:
-            bars = bars_svg(f"rows by {name}", table.columns[0].names, counts)
-            figures.append(f"<figure><figcaption>{_text(value_text(name))}</figcaption>{bars}</figure>")
+            title = f"rows by {value_text(name)}"
+            bars = bars_svg(title, counted.columns[0].names, counts)
+            figures.append(f"<figure><figcaption>{escaped(title)}</figcaption>{bars}</figure>")
     return ["<p>About how many rows of the table have each value, by the model that the rows were drawn from:</p>", *figures]
 
 
+def _figure(number: int, answer: Release | GroupedRelease) -> str:
+    """What is drawn of an answer, and how to read it; nothing where it cannot be drawn."""
+    svg = inline_svg(answer, f"answer-{number}")
+    if svg is None:
+        return ""
+    legend = _legend(answer)
+    words = escaped(f"{answer.question}. {legend}")
+    named = svg.replace("<svg ", f'<svg role="img" aria-label="{words}" ', 1)
+    return f"<figure><figcaption>{escaped(legend)}</figcaption>{named}</figure>"
+
+
+def _legend(answer: Release | GroupedRelease) -> str:
+    releases = [answer] if isinstance(answer, Release) else [each for each in answer.values() if isinstance(each, Release)]
+    histograms = [each.value for each in releases if isinstance(each.value, Histogram)]
+    intervals = [each for release in releases for each in (release.interval, *release.intervals) if each]
+    levels = [each.level for each in (*histograms, *intervals) if each.level is not None]
+    within = f"{100 * levels[0]:.10g}% intervals" if levels else ""
+    if histograms:
+        return f"Bars are rows in each bin{f'; whiskers are {within}' if within else ''}."
+    if isinstance(answer, Release) and len(intervals) < 2:
+        return f"The dot is the answer{f'; the line is its {within[:-1]}' if within else ''}."
+    return f"Dots are estimates{f'; lines are {within}' if within else ''}."
+
+
 def _card(lines: Lines) -> str:
-    rows = "".join(
-        f"<tr><th>{_text(heading)}</th><td{' class=loud' if NOT_PRIVATE in text else ''}>{_text(text)}</td></tr>"
-        for heading, text in lines
-    )
-    return f"<table>{rows}</table>"
+    loud = ' class="loud"'
+    return named_lines((name, f"<td{loud if NOT_PRIVATE in text else ''}>{escaped(text)}</td>") for name, text in lines)
 
 
 def _provenance(facts: PublicFacts, plan_digest: str) -> str:
-    rows = [
-        ["ledger", f"entry {facts.sequence} about {facts.dataset}, {facts.time}, SHA-256 {facts.digest}"],
-        ["spent in all", f"{facts.total} of {facts.budget}, added up by the {facts.accountant} accountant"],
-        ["plan", f"SHA-256 {plan_digest}; manifest.json has all of it"],
-        ["made by", f"dpstats {facts.version}"],
-        ["to check it", "dpstats publish --verify FOLDER, and with --ledger LEDGER also that the ledger has this entry"],
+    lines: Iterable[tuple[str, str]] = [
+        ("ledger", "; ".join(facts.entries)),
+        ("spent in all", f"{facts.total} of {facts.budget}, added up by the {facts.accountant} accountant"),
+        ("plan", f"SHA-256 {plan_digest}; manifest.json has all of it"),
+        ("made by", f"dpstats {facts.version}"),
+        ("to check it", "dpstats publish --verify FOLDER, and with --ledger LEDGER also that the ledger paid for it"),
     ]
-    listed = "".join(f'<tr><th>{_text(head)}</th><td class="quiet">{_text(text)}</td></tr>' for head, text in rows)
-    return f"<h2>Where it comes from</h2><table>{listed}</table>"
+    listed = named_lines((name, f'<td class="quiet">{escaped(text)}</td>') for name, text in lines)
+    return f"<h2>Where it comes from</h2>{listed}"
 
 
 def _short(answer: Result) -> str:
     if isinstance(answer, NoReply):
         return "no reply"
     if isinstance(answer, Release):
-        within = f", {answer.interval}" if answer.interval else ""
-        return f"{answer.shown_value()}{within}"
+        rough = " (rough)" if answer.rough else ""
+        within = f", interval {answer.interval}" if answer.interval else ""
+        return f"{answer.shown_value()}{rough}{within}"
     replied = sum(isinstance(reply, Release) for reply in answer.values())
     return f"{replied:,} of {len(answer):,} groups"
-
-
-def _figure(svg: str | None) -> str:
-    return f"<figure>{svg}</figure>" if svg else ""
-
-
-def _links(files: Sequence[str]) -> str:
-    return ", ".join(f'<a href="{_text(name)}">{_text(name)}</a>' for name in files)
-
-
-def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    top = "".join(f"<th>{_text(head)}</th>" for head in heads)
-    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="wide"><table><caption>{_text(caption)}</caption><tr>{top}</tr>{lines}</table></div>'
-
-
-def _text(text: str) -> str:
-    return html.escape(text)

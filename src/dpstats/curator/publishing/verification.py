@@ -2,29 +2,36 @@
 
 By itself: every file is there, is the one that the manifest names, and no other is; the plan is the one whose hash is written;
 the costs of the answers add up to the stated one. With the ledger: it is sound, has the entry, for this cost, and has archived
-the answers that are in the folder. A forger who writes all files anew, the manifest too, is found by the ledger alone.
+the answers, tables and rows that are in the folder. A forger who writes these anew, and the manifest too, is found by the ledger
+alone. The words around them (the report, titles, cards) are compared with the manifest only.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path, PurePath
 from typing import Any
 
+from dpstats.curator.archive import Result
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
 from dpstats.curator.ledger.ledger import open_ledger
 from dpstats.curator.ledger.readers import archived_document
 from dpstats.curator.publishing.batch import archived_answers
-from dpstats.curator.publishing.contents import reply_json
+from dpstats.curator.publishing.contents import CSV, PARQUET, answer_files, reply_json
 from dpstats.curator.publishing.plan import plan_digest
 from dpstats.curator.publishing.publication import ANSWERS, FORM, MANIFEST
+from dpstats.curator.publishing.value_tables import ROWS
 from dpstats.foundations.errors import DataFileError, DpstatsError
+from dpstats.foundations.version import __version__
 
 _CHUNK = 1 << 20
+_AMOUNTS = ("epsilon", "delta")
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ def verify_publication(folder: str | PurePath, *, ledger: str | PurePath | None 
         complaints += _own_complaints(place, manifest)
         if ledger is not None:
             complaints += _ledger_complaints(place, manifest, ledger)
-    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OSError) as error:
         if isinstance(error, DpstatsError):
             raise
         complaints.append("the manifest or the answers are not in the form that dpstats writes")
@@ -88,37 +95,79 @@ def _file_complaints(place: Path, files: Mapping[str, Any]) -> Iterable[str]:
 def _own_complaints(place: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
     if plan_digest(manifest["plan"]) != manifest["plan_sha256"]:
         yield "the plan in the manifest does not match its hash"
-    costs = [each["reply"]["cost"] for each in _answers(place)]
-    for amount in ("epsilon_exact", "delta_exact"):
-        if sum(Fraction(cost[amount]) for cost in costs) != Fraction(manifest["cost"][amount]):
-            yield f"the answers' {amount.partition('_')[0]} does not add up to the manifest's"
+    answers = _answers(place)
+    for name in _AMOUNTS:
+        if sum(_cost_of(answers, each, name) for each in _payments(manifest, answers)) != _amount(manifest, name):
+            yield f"the answers' {name} does not add up to the manifest's"
 
 
 def _ledger_complaints(place: Path, manifest: Mapping[str, Any], address: str | PurePath) -> Iterable[str]:
-    said = manifest["ledger"]
     with open_ledger(address, read_only=True) as ledger:
         found = ledger.verify()
         entries = ledger.entries()
     yield from (f"the ledger is not sound: {complaint}" for complaint in found.complaints[:1])
-    debit = next((each for each in entries if each.hash == said["hash"]), None)
-    if debit is None:
-        yield "the ledger does not have the entry that the manifest names"
-        return
-    if debit.kind != DEBIT or any(getattr(debit, name) != said[name] for name in ("dataset", "sequence", "time", "key")):
-        yield "the ledger's entry is another one than the manifest says"
-        return
-    paid = debit.content()["cost"]
-    if any(Fraction(paid[name]) != Fraction(manifest["cost"][f"{name}_exact"]) for name in ("epsilon", "delta")):
-        yield "the ledger's entry has another cost than the manifest says"
-    if not said["archived"]:
-        return
-    answer = next((each for each in entries if _answers_debit(each, debit)), None)
-    if answer is None:
-        yield "the ledger has not archived these answers"
-    elif [reply_json(each) for each in archived_answers(archived_document(answer))] != [
-        each["reply"] for each in _answers(place)
-    ]:
+    answers = _answers(place)
+    archived: list[Result | None] = [None] * len(answers)
+    for payment in _payments(manifest, answers):
+        debit = next((each for each in entries if each.hash == payment["hash"]), None)
+        if debit is None:
+            yield "the ledger does not have the entry that the manifest names"
+            return
+        if debit.kind != DEBIT or any(getattr(debit, name) != payment[name] for name in ("dataset", "sequence", "time", "key")):
+            yield "the ledger's entry is another one than the manifest says"
+            return
+        paid = debit.content()["cost"]
+        if any(Fraction(paid[name]) != _cost_of(answers, payment, name) for name in _AMOUNTS):
+            yield "the ledger's entry has another cost than the manifest says"
+        answer = next((each for each in entries if _answers_debit(each, debit)), None)
+        kept: Sequence[Result | None] = [] if answer is None else archived_answers(archived_document(answer))
+        if payment["archived"] and answer is None:
+            yield "the ledger has not archived these answers"
+        for number, reply in zip(payment["questions"], kept or [None] * len(payment["questions"]), strict=True):
+            archived[number - 1] = reply
+    known = [
+        (number, kept, each) for number, (kept, each) in enumerate(zip(archived, answers, strict=True), 1) if kept is not None
+    ]
+    if any(reply_json(kept) != each["reply"] for _, kept, each in known):
         yield f"{ANSWERS!r} has other answers than the ledger has archived"
+    if manifest["dpstats"] == __version__:  # another version may write the same answers otherwise
+        for number, kept, _ in known:
+            yield from _table_complaints(place, number, kept)
+
+
+def _table_complaints(place: Path, number: int, kept: Result) -> Iterable[str]:
+    """Files of tables and rows that are not those of the archived answer."""
+    in_parquet = (place / f"{number:02}-{ROWS}.{PARQUET}").is_file()
+    if in_parquet and find_spec("pyarrow") is None:
+        return
+    for name, content in answer_files(number, kept, PARQUET if in_parquet else CSV).items():
+        if not (place / name).is_file() or not _same_content(place / name, content):
+            yield f"{name!r} does not hold what the ledger has archived"
+
+
+def _same_content(path: Path, content: bytes) -> bool:
+    if path.suffix != f".{PARQUET}":
+        return path.read_bytes() == content
+    import pyarrow.parquet
+
+    written, expected = pyarrow.parquet.read_table(path), pyarrow.parquet.read_table(BytesIO(content))
+    return bool(written.equals(expected))
+
+
+def _payments(manifest: Mapping[str, Any], answers: Sequence[Any]) -> list[dict[str, Any]]:
+    """The entries of the ledger that the manifest names, each with the numbers of the questions that it paid for."""
+    first = manifest["ledger"]
+    every = {**first, "questions": range(1, len(answers) + 1)}
+    return [every, *({**each, "dataset": first["dataset"]} for each in first.get("tried_again", ()))]
+
+
+def _cost_of(answers: Sequence[Any], payment: Mapping[str, Any], name: str) -> Fraction:
+    costs = (answers[number - 1]["reply"]["cost"] for number in payment["questions"])
+    return sum((Fraction(cost[f"{name}_exact"]) for cost in costs), start=Fraction(0))
+
+
+def _amount(manifest: Mapping[str, Any], name: str) -> Fraction:
+    return Fraction(manifest["cost"][f"{name}_exact"])
 
 
 def _answers_debit(entry: Entry, debit: Entry) -> bool:

@@ -121,4 +121,5 @@ class Histogram:
             for name, count, low, high in zip(self.names, self.counts, self.low, self.high, strict=True)
         )
         within = "" if self.level is None else f"{100 * self.level:.10g}% interval"
-        return f"<table><thead><tr><th>bin</th><th>rows</th><th>{within}</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
+        heads = "".join(f'<th scope="col">{head}</th>' for head in ("bin", "rows", within))
+        return f"<table><thead><tr>{heads}<td></td></tr></thead><tbody>{rows}</tbody></table>"

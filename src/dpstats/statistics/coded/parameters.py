@@ -115,6 +115,11 @@ def settle_levels(question: Question, kinds: Mapping[str, str], keys: Mapping[st
                 f"column {name!r} declares no type: declare it, such as types={{{name!r}: 'number'}}, or list its labels: "
                 f"levels={{{name!r}: [...]}}."
             )
+    for name in _names_in(question.arguments.get("bins")):
+        if name in levels_of(question):
+            raise InvalidParameterError(f"levels and bins both name {name!r}: give its labels, or its bins.")
+        if kinds[name] not in NUMERIC:
+            raise DataTypeError(f"bins names column {name!r}, which is of type {kinds[name]}: list its labels in levels.")
     unknown = [name for name, kind in kinds.items() if name not in known and kind not in NUMERIC]
     if unknown and not question.delta:
         raise MissingParameterError(

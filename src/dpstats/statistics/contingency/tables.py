@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.results import value_text
-from dpstats.foundations.text_tables import shortened
+from dpstats.foundations.text_tables import free_name, shortened
 from dpstats.statistics.coded.columns import CodedColumn
 
 Floats = NDArray[np.float64]
@@ -58,12 +58,16 @@ class ContingencyTable:
         return shown / total if total else shown
 
     def cells(self) -> Iterator[dict[str, Any]]:
-        """The cells one by one: their codes in words, count, low and high."""
+        """The cells one by one: their codes in words, count, low and high.
+
+        A column that is called "count", "low" or "high" keeps its name, and the other one gets an underscore.
+        """
         low, high = self.low, self.high
+        heads = [free_name(word, self.names) for word in ("count", "low", "high")][: 1 if self.reach is None else None]
         for place in np.ndindex(*self.counts.shape):
-            codes = {column.name: column.names[code] for column, code in zip(self.columns, place, strict=True)}
-            ends = {} if self.reach is None else {"low": float(low[place]), "high": float(high[place])}
-            yield {**codes, "count": float(self.counts[place]), **ends}
+            codes = {column.name: column.values[code] for column, code in zip(self.columns, place, strict=True)}
+            numbers = [self.counts[place], low[place], high[place]]
+            yield codes | {head: float(number) for head, number in zip(heads, numbers, strict=False)}
 
     def to_pandas(self) -> Any:
         """The cells as a pandas DataFrame: a row for each, with count, low and high."""
@@ -77,11 +81,13 @@ class ContingencyTable:
         if self.counts.size > _MOST_CELLS:
             return f"{' by '.join(self.names)}: {self.counts.size:,} cells"
         *before, last = self.columns
-        heads = [*(column.name for column in before), *(f"{last.name}={name}" if before else name for name in last.names)]
+        last_name = value_text(last.name)
+        heads = [value_text(column.name) for column in before]
+        heads += [f"{last_name}={name}" if before else name for name in last.names]
         lines = [heads]
         for place in np.ndindex(*self.counts.shape[:-1]):
             codes = [column.names[code] for column, code in zip(before, place, strict=True)]
-            lines.append([*codes, *(f"{count:,.0f}" for count in self.counts[place])])
+            lines.append([*codes, *map(count_text, self.counts[place])])
         shown = [[shortened(cell, _LONGEST_NAME) for cell in line] for line in lines]
         widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
         texts = len(before)
@@ -142,7 +148,8 @@ class ContingencyTables:
         largest = [table for table in self.tables if len(table.columns) == self.ways]
         several = f"{len(largest):,} tables" if len(largest) > 1 else "a table"
         cells = sum(table.counts.size for table in largest)
-        return f"{several} of {self.ways} columns, {cells:,} cells, about {max(self.rows, 0):,.0f} rows"
+        columns = f"{self.ways} column{'' if self.ways == 1 else 's'}"
+        return f"{several} of {columns}, {cells:,} cells, about {max(self.rows, 0):,.0f} rows"
 
     def text(self) -> str:
         """The tables of most columns as lines of text, each with how far its noise reaches."""
@@ -184,6 +191,11 @@ class ContingencyTables:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def count_text(count: float) -> str:
+    """A count for people, without the minus that a little less than nothing would have."""
+    return f"{round(float(count)):,}"
 
 
 def _in_order(table: ContingencyTable, names: tuple[str, ...]) -> ContingencyTable:

@@ -7,7 +7,7 @@ anybody can make them again; they cost nothing more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -84,7 +84,11 @@ class SyntheticData:
         """The rows as a pandas DataFrame."""
         import pandas
 
-        return pandas.DataFrame(self.values)
+        held = {
+            name: values if gaps is None else pandas.arrays.IntegerArray(values, gaps)
+            for name, (values, gaps) in self._whole_values().items()
+        }
+        return pandas.DataFrame(held)
 
     def to_polars(self) -> Any:
         """The rows as a polars DataFrame."""
@@ -96,8 +100,30 @@ class SyntheticData:
         """The rows as an arrow table."""
         import pyarrow
 
-        arrays = {name: pyarrow.array(values, from_pandas=True) for name, values in self.values.items()}
+        arrays = {
+            name: pyarrow.array(values, from_pandas=True) if gaps is None else pyarrow.array(values, mask=gaps)
+            for name, (values, gaps) in self._whole_values().items()
+        }
         return pyarrow.table(arrays)
+
+    def lines(self) -> Iterator[tuple[Any, ...]]:
+        """The rows one by one, None where a value is missing."""
+        held = [
+            values.tolist() if gaps is None else np.where(gaps, None, values.astype(object)).tolist()
+            for values, gaps in self._whole_values().values()
+        ]
+        return zip(*held, strict=True)
+
+    def _whole_values(self) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_] | None]]:
+        """The columns, those of whole numbers with gaps as whole numbers, and where the gaps are."""
+        held: dict[str, tuple[NDArray[Any], NDArray[np.bool_] | None]] = {}
+        for column in self.columns:
+            values, gaps = self.values[column.fine.name], None
+            if column.fine.whole and not column.fine.is_labels and values.dtype.kind == "f":
+                gaps = np.isnan(values)
+                values = np.clip(np.where(gaps, 0.0, values), -(2.0**63), _LARGEST_WHOLE).astype(np.int64)
+            held[column.fine.name] = values, gaps
+        return held
 
     def table(self, *names: str) -> ContingencyTable:
         """About how many rows have each combination of the codes of some columns, by the model itself, without rows."""
@@ -135,7 +161,10 @@ class SyntheticData:
         return self.rows
 
     def __str__(self) -> str:
-        measured = f"{len(self.pairs)} tables of two columns were measured" if self.pairs else "columns were measured one by one"
+        measured = "columns were measured one by one"
+        if self.pairs:
+            tables = "1 table of two columns was" if len(self.pairs) == 1 else f"{len(self.pairs)} tables of two columns were"
+            measured = f"{tables} measured"
         return f"{self.rows:,} synthetic rows of {len(self.columns)} columns; {measured}{f'; {GUIDE}' if self.guide else ''}"
 
     def to_dict(self) -> dict[str, object]:

@@ -27,18 +27,27 @@ _NUMBERS: dict[str, Callable[[NDArray[Any]], Any]] = {"mean": np.nanmean, "media
 
 def summary_of(statistic: str | Summary, names: Sequence[str]) -> Summary:
     """The function that a text stands for."""
-    if not isinstance(statistic, str):
+    if callable(statistic):
         return lambda values: float(statistic(values))
-    if call := _CALL.fullmatch(statistic):
+    if call := _CALL.fullmatch(str(statistic)):
         compute, name = _NUMBERS[call[1]], _known(call[2], names)
-        return lambda values: float(compute(values[name].astype(np.float64)))
-    if share := _SHARE.fullmatch(statistic):
+        return lambda values: float(compute(_numbers(values, name)))
+    if share := _SHARE.fullmatch(str(statistic)):
         name, label = _known(share[1], names), share[2]
         return lambda values: float(np.mean([str(value) == label for value in values[name].tolist()]))
     raise InvalidParameterError(
         f"{statistic!r} is no statistic of synthetic rows: write mean(income), median(income), std(income), "
         "share(region = north), or give a function of a dict of arrays."
     )
+
+
+def _numbers(values: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:
+    try:
+        return values[name].astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(
+            f"column {name!r} is not one of numbers: write share({name} = ...) for a label of it."
+        ) from None
 
 
 def redrawn(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.results import value_text
 from dpstats.foundations.rounding import exp_float
+from dpstats.foundations.text_tables import free_name, table_lines
 from dpstats.statistics.universe.universe import Levels, Shares, Universe
 
 Floats = NDArray[np.float64]
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 PASSES = 20
 """After each measurement all of them are gone through so often."""
 
+MOST_SHOWN = 60
 _MASS_BITS = 52
 
 
@@ -82,17 +84,29 @@ class WeightedUniverse:
         """The share of each combination of levels of these columns; times `total` it is a number of rows."""
         return self.universe.shares(self.masses, columns)
 
+    def cells(self, *columns: str) -> list[tuple[Levels, float]]:
+        """The combinations of levels of some columns, or of all, and about how many rows have each."""
+        return [(levels, self.total * share) for levels, share in self.marginal(columns or self.columns).items()]
+
     def to_pandas(self, *columns: str) -> Any:
         """About how many rows have each combination of levels of some columns, or of all, as a pandas DataFrame."""
         import pandas
 
-        named = columns or self.universe.columns
-        shares = self.marginal(named)
-        frame = pandas.DataFrame(list(shares), columns=list(named))
-        return frame.assign(count=[self.total * share for share in shares.values()])
+        named, cells = columns or self.columns, self.cells(*columns)
+        frame = pandas.DataFrame([levels for levels, _ in cells], columns=list(named))
+        return frame.assign(**{free_name("count", named): [count for _, count in cells]})
+
+    def text(self) -> str:
+        """About how many rows have each combination of levels, a line for each of the first ones."""
+        cells = self.cells()[:MOST_SHOWN]
+        lines = [[*map(value_text, levels), f"{round(count):,}"] for levels, count in cells]
+        more = [f"... {self.universe.cells:,} in all"] if self.universe.cells > MOST_SHOWN else []
+        heads = [*map(value_text, self.columns), "rows"]
+        return "\n".join([*table_lines([heads, *lines], left=range(len(self.columns))), *more])
 
     def __str__(self) -> str:
-        of = f"{self.universe.cells:,} weights of {value_text(self.columns)}, about {self.total:,} rows"
+        rows = f"{self.total:,} row{'' if self.total == 1 else 's'}"
+        of = f"{self.universe.cells:,} weights of {value_text(self.columns)}, about {rows}"
         if not self.measurements:
             return of
         return f"{of}; {len(self.measurements)} counts measured, first {self.measurements[0]}"
