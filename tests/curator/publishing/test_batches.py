@@ -100,7 +100,7 @@ def test_rows_that_cannot_be_read_are_no_replies_that_are_paid_for_and_not_archi
     assert survey.ledger.spent.epsilon == 1
     assert not answered(survey, MEDIAN, GROUPED).repeated
     assert survey.ledger.spent.epsilon == 2
-    assert kinds(survey) == [OPEN, DEBIT, DEBIT]
+    assert kinds(survey) == [OPEN, DEBIT, ANSWER, DEBIT, ANSWER]  # the answers only say that there is none
 
 
 HOURS = {**MEDIAN, "columns": ["hours"], "epsilon": "0.25"}
@@ -168,4 +168,4 @@ def test_seeded_answers_are_not_archived() -> None:
         assert not found.repeated
         assert not found.payments[0].archived
         assert not found.answers[0].private
-    assert kinds(survey) == [OPEN, DEBIT, DEBIT]
+    assert kinds(survey) == [OPEN, DEBIT, ANSWER, DEBIT, ANSWER]  # the answers only say that there is none
