@@ -6,6 +6,7 @@ cell, when they become cells. polars, which reads the schema, would give up a wh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +107,10 @@ class ParquetStore(FilesStore):
         stored = raw_rows is not None and name in raw_rows.schema.names
         return widened(raw_rows.column(name) if stored else repeated_text(None, rows), self._types[name])
 
+    def _beside(self, place: int) -> str:
+        """The cells that the file's folders name."""
+        return json.dumps(self._partitions[place], sort_keys=True)
+
     def _name(self) -> str:
         first = shown(self._files[0])
         return first if len(self._files) == 1 else f"{first}, or another file of the same table,"
@@ -185,9 +190,7 @@ def _common_types(schemas: Sequence[pyarrow.Schema], folders: Sequence[str]) -> 
             found.setdefault(field.name, set()).add(field.type)
     for name in folders:
         if name in found:
-            raise DataFileError(
-                f"column {shown(name)} is in the files, and in the names of their folders: one of them only."
-            )
+            raise DataFileError(f"column {shown(name)} is in the files, and in the names of their folders: one of them only.")
         found[name] = {pyarrow.large_string()}
     types = {name: widened_type(kinds) for name, kinds in found.items()}
     for name, kind in types.items():
