@@ -56,7 +56,9 @@ _DIGESTS: dict[FileVersion, str] = {}
 class FilesStore(LocalStore):
     """A table in files, none of which may change while it is open."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], root: Path | None = None) -> None:
+        """`root` is the folder that is the table, where it is one: its files may come and go."""
+        self._root = root
         self._versions = [FileVersion.of(file) for file in files]
 
     def whereabouts(self) -> Whereabouts:
@@ -72,8 +74,11 @@ class FilesStore(LocalStore):
             if status.st_nlink > 1:  # a node of one name may be used anew for another file
                 shared.append(nodes[-1])
         stamp = "\n".join(f"{path} {version}" for path, version in zip(paths, self._versions, strict=True))
-        places = folders if len(files) > _MOST_PLACES else [*paths, *nodes]
-        return Whereabouts(tuple(places), (*paths, *shared, *folders), stamp, self._content)
+        kind = files[0].suffix.lower()
+        tables = [] if self._root is None else [f"table {os.path.realpath(self._root)} {kind}"]
+        around = sorted({f"table {folder} {kind}" for file in files for folder in file.parents})
+        places = [*tables, *(folders if len(files) > _MOST_PLACES else [*paths, *nodes])]
+        return Whereabouts(tuple(places), (*paths, *shared, *folders, *around), stamp, self._content)
 
     def _content(self) -> str:
         """A digest of all files in their order, and of what is known of each beside it."""
