@@ -6,19 +6,23 @@ import hashlib
 import operator
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.desk import Desk, library_of
 from dpstats.curator.group_keys import checked_values
-from dpstats.curator.ledger.ledger import Account, open_ledger
+from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
+from dpstats.curator.ledger.openings import population_name
+from dpstats.curator.memory_ledgers import MEMORY, ledger_in_memory, remember
 from dpstats.curator.opening import bounded_rows, open_table
 from dpstats.curator.protection import ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.stores.opening import INFER, Types
 from dpstats.engines.stores.store import Store
+from dpstats.engines.stores.whereabouts import Whereabouts, whereabouts_of
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import TableView
 from dpstats.foundations.accepted import NeighborsName
@@ -44,7 +48,7 @@ def protect(
     *,
     unit: str,
     budget: Budget,
-    ledger: str | PurePath,
+    ledger: str | PurePath | Ledger,
     max_rows_per_unit: int = 1,
     missing_unit: Literal["drop", "each", "together"] = "drop",
     neighbors: NeighborsName = "add_remove",
@@ -52,6 +56,7 @@ def protect(
     keys: Mapping[str, Any] | None = None,
     name: str | None = None,
     edition: str | None = None,
+    population: str | None = None,
     may_fail: bool = False,
     allow_seeded: bool = False,
 ) -> Session:
@@ -73,24 +78,28 @@ def protect(
                          private: the ledger keeps that it was your decision
       keys               the values of columns where those are public, for group_by: {"region": ["north", "south"]}
       name               the table's name in the ledger; a file has its own
-      edition            names the state of the rows; change it when they change, and questions are answered anew
+      edition            names the state of the rows; change it when the rows of a database change, and questions are answered
+                         anew. Files tell by themselves
+      population         names the persons, where several tables are about the same ones: all tables of a population share one
+                         budget, which each of them names
       may_fail           True takes queries, views and lazy frames too, which are computed while they are read: a row on which
                          one fails shows in that there are no answers, which epsilon does not cover. The ledger records it
       allow_seeded       for tests of invented tables: answers may repeat (rng=dp.testing.seeded(7)), and are NOT PRIVATE
 
-    Nothing is read but names and types. What is asked is debited before a row is read, and never refunded.
+    Nothing is read but names and types, and files once, for a fingerprint. What is asked is debited before a question reads a
+    row, and never refunded.
     """
-    protection = _checked_protection(unit, max_rows_per_unit, missing_unit, neighbors, may_fail)
+    protection = checked_protection(unit, max_rows_per_unit, missing_unit, neighbors, may_fail)
     if not isinstance(budget, Budget):
         raise InvalidParameterError(f"budget must be a dp.Budget, such as dp.Budget(epsilon=3), got {type(budget).__name__}.")
     store, schema = open_table(table, types, protection)
     scope = Scope(schema, TableView(schema))
     public_keys = {column: checked_values(column, scope.kind_of(column), values) for column, values in (keys or {}).items()}
     called = _checked_name(name) if name is not None else _name_of(table, store)
-    book = open_ledger(ledger)
-    book.check()
-    account = book.account(called or UNNAMED, protection.terms(budget, {"types": INFER} if types == INFER else {}))
-    key = _bounding_key(account, repeats=allow_seeded is True)
+    own_edition = _edition(edition, named=bool(called))
+    terms = protection.terms(budget, {"types": INFER} if types == INFER else {})
+    account, state = _opened_account(ledger, called or UNNAMED, whereabouts_of(store), edition or "", terms, population)
+    key = bounding_key(account, repeats=allow_seeded is True)
     return Session(
         Desk(
             name=called or UNNAMED,
@@ -99,8 +108,8 @@ def protect(
             protection=protection,
             account=account,
             public_keys=public_keys,
-            edition=_edition(edition, named=bool(called)),
-            source=_fingerprint(table, store),
+            edition=own_edition,
+            source=state,
             allow_seeded=allow_seeded is True,
             library=library_of(table),
         ),
@@ -108,7 +117,10 @@ def protect(
     )
 
 
-def _checked_protection(unit: object, rows: object, missing: object, neighbors: object, may_fail: object) -> Protection:
+def checked_protection(
+    unit: object, rows: object = 1, missing: object = "drop", neighbors: object = "add_remove", may_fail: object = False
+) -> Protection:
+    """Whom a table protects, from what the data holder says of it."""
     if not isinstance(unit, str) or not unit:
         raise MissingParameterError(f"protect needs unit, {NEEDED['unit']}.")
     if isinstance(rows, bool) or not hasattr(rows, "__index__") or not 1 <= operator.index(rows) <= MOST_ROWS_PER_UNIT:
@@ -141,19 +153,37 @@ def _name_of(table: object, store: Store) -> str:
     return stem if stem.strip() and stem.isprintable() else ""
 
 
-def _bounding_key(account: Account, *, repeats: bool) -> bytes:
+def bounding_key(account: Account, *, repeats: bool) -> bytes:
     """What decides which rows of a unit are used: the same in all sessions on an account, and unknown before it was opened."""
     secret = "" if repeats else account.opening
     return hashlib.sha256(f"rows per unit\n{secret}".encode()).digest()
 
 
-def _fingerprint(table: object, store: Store) -> str:
-    """What tells tables of one name apart, and states of one file, without saying where or how large they are."""
-    place = ""
-    if isinstance(table, (str, PurePath)):
-        place = str(table).rpartition("@")[2] if "://" in str(table) else str(Path(table).absolute())
-    state = f"{place}\n{getattr(store, 'state', '')}"
-    return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:16] if state.strip() else ""
+def _opened_account(
+    ledger: str | PurePath | Ledger, called: str, table: Whereabouts, label: str, terms: Terms, population: str | None
+) -> tuple[Account, str]:
+    """The account of a table, under its own name or another, and what tells its state from others."""
+    book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
+    prints = book.prints_of(called, table, label) if table.places else None
+    if str(ledger) == MEMORY:
+        book = ledger_in_memory(prints, population)
+    if book is not ledger:
+        book.check()
+    if population is not None:
+        _open_population(book, population, terms)
+    account = book.account(called, terms, population=population, prints=prints)
+    if str(ledger) == MEMORY:
+        remember(book, prints)
+    return account, "" if prints is None else prints.state
+
+
+def _open_population(book: Ledger, population: str, terms: Terms) -> None:
+    """Open a population with the budget of its first table; the others must name the same."""
+    name = population_name(population)
+    if name in book.account_names:
+        found = book.reader(name).terms
+        terms = replace(terms, unit=found.unit)  # every table calls its persons as it likes
+    book.population(population, replace(terms, max_rows_per_unit=1, facts={}))
 
 
 def _edition(edition: object, *, named: bool) -> str:

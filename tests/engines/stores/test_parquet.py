@@ -251,6 +251,6 @@ def test_a_partition_that_cannot_be_reached_is_not_named(tmp_path: Path) -> None
     store: Any = open_store(tmp_path)[0]
     store.check_reachable()
     file.unlink()
-    with pytest.raises(DataFileError, match="^a file of the table is not there any more") as complaint:
+    with pytest.raises(DataFileError, match=r"^a file of the table is not there any more") as complaint:
         store.check_reachable()
     assert "Xanthippe" not in str(complaint.value)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
@@ -22,6 +21,7 @@ from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.catalog.registrations import Registration, Registrations
 from dpstats.curator.catalog.service_desk import ServiceDesk, no_access
 from dpstats.curator.catalog.settings import CatalogSettings
+from dpstats.curator.desk import Desk
 from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.slots import Slots
@@ -75,17 +75,17 @@ class Catalog:
         checked_name(owner, "owner")
         if not isinstance(budget, Budget):
             raise InvalidParameterError("budget must be a dp.Budget, such as dp.Budget(epsilon=3).")
-        protects = {
-            "unit": unit,
-            "max_rows_per_unit": max_rows_per_unit,
-            "missing_unit": missing_unit,
-            "neighbors": neighbors,
-        }
+        protection = checked_protection(unit, max_rows_per_unit, missing_unit, neighbors)
         draft = Registration(
             name,
             owner,
             self._places.checked(table),
-            protects,
+            {
+                "unit": protection.unit,
+                "max_rows_per_unit": protection.rows_per_unit,
+                "missing_unit": protection.missing_unit.value,
+                "neighbors": protection.neighbors.value,
+            },
             budget.to_dict(),
             dict(types or {}),
             {column: list(values) for column, values in (keys or {}).items()},
@@ -119,7 +119,7 @@ class Catalog:
             raise InvalidParameterError(f"{name} is open already.")
         if self._settings.second_person and actor == draft.owner:
             raise AccessError(f"{name} must be confirmed by somebody else than its owner.")
-        self._session(draft)  # opens its account
+        self._opened_table(draft)
         self._ledger.amend_policy(name, draft.policy, actor=actor, why=why)
         self._registrations.open(name)
 
@@ -160,16 +160,15 @@ class Catalog:
         return [each.name for each in self._registrations.all() if actor == each.owner or self._may_ask(each, actor)]
 
     def desk(self, name: str) -> ServiceDesk:
-        """Where analysts ask about a data set. A table whose rows have changed since is opened anew: another edition of it."""
+        """Where analysts ask about a data set. A table that has changed since it was opened is opened anew: another edition."""
         registration = self._registrations.find(name)
         if registration is None or not registration.is_open:
             raise no_access(name)
         with self._lock:
-            session = self._session(registration)
             known = self._desks.get(name)
-            if known is None or known.edition != session._table.edition:
+            if known is None or not known.is_current:
                 self._pool = self._pool or JobPool(self._settings.processes, self._settings.memory)
-                known = ServiceDesk(session._table, self._recipe(registration, session), self._pool, self._slots)
+                known = ServiceDesk(*self._opened_table(registration), self._pool, self._slots)
                 self._desks[name] = known
             return known
 
@@ -200,3 +199,38 @@ class Catalog:
         if not found.is_open:
             raise InvalidParameterError(f"{name} is a draft: confirm it first.")
         return found
+
+    def _columns(self, registration: Registration) -> dict[str, str]:
+        """The names and types of a table's columns; nothing else of it is read."""
+        said = registration.protection
+        protection = checked_protection(said["unit"], said["max_rows_per_unit"], said["missing_unit"], said["neighbors"])
+        _, schema = open_table(registration.address, dict(registration.types), protection)
+        return {name: kind.value for name, kind in schema.items()}
+
+    def _opened_table(self, registration: Registration) -> tuple[Desk, TableRecipe]:
+        """The desk of a table with its account, which is opened if there is none yet, and how workers open the same table."""
+        name = registration.name
+        self._places.checked(registration.address)  # it may have become a link meanwhile
+        is_known = name in self._ledger.account_names
+        session = protect(
+            registration.address,
+            name=name,
+            budget=self._ledger.reader(name).budget if is_known else Budget(**registration.budget),
+            ledger=self._ledger,
+            types=dict(registration.types),
+            keys=registration.keys,
+            population=registration.population,
+            **registration.protection,
+        )
+        desk = session._table
+        assert desk.account is not None
+        recipe = TableRecipe(
+            name,
+            registration.address,
+            desk.protection,
+            dict(registration.types),
+            registration.keys,
+            bounding_key(desk.account, repeats=False),
+            desk.source,
+        )
+        return desk, recipe

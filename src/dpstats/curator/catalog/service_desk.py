@@ -8,9 +8,9 @@ the work is done in another process, within a public time, and the reply leaves 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from dpstats.curator.archive import Result, result_of
 from dpstats.curator.catalog.ceilings import MOST_QUESTIONS, check_document, check_request, groups_of, values_of
@@ -28,10 +28,29 @@ from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, PricedQ
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
+from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.views import TableView
-from dpstats.foundations.errors import AccessError, InvalidParameterError
+from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class PolicedDesk(Desk):
+    """A desk that debits nothing which the owner does not allow."""
+
+    policy: Policy = field(default_factory=Policy)
+
+    def check_before_debit(self) -> None:
+        """Raise where the data set is frozen, or its table cannot be reached; neither says where that is."""
+        if self.policy.frozen:
+            raise InvalidParameterError("this data set is frozen by its owner: only what was answered before can be had.")
+        try:
+            super().check_before_debit()
+        except DpstatsError:
+            raise DataFileError(f"the table of {self.name} cannot be read now: ask the data holder. Nothing was spent.") from None
 
 
 @dataclass(frozen=True)
@@ -60,6 +79,15 @@ class ServiceDesk:
         """What the owner allows, as of now."""
         return Policy.from_dict(self._account.policy)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the table is still the one that was opened, and can be reached."""
+        try:
+            check_reachable(self._desk.store)
+        except DpstatsError:
+            return False
+        return True
+
     def ask(self, document: object, actor: str, request: str = "") -> Any:
         """The answer to a question. `request` is what the asker calls it: the same words get the same reply, and pay once."""
         asked = _read(document)
@@ -67,31 +95,18 @@ class ServiceDesk:
 
         def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
             self._check(priced)
-            desk = session._table
-            if (recalled := desk.recalled(priced)) is not None:
-                return recalled
-            self._check_open()
-            with self._slots.held(actor):
-                return desk.serve(priced, self._elsewhere(asked, priced), source)
+            return session._table.serve(priced, self._elsewhere(asked, priced, actor), source)
 
-        answer = relayed(session, relay).ask(asked.to_dict())
-        self._grant(actor)  # who lost it meanwhile gets nothing; what was paid for is in the archive
-        return answer
+        return self._for(actor, relayed(session, relay).ask(asked.to_dict()))
 
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
         """The answers to several questions, paid for by one debit, or by none."""
-        if not 1 <= len(documents) <= MOST_QUESTIONS:
-            raise InvalidParameterError(f"a basket has 1 to {MOST_QUESTIONS} questions.")
         batch = self._priced(self._session(actor, request), documents)
-        self._check_open()
-        remote = tuple(
-            PricedQuestion(each.request, self._elsewhere(document, each.request))
+        elsewhere = [
+            PricedQuestion(each.request, self._elsewhere(document, each.request, actor))
             for each, document in zip(batch.priced, batch.documents, strict=True)
-        )
-        with self._slots.held(actor):
-            answered = answer_batch(replace(batch, priced=remote))
-        self._grant(actor)
-        return answered
+        ]
+        return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
 
     def price(self, document: object, actor: str) -> Price:
         """What a question would cost; it is not asked."""
@@ -99,6 +114,8 @@ class ServiceDesk:
         return Price(priced.request.text, priced.request.cost, self._seconds(priced.request))
 
     def _priced(self, session: Session, documents: Sequence[object]) -> PricedBatch:
+        if isinstance(documents, (str, Mapping)) or not 1 <= len(documents) <= MOST_QUESTIONS:
+            raise InvalidParameterError(f"a basket is a list of 1 to {MOST_QUESTIONS} questions.")
         read = []
         for number, document in enumerate(documents, 1):
             with named(f"question {number}"):
@@ -113,12 +130,14 @@ class ServiceDesk:
         grant = self._grant(actor)
         policy = self.policy
         audience = {OWN: f"analyst {actor}", BY_GROUP: f"group {grant.group}" if grant.group else f"analyst {actor}"}
-        desk = replace(
-            self._desk,
-            account=self._account.acting_for(actor, request),
-            audience=audience.get(policy.archive, ""),
-        )
+        acting = {"account": self._account.acting_for(actor, request), "audience": audience.get(policy.archive, "")}
+        desk = PolicedDesk(**{**vars(self._desk), **acting}, policy=policy)
         return Session(desk, policy.scope(Scope(desk.schema, TableView(desk.schema))))
+
+    def _for(self, actor: str, answer: T) -> T:
+        """An answer, for somebody who may still have it; what was paid for stays in the archive all the same."""
+        self._grant(actor)
+        return answer
 
     def _grant(self, actor: str) -> Grant:
         grant = self._account.granted(actor)
@@ -130,10 +149,6 @@ class ServiceDesk:
         check_request(request)
         self.policy.check(request.question.statistic.name, request.cost.epsilon)
 
-    def _check_open(self) -> None:
-        if self.policy.frozen:
-            raise InvalidParameterError("this data set is frozen by its owner: only what was answered before can be had.")
-
     def _seconds(self, request: Request) -> float:
         policy, question = self.policy, request.question
         return reply_seconds(
@@ -144,13 +159,14 @@ class ServiceDesk:
             pace=float(policy.pace),
         )
 
-    def _elsewhere(self, document: QuestionDocument, request: Request) -> Compute:
-        """Computes an answer in another process; whatever becomes of it, at a public time after it was paid for."""
+    def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
+        """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
         job, statistic, seconds = Job(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
 
         def compute() -> Result:
-            leaves = time.monotonic() + seconds
-            return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
+            with self._slots.held(actor):
+                leaves = time.monotonic() + seconds
+                return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
 
         return compute
 

@@ -148,7 +148,9 @@ def _new_file(path: Path) -> Iterator[Path]:
             yield draft
             _name(draft, path)
     except OSError:
-        raise LedgerError(f"{path} cannot be written: check the permissions of its folder, and whether the disk is full.") from None
+        raise LedgerError(
+            f"{path} cannot be written: check the permissions of its folder, and whether the disk is full."
+        ) from None
 
 
 def _name(draft: Path, path: Path) -> None:

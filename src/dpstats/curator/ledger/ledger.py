@@ -26,6 +26,7 @@ from dpstats.curator.ledger.openings import (
 )
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.readers import AccountReader, all_entries, standing_of
+from dpstats.curator.ledger.sources import Fingerprinter, SourcePrints, content_by_stamp, note_source, refuse_known
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
 from dpstats.curator.ledger.statements import Statement, statements
@@ -33,6 +34,7 @@ from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
+from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url, looks_like_postgres
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError, UnknownNameError
 
@@ -69,16 +71,40 @@ class Ledger:
         """The hash of the entry of that number, None where there is none."""
         return self._writer.read(lambda table: table.hash_at(sequence))
 
-    def account(self, dataset: str, terms: Terms, *, population: str | None = None, sources: Sequence[str] = ()) -> Account:
+    def account(
+        self,
+        dataset: str,
+        terms: Terms,
+        *,
+        population: str | None = None,
+        sources: Sequence[str] = (),
+        prints: SourcePrints | None = None,
+    ) -> Account:
         """The account of a data set: opened if there is none yet, and otherwise only if its terms are the same.
 
         `population` is one that was opened before, and pays along with the data set. `sources` are fingerprints of where the rows
-        are, which a new account keeps.
+        are, which a new account keeps. `prints` are such, of the content too: they are written down whenever they are new, and
+        refused where they are known under another name.
         """
         checked_name(dataset, "a data set's name")
-        asked = Opening(terms, population=population, sources=tuple(sources))
-        found = self._writer.write(lambda page: self._open_once(page, dataset, asked))
-        return Account(self._writer, dataset, found.opening)
+        asked = Opening(terms, population=population, sources=tuple(sources) if prints is None else prints.places)
+
+        def open_known(page: Page) -> Standing:
+            if prints is not None:
+                refuse_known(page, dataset, population, prints)
+            found = self._open_once(page, dataset, asked)
+            if prints is not None:
+                note_source(page, dataset, prints)
+            return found
+
+        return Account(self._writer, dataset, self._writer.write(open_known).opening)
+
+    def prints_of(self, dataset: str, table: Whereabouts, label: str = "") -> SourcePrints:
+        """Fingerprints of a table; its content is read only where the data set was not opened with its stamp before."""
+        maker = Fingerprinter(self._writer.store.secret())
+        stamp = maker.stamp_of(table)
+        known = self._writer.read(lambda found: content_by_stamp(Page(found, self.address), dataset, stamp)) if stamp else ""
+        return maker.of(table, label, known)
 
     def population(self, name: str, terms: Terms) -> AccountReader:
         """The account of a population: one budget for several data sets of the same persons. Opened if there is none yet, and

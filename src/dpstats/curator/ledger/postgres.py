@@ -9,13 +9,14 @@ server's messages are not passed on, and neither is the password in a URL.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats.curator.ledger.advisory_locks import AdvisoryLocks
 from dpstats.curator.ledger.claims import Claims
 from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.secret import secret_in_postgres
 from dpstats.curator.ledger.stores import (
     ADD_ACTORS,
     CREATE_INDEXES,
@@ -112,6 +113,11 @@ class PostgresEntryStore:
     def address(self) -> str:
         """The URL without user, password and options."""
         return shown_url(self._url)
+
+    def secret(self) -> bytes:
+        """What fingerprints are made with."""
+        with self._our_words(), closing(self._connect()) as connection:
+            return secret_in_postgres(connection, _CREATION)
 
     @contextmanager
     def writing(self) -> Iterator[EntryTable]:

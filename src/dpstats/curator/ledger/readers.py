@@ -10,9 +10,10 @@ from typing import Any
 
 from dpstats.accounting.accountants import Accountant, Total
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.debits import cost_of, loss_of
+from dpstats.curator.ledger.debits import cost_of, grants_in, loss_of
 from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, Entry, digest
-from dpstats.curator.ledger.openings import Opening
+from dpstats.curator.ledger.grants import Grant
+from dpstats.curator.ledger.openings import ANALYST, GROUP, Opening, holder_key
 from dpstats.curator.ledger.standing import POLICY, Standing, sought_for, standing
 from dpstats.curator.ledger.stores import PAGE, EntryTable
 from dpstats.curator.ledger.terms import Terms
@@ -93,6 +94,18 @@ class AccountReader:
         if entry is None:
             return {}
         return entry.read(lambda content: dict(content["policy"]), "has no policy that can be read")
+
+    def granted(self, analyst: str) -> Grant | None:
+        """What an analyst was granted on this data set; None where that is nothing, or was taken back, also from the group."""
+
+        def look(table: EntryTable) -> Grant | None:
+            granted = grants_in(table, self.dataset, self.opened_with.terms.budget.accountant)
+            grant = granted(holder_key(ANALYST, analyst))
+            if grant is not None and grant.group is not None and granted(holder_key(GROUP, grant.group)) is None:
+                return None
+            return grant
+
+        return self._writer.read(look)
 
     @property
     def opening(self) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 from dpstats.curator.ledger.claims import Claims, claims_at
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.in_use import APPLICATION, InUseMark, Rows, clear, holds, lacks_its_log
+from dpstats.curator.ledger.secret import IN_MEMORY, secret_in_file
 from dpstats.curator.ledger.stores import ADD_ACTORS, CREATE_INDEXES, CREATE_TABLE, EntryTable, closed_on_failure
 from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.errors import LedgerError
@@ -71,6 +72,10 @@ class SqliteEntryStore:
     def address(self) -> str:
         """The path."""
         return "in memory" if self._in_memory else str(self._path)
+
+    def secret(self) -> bytes:
+        """What fingerprints are made with."""
+        return IN_MEMORY if self._in_memory else secret_in_file(Path(f"{os.path.realpath(self._path)}.secret"))
 
     @contextmanager
     def writing(self) -> Iterator[EntryTable]:

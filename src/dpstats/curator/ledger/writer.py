@@ -66,6 +66,10 @@ class Page:
         new = (each for each in self.appended if each.sequence == sequence)
         return next(new, None) or self._table.numbered(sequence)
 
+    def names(self) -> list[str]:
+        """The names of all accounts."""
+        return list(dict.fromkeys([*self._table.names(), *(each.dataset for each in self.appended)]))
+
     def append(
         self, dataset: str, kind: str, key: str, content: Mapping[str, object], *, actor: str = "", request: str = ""
     ) -> Entry:

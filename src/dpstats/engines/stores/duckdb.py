@@ -11,6 +11,7 @@ Only tables of DuckDB's own are known to give the same rows whatever is in them;
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections import Counter
@@ -26,6 +27,7 @@ from dpstats.engines.complaints import check_column_name, one_error_for, require
 from dpstats.engines.stores.duckdb_columns import DuckDBColumn, quoted
 from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -141,6 +143,19 @@ class DuckDBStore(LocalStore):
                 self._relation.limit(0).fetchall()
             elif not self._is_visible(whole._table):
                 raise DataFileError("the DuckDB table is not there any more, or has other columns: open it anew.")
+
+    def whereabouts(self) -> Whereabouts:
+        """The file and the table; none for a database in memory, and for what is no table."""
+        if self._table is None:
+            return Whereabouts()
+        listing = "SELECT database_name, path FROM duckdb_databases() WHERE path IS NOT NULL"
+        with self._lock:
+            found = [path for database, path in self._connection.execute(listing).fetchall() if self._is_in(database)]
+        places = tuple(f"duckdb {os.path.realpath(path)} {self._table.partition('.')[2]}" for path in found)
+        return Whereabouts(places, places)
+
+    def _is_in(self, database: str) -> bool:
+        return self._table is not None and self._table.startswith(f"{quoted(database)}.")
 
     def close(self) -> None:
         """Ends the transaction and drops what was kept; the store can be read no more."""

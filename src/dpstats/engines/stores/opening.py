@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.partitions import partition_of
-from dpstats.engines.stores.paths import PARQUET, find_table
+from dpstats.engines.stores.paths import PARQUET, find_table, is_delta
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
 from dpstats.foundations.addresses import looks_like_postgres
@@ -122,12 +123,17 @@ def _file_store(paths: Any) -> Store:
         raise DataFileError(f"tables at {shown(url[1])}:// cannot be opened: copy the files here, or pass a postgresql:// URL.")
     if isinstance(paths, (str, os.PathLike)) and os.fsdecode(paths).lower().endswith((".duckdb", ".ddb")):
         raise DataFileError("a DuckDB file holds many tables: connect to it and pass one, such as connection.table('visits').")
+    root = Path(paths) if isinstance(paths, (str, os.PathLike)) and os.path.isdir(paths) else None
+    if root is not None and is_delta(root):
+        from dpstats.engines.stores.delta import delta_store
+
+        return delta_store(root)
     found = find_table(paths)
     files = [file for file, _ in found]
     if files[0].suffix.lower() in PARQUET:
         from dpstats.engines.stores.parquet import ParquetStore
 
-        return ParquetStore(files, partitions=[partition_of(folders) for _, folders in found])
+        return ParquetStore(files, partitions=[partition_of(folders) for _, folders in found], root=root)
     from dpstats.engines.stores.csv import CsvStore
 
     return CsvStore(files)

@@ -6,12 +6,11 @@ cell, when they become cells. polars, which reads the schema, would give up a wh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
@@ -45,18 +44,28 @@ class ParquetStore(FilesStore):
         self,
         files: Sequence[Path],
         batch_rows: int = BATCH_ROWS,
-        partitions: Sequence[Mapping[str, str | None]] = (),
+        partitions: Sequence[Mapping[str, Any]] = (),
         declared: pyarrow.Schema | None = None,
+        partition_types: Mapping[str, pyarrow.DataType] | None = None,
+        root: Path | None = None,
     ) -> None:
-        """`partitions` are cells that all rows of a file have, for each file; `declared` are columns with the least types."""
+        """`partitions` are cells that all rows of a file have, for each file; they are text unless `partition_types` has a type.
+
+        `declared` are all columns of the table and their least types, where somebody else knows them; `root` is the folder that is
+        the table, where it is one.
+        """
         require("reading Parquet files needs", "files", "polars", "pyarrow")
         self._batch_rows = batch_rows
         self._files = tuple(files)
-        super().__init__(files)
+        super().__init__(files, root)
         footers = [_read_footer(file) for file in files]
         self._partitions = tuple(partitions) or ({},) * len(footers)
-        schemas = [footer.schema for footer in footers] + ([] if declared is None else [declared])
-        self._types, inexact = _common_types(schemas, common_columns(self._partitions))
+        folders = {name: pyarrow_text() for name in common_columns(self._partitions)} | dict(partition_types or {})
+        schemas = [footer.schema for footer in footers]
+        if declared is not None:
+            known = pyarrow_schema([field for field in declared if field.name not in folders])
+            schemas = [known, *(pyarrow_schema([field for field in each if field.name in known.names]) for each in schemas)]
+        self._types, inexact = _common_types(schemas, folders)
         self._vague = {name for footer in footers for name in footer.cut_off} | inexact
         self._check_versions()
         self._no_rows = {name: pyarrow_array(kind) for name, kind in self._types.items()}
@@ -97,14 +106,17 @@ class ParquetStore(FilesStore):
         if columns and is_empty:
             yield Batch({name: self._no_rows[name] for name in columns}, 0)
 
-    def _cells(self, name: str, raw_rows: Any, partition: Mapping[str, str | None], rows: int) -> Any:
+    def _cells(self, name: str, raw_rows: Any, partition: Mapping[str, Any], rows: int) -> Any:
         """A column of some rows: as the file has it, as its folder says, or missing."""
-        from dpstats.engines.stores.widening import widened
+        from dpstats.engines.stores.widening import repeated, widened
 
-        if name in partition:
-            return repeated_text(partition[name], rows)
-        stored = raw_rows is not None and name in raw_rows.schema.names
-        return widened(raw_rows.column(name) if stored else repeated_text(None, rows), self._types[name])
+        if raw_rows is None or name not in raw_rows.schema.names:
+            return repeated(partition.get(name), self._types[name], rows)
+        return widened(raw_rows.column(name), self._types[name])
+
+    def _beside(self, place: int) -> str:
+        """The cells that the file's folders name."""
+        return json.dumps(self._partitions[place], sort_keys=True, default=str)
 
     def _name(self) -> str:
         first = shown(self._files[0])
@@ -146,13 +158,18 @@ def _rows_in(reader: ParquetFile, columns: list[str], batch_rows: int) -> Iterat
         left -= batch_rows
 
 
-def repeated_text(text: str | None, rows: int) -> Any:
-    """A column of the same text, or of nothing."""
+def pyarrow_text() -> pyarrow.DataType:
+    """The type of texts."""
     import pyarrow
 
-    if text is None:
-        return pyarrow.nulls(rows)
-    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(np.zeros(rows, dtype=np.int32)), pyarrow.array([text]))
+    return pyarrow.large_string()
+
+
+def pyarrow_schema(fields: Sequence[pyarrow.Field]) -> pyarrow.Schema:
+    """Columns by name."""
+    import pyarrow
+
+    return pyarrow.schema(fields)
 
 
 def pyarrow_array(kind: pyarrow.DataType) -> Any:
@@ -173,22 +190,18 @@ def _open(file: Path) -> ParquetFile:
     return ParquetFile(file, coerce_int96_timestamp_unit="us", pre_buffer=False)  # which would hold all of the file in memory
 
 
-def _common_types(schemas: Sequence[pyarrow.Schema], folders: Sequence[str]) -> tuple[dict[str, Any], set[str]]:
+def _common_types(schemas: Sequence[pyarrow.Schema], folders: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
     """The type of every column over all files, and the columns whose values it does not all keep apart."""
-    import pyarrow
-
     from dpstats.engines.stores.widening import is_exact, widened_type
 
     found: dict[str, set[Any]] = {}
     for schema in schemas:
         for field in schema:
             found.setdefault(field.name, set()).add(field.type)
-    for name in folders:
+    for name, declared in folders.items():
         if name in found:
-            raise DataFileError(
-                f"column {shown(name)} is in the files, and in the names of their folders: one of them only."
-            )
-        found[name] = {pyarrow.large_string()}
+            raise DataFileError(f"column {shown(name)} is in the files, and in the names of their folders: one of them only.")
+        found[name] = {declared}
     types = {name: widened_type(kinds) for name, kinds in found.items()}
     for name, kind in types.items():
         if kind is None:

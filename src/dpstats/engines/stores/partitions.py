@@ -37,7 +37,5 @@ def common_columns(partitions: Sequence[Values]) -> tuple[str, ...]:
     first = tuple(partitions[0])
     for each in partitions:
         if sorted(each) != sorted(first):
-            raise DataFileError(
-                "the files of one table must lie in folders that name the same columns, such as region=north."
-            )
+            raise DataFileError("the files of one table must lie in folders that name the same columns, such as region=north.")
     return first

@@ -48,6 +48,11 @@ def find_table(named: PathLike | Sequence[PathLike]) -> tuple[tuple[Path, PurePa
     return tuple(found)
 
 
+def is_delta(folder: Path) -> bool:
+    """Whether a folder is a Delta table."""
+    return (folder / DELTA_LOG).is_dir()
+
+
 def check_file(file: Path) -> None:
     """Raise unless there is a file, and something in it."""
     with one_error_for(file, "could not be opened: check its name and that it may be read"):
@@ -92,7 +97,7 @@ def _between(root: Path, files: Sequence[Path]) -> list[tuple[Path, PurePath]]:
 
 def _files_in(folder: Path) -> list[Path]:
     """The Parquet files of a folder, and of folders in it that name columns, without those that writers hide."""
-    if (folder / DELTA_LOG).is_dir():
+    if is_delta(folder):
         raise DataFileError(f"{shown(folder)} is a Delta table: pass its folder itself, with nothing before or after it.")
     files: list[Path] = []
     for entry in sorted(folder.iterdir()):

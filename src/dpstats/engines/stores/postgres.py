@@ -24,9 +24,10 @@ from urllib.parse import unquote
 from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
 from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.postgres_columns import PostgresColumn
-from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, quoted
+from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, place_of, quoted
 from dpstats.engines.stores.postgres_snapshots import Snapshot, Snapshots, close_all
 from dpstats.engines.stores.store import Batch, LocalStore, Store
+from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.engines.units.contributions import Bound, BoundedStore
 from dpstats.foundations.addresses import HOW_TO_WRITE
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
@@ -57,6 +58,7 @@ class PostgresStore(LocalStore):
         self._lasting: list[Snapshot] = []
         with connect(url) as connection, one_error_for("the Postgres table", "could not be opened"):
             self._relation = find_relation(connection, table)
+            self._places = place_of(connection, self._relation)
             self._may_compare_texts = encoding_of(connection)[1]
         self._snapshots = Snapshots(url, self._relation)
         weakref.finalize(self, close_all, self._snapshots.idle)
@@ -141,6 +143,10 @@ class PostgresStore(LocalStore):
     def check_reachable(self) -> None:
         """Raise unless the table is there as it was opened, and may be read; looks at the catalog alone."""
         self._snapshots.check()
+
+    def whereabouts(self) -> Whereabouts:
+        """The server, the database and the table."""
+        return Whereabouts(self._places, self._places)
 
     def close(self) -> None:
         """Ends the transaction; nothing can be read any more."""

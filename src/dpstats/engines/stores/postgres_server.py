@@ -6,6 +6,7 @@ is passed on.
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,19 @@ def find_relation(connection: psycopg.Connection[Any], table: str) -> Relation:
     ]
     kept_as = PARTITIONED if has_children and kind in PLAIN else kind
     return Relation(oid, schema, name, kept_as, is_computed, kind in LOCKED, columns)
+
+
+def place_of(connection: psycopg.Connection[Any], relation: Relation) -> tuple[str, ...]:
+    """Which table it is, by its numbers and by its name, whatever the server is called."""
+    import psycopg
+
+    server = f"{connection.info.host} {connection.info.port}"
+    with suppress(psycopg.Error), connection.transaction():  # not every user may ask
+        [(number,)] = connection.execute("SELECT system_identifier FROM pg_control_system()").fetchall()
+        server = str(number)
+    [(database,)] = connection.execute("SELECT oid::int8 FROM pg_database WHERE datname = current_database()").fetchall()
+    names = json.dumps([relation.schema, relation.name])
+    return f"postgres {server} {database} {relation.oid}", f"postgres {server} {database} {names}"
 
 
 def connect(url: str) -> psycopg.Connection[Any]:

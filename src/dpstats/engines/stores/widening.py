@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as kinds
@@ -55,6 +56,15 @@ def widened(raw_cells: Any, wanted: pa.DataType) -> Any:
     if kinds.is_decimal(stored) and kinds.is_floating(wanted):
         return pc.cast(raw_cells, wanted, safe=False)
     return pc.cast(raw_cells, wanted, safe=not kinds.is_floating(wanted))
+
+
+def repeated(value: Any, wanted: pa.DataType, rows: int) -> Any:
+    """A column of one and the same cell; None is missing."""
+    if value is None:
+        return pa.nulls(rows, wanted)
+    if _is_text(wanted):  # once, however many rows there are
+        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, dtype=np.int32)), pa.array([value], pa.large_string()))
+    return pa.repeat(pa.scalar(value, wanted), rows)
 
 
 def _widened_number(types: Collection[pa.DataType]) -> pa.DataType | None:
