@@ -30,7 +30,7 @@ from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.views import TableView
-from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError
+from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 
@@ -42,15 +42,18 @@ class PolicedDesk(Desk):
     """A desk that debits nothing which the owner does not allow."""
 
     policy: Policy = field(default_factory=Policy)
+    pool: JobPool | None = None
 
     def check_before_debit(self) -> None:
-        """Raise where the data set is frozen, or its table cannot be reached; neither says where that is."""
+        """Raise where the data set is frozen, or its table cannot be reached, or nobody can work on it; no place is named."""
         if self.policy.frozen:
             raise InvalidParameterError("this data set is frozen by its owner: only what was answered before can be had.")
         try:
             super().check_before_debit()
         except DpstatsError:
             raise DataFileError(f"the table of {self.name} cannot be read now: ask the data holder. Nothing was spent.") from None
+        if self.pool is not None and not self.pool.wait_until_ready():
+            raise LedgerError("nobody can work on questions now: try again later. Nothing was spent.")
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ class ServiceDesk:
         policy = self.policy
         audience = {OWN: f"analyst {actor}", BY_GROUP: f"group {grant.group}" if grant.group else f"analyst {actor}"}
         acting = {"account": self._account.acting_for(actor, request), "audience": audience.get(policy.archive, "")}
-        desk = PolicedDesk(**{**vars(self._desk), **acting}, policy=policy)
+        desk = PolicedDesk(**{**vars(self._desk), **acting}, policy=policy, pool=self._pool)
         return Session(desk, policy.scope(Scope(desk.schema, TableView(desk.schema))))
 
     def _for(self, actor: str, answer: T) -> T:

@@ -17,6 +17,8 @@ from dpstats.curator.jobs.worker import FAILED, READY, frame, frames
 
 MEMORY = 4 * 2**30
 """Bytes for a worker, where nobody says otherwise."""
+START_SECONDS = 60.0
+"""How long somebody waits, before anything is paid for, while all processes are being started."""
 _ONE_THREAD = ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMEXPR_NUM", "RAYON_NUM", "POLARS_MAX")
 
 
@@ -99,11 +101,17 @@ class JobPool:
     def __init__(self, processes: int = 2, memory: int = MEMORY) -> None:
         self._memory = memory
         self._idle: LifoQueue[JobProcess] = LifoQueue()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._processes: set[JobProcess] = set()
+        self._ready: set[JobProcess] = set()
         self._is_closed = False
         for _ in range(processes):
             self._hire()
+
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> bool:
+        """Whether a process is ready for jobs, be it busy with another one; waits for those that are being started."""
+        with self._lock:
+            return self._lock.wait_for(lambda: bool(self._ready), seconds)
 
     def run(self, job: Job, until: float) -> dict[str, Any]:
         """The answer to a job, in the form of the archive; raises `JobFailedError` at the instant `until`, at the latest."""
@@ -142,11 +150,15 @@ class JobPool:
     def _welcome(self, process: JobProcess) -> None:
         with suppress(OSError, ValueError):
             if process.wait_until_ready():
+                with self._lock:
+                    self._ready.add(process)
+                    self._lock.notify_all()
                 self._idle.put(process)
 
     def _let_go(self, process: JobProcess) -> None:
         with self._lock:
             self._processes.discard(process)
+            self._ready.discard(process)
         process.close()
 
     def __enter__(self) -> JobPool:

@@ -1,0 +1,161 @@
+"""The catalog: drafts that nobody sees, sources that have one budget, and changes that the ledger keeps."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import dpstats as dp
+from dpstats.curator.catalog.catalog import Catalog
+from dpstats.curator.ledger.entries import AMEND, GRANT, REVOKE
+from dpstats.foundations.errors import AccessError, BudgetError, DpstatsError, InvalidParameterError
+from tests.curator.catalog.conftest import OFFICE, make_catalog
+
+COUNT = {"version": 1, "statistic": "count", "epsilon": 1}
+
+
+def said(ask: object, *given: object, **words: object) -> str:
+    with pytest.raises(DpstatsError) as complaint:
+        ask(*given, **words)  # type: ignore[operator]
+    return str(complaint.value)
+
+
+def test_a_file_without_a_header_is_seen_by_its_owner_alone(root: Path) -> None:
+    (root / "bare.csv").write_text("Erika Mustermann,1964-08-12,sick\nMax Mustermann,1970-01-01,well\n")
+    with make_catalog(root) as catalog:
+        columns = catalog.register("bare", "bare.csv", owner="office", unit="row", budget=dp.Budget(1))
+        assert "Erika Mustermann" in columns
+        assert catalog.draft("bare", actor="office") == columns
+        assert catalog.datasets("alice") == []
+        for ask in (catalog.draft, catalog.confirm, catalog.withdraw):
+            words = {"actor": "alice", **({"why": "I like to"} if ask == catalog.confirm else {})}
+            assert said(ask, "bare", **words) == said(ask, "none", **words).replace("'none'", "'bare'")
+        assert said(catalog.desk, "bare") == said(catalog.desk, "none").replace("'none'", "'bare'")
+        assert not any("Erika" in entry.body for entry in catalog.ledger.entries())
+        catalog.withdraw("bare", actor="office")
+        assert catalog.datasets("office") == []
+
+
+def test_a_second_person_confirms_where_the_settings_say_so(root: Path) -> None:
+    with make_catalog(root, second_person=True) as catalog:
+        catalog.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(1))
+        assert "somebody else" in said(catalog.confirm, "survey", actor="office", why="mine")
+        catalog.confirm("survey", actor="board", why="approved")
+        assert catalog.ledger.reader("survey").entries()[-1].actor == "board"
+        assert said(catalog.grant, "survey", analyst="eve", actor="board", why="x") == said(catalog.desk, "survey2").replace(
+            "2", ""
+        )
+
+
+def test_a_known_table_has_one_budget_by_whatever_name(catalog: Catalog, root: Path) -> None:
+    shutil.copy2(root / "survey.parquet", root / "copy.parquet")
+    for name in ("again", "other"):
+        catalog.register(name, "survey.parquet", owner="office", unit="person", budget=dp.Budget(100))
+        assert "survey" in said(catalog.confirm, name, **OFFICE)
+    assert not catalog.ledger.entries()[-1].dataset.startswith(("again", "other"))
+
+
+def test_tables_of_one_population_share_its_budget(root: Path) -> None:
+    pl.DataFrame({"patient": [1, 2, 3], "cost": [1.0, 2.0, 3.0]}).write_parquet(root / "visits.parquet")
+    with make_catalog(root) as catalog:
+        for name, unit in (("survey", "person"), ("visits", "patient")):
+            catalog.register(name, f"{name}.parquet", owner="office", unit=unit, budget=dp.Budget(3), population="persons")
+            catalog.confirm(name, **OFFICE)
+            catalog.grant(name, analyst="alice", **OFFICE)
+        catalog.desk("survey").ask({**COUNT, "epsilon": 2}, "alice")
+        with pytest.raises(BudgetError, match="for everybody"):
+            catalog.desk("visits").ask({**COUNT, "epsilon": 2}, "alice")
+        catalog.desk("visits").ask(COUNT, "alice")
+
+
+def test_new_rows_are_a_new_edition_of_the_same_budget(catalog: Catalog, root: Path) -> None:
+    first = catalog.desk("survey").ask(COUNT, "alice")
+    assert catalog.desk("survey").ask(COUNT, "bob").value == first.value
+    touched = root / "touched.parquet"
+    shutil.copy2(root / "survey.parquet", touched)
+    touched.replace(root / "survey.parquet")  # another file with the same content
+    assert catalog.desk("survey").ask(COUNT, "bob").value == first.value
+    assert catalog.ledger.reader("survey").spent.epsilon == 1
+    pl.read_parquet(root / "survey.parquet").head(30).write_parquet(root / "survey.parquet")
+    catalog.desk("survey").ask(COUNT, "bob")
+    assert catalog.ledger.reader("survey").spent.epsilon == 2
+
+
+def test_a_file_that_became_a_link_is_opened_no_more(catalog: Catalog, root: Path, tmp_path: Path) -> None:
+    catalog.desk("survey").ask(COUNT, "alice")
+    shutil.move(root / "survey.parquet", tmp_path / "elsewhere.parquet")
+    (root / "survey.parquet").symlink_to(tmp_path / "elsewhere.parquet")
+    assert "takes no tables from there" in said(catalog.desk, "survey")
+
+
+def test_every_change_is_an_entry_with_who_and_why(catalog: Catalog) -> None:
+    catalog.amend("survey", budget=dp.Budget(7), largest_epsilon=2, actor="office", why="the board agreed")
+    catalog.grant("survey", group="team", budget=dp.Budget(2), actor="office", why="a course")
+    catalog.grant("survey", analyst="carol", group="team", actor="office", why="a student")
+    catalog.revoke("survey", analyst="carol", actor="office", why="she left")
+    entries = catalog.ledger.reader("survey").entries()
+    changes = [(entry.kind, entry.actor, entry.content()["why"]) for entry in entries if entry.kind in (AMEND, GRANT, REVOKE)]
+    assert changes[-5:] == [
+        (AMEND, "office", "the board agreed"),
+        (AMEND, "office", "the board agreed"),
+        (GRANT, "office", "a course"),
+        (GRANT, "office", "a student"),
+        (REVOKE, "office", "she left"),
+    ]
+    assert catalog.desk("survey").policy.largest_epsilon == 2
+    assert catalog.ledger.verify().sound
+    for why in ("", " ", None):
+        with pytest.raises(DpstatsError, match="say why"):
+            catalog.freeze("survey", actor="office", why=why)  # type: ignore[arg-type]
+
+
+def test_nobody_but_the_owner_changes_anything(catalog: Catalog) -> None:
+    before = len(catalog.ledger.entries())
+    for change in (
+        lambda who: catalog.amend("survey", budget=dp.Budget(99), **who),
+        lambda who: catalog.freeze("survey", **who),
+        lambda who: catalog.grant("survey", analyst="alice", budget=dp.Budget(99), **who),
+        lambda who: catalog.revoke("survey", analyst="bob", **who),
+    ):
+        with pytest.raises(AccessError):
+            change({"actor": "alice", "why": "I like to"})
+    assert len(catalog.ledger.entries()) == before
+
+
+def test_what_is_open_stays_and_its_name_is_taken(catalog: Catalog) -> None:
+    with pytest.raises(InvalidParameterError, match="freeze it instead"):
+        catalog.withdraw("survey", actor="office")
+    with pytest.raises(InvalidParameterError, match="already"):
+        catalog.register("survey", "survey.csv", owner="eve", unit="row", budget=dp.Budget(100))
+    with pytest.raises(InvalidParameterError, match="open already"):
+        catalog.confirm("survey", **OFFICE)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"roofs": []}, "did you mean 'roots'"),
+        ({"roots": "tables"}, "roots must be a list"),
+        ({"processes": 0}, "processes must be"),
+        ({"second_person": 1}, "second_person"),
+    ],
+)
+def test_settings_are_checked(root: Path, settings: dict[str, object], says: str) -> None:
+    assert says in said(make_catalog, root, **settings)
+
+
+def test_settings_are_read_from_a_file_beside_which_the_rest_lies(root: Path) -> None:
+    from dpstats.curator.catalog.settings import CatalogSettings
+
+    file = root.parent / "catalog.toml"
+    file.write_text('ledger = "curator.ledger"\nregistrations = "catalog.sqlite"\nroots = ["tables"]\n')
+    with Catalog(CatalogSettings.read(file)) as catalog:
+        assert catalog.register("survey", "survey.csv", owner="office", unit="row", budget=dp.Budget(1))["income"] == "text"
+    assert (root.parent / "curator.ledger").exists()
+    assert (root.parent / "catalog.sqlite").stat().st_mode & 0o077 == 0
+    file.write_text("ledger = ")
+    assert "is not TOML" in said(CatalogSettings.read, file)
+    assert "needs ledger" in said(CatalogSettings.read, {})
