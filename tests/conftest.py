@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator
 from pathlib import Path
 from unittest.mock import patch
@@ -9,7 +10,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.slow import is_slow, is_slow_file
+from tests.slow import is_slow, is_slow_file, starts_spark
 
 pytest_plugins = ["tests.postgres", "tests.spark"]
 
@@ -35,13 +36,25 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests, before others are chosen by their marks, and put their files first: short ones fill the end of a run."""
+    """Mark slow tests, before others are chosen by their marks, and put them first, those of Spark before the files that are
+    slow: short files fill the end of a run.
+    """
     slow_files = set()
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
             slow_files.add(item.path)
-    items.sort(key=lambda item: item.path not in slow_files)
+    items.sort(key=lambda item: (not starts_spark(item.nodeid), item.path not in slow_files))
+
+
+def pytest_collection_finish() -> None:
+    """Collected tests stay to the end: the search for garbage need not look at them again and again."""
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """At the end all is garbage, and libraries complain of what is left."""
+    gc.unfreeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

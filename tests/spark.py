@@ -1,4 +1,4 @@
-"""One Spark session for a whole run of the tests: two local workers, no web pages, a quiet log.
+"""One Spark session for a whole run of the tests, on one worker of xdist: two local workers of Spark, no web pages, a quiet log.
 
 Spark needs a Java of version 17 or newer; where there is none, tests are skipped with the reason, or fail if the environment
 variable DPSTATS_NO_SKIP is set.
@@ -18,6 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+from tests.slow import starts_spark
 
 ROOT = Path(__file__).parents[1]
 _OLDEST_JAVA = 17
@@ -34,6 +38,19 @@ _SETTINGS = {
     "spark.python.worker.reuse": "true",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short life needs no second compiler
 }
+
+
+class OneSparkScheduling(LoadFileScheduling):
+    """A worker gets all tests of a file, or all tests that start Spark: to start it and warm it up takes longer than most files."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "spark" if starts_spark(nodeid) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """The scheduler of `--dist loadfile`; None leaves the others to xdist."""
+    return OneSparkScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def java_version() -> int:
