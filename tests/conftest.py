@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import hashlib
+import itertools
 from collections.abc import Generator
 from pathlib import Path
 from unittest.mock import patch
@@ -25,13 +27,25 @@ settings.load_profile("anywhere")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Let tables of a few rows be answered, but where a test is about floors or runs what documents show."""
-    if item.get_closest_marker("floors") or item.path.name in SHOWN or item.path.parent.name == "foundations":
-        return (yield)
-    from dpstats.statistics.floors import Floor  # here: tests of foundations start without statistics
+    """Draw the noise of a test from a stream of its own, and let tables of a few rows be answered.
 
-    with patch.object(Floor, "refuse", staticmethod(lambda question, answer, refusal, why: answer)):
+    Tests of foundations and what documents show get neither, and what is about floors has them.
+    """
+    if item.path.name in SHOWN or item.path.parent.name == "foundations":
         return (yield)
+    from dpstats.foundations.randomness import SystemSource  # here: tests of foundations start without statistics
+    from dpstats.statistics.floors import Floor
+
+    draws = itertools.count()
+
+    def octets(_: SystemSource, count: int) -> bytes:  # without a lock, which a forked process might find held
+        return hashlib.shake_256(f"{item.nodeid}/{next(draws)}".encode()).digest(count)
+
+    with patch.object(SystemSource, "octets", octets):
+        if item.get_closest_marker("floors"):
+            return (yield)
+        with patch.object(Floor, "refuse", staticmethod(lambda question, answer, refusal, why: answer)):
+            return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
