@@ -41,7 +41,7 @@ _SETTINGS = {
 
 
 class OneSparkScheduling(LoadFileScheduling):
-    """A worker gets all tests of a file, or all tests that start Spark: to start it and warm it up takes longer than most files."""
+    """A worker gets all tests of a file, or all that start Spark: to start it takes longer than most files."""
 
     def _split_scope(self, nodeid: str) -> str:
         return "spark" if starts_spark(nodeid) else super()._split_scope(nodeid)

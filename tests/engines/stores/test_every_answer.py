@@ -36,7 +36,7 @@ PAIRS = [("floats", "ties"), ("wholes", "floats"), ("short wholes", "flags"), ("
 WIDE = [("floats", "ties", "constant"), ("ties", "wholes", "flags", "short wholes", "floats"), ("ties", "no floats"), ("ties",)]
 LABEL_PAIRS = [("words", "ties"), ("flags", "words"), ("days", "flags"), ("ties", "ties")]
 KINDS = {"floats", "ties", "no floats", "wholes", "flags", "days", "words"}
-"""A column or two of each kind, for stores whose passes take long; test_every_store.py looks at every cell of all columns there."""
+"""A column or two of each kind, for stores whose passes take long; test_every_store.py looks at every cell there."""
 
 
 def schema_of(shelf: Shelf) -> dict[str, ColumnType]:
