@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
 
 from tests.slow import starts_spark
 
@@ -40,17 +38,17 @@ _SETTINGS = {
 }
 
 
-class OneSparkScheduling(LoadFileScheduling):
-    """A worker gets all tests of a file, or all that start Spark: to start it takes longer than most files."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return "spark" if starts_spark(nodeid) else super()._split_scope(nodeid)
-
-
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """The scheduler of `--dist loadfile`; None leaves the others to xdist."""
-    return OneSparkScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Under `--dist loadfile` all tests that start Spark go to one worker: to start it takes longer than most files."""
+    if config.getvalue("dist") != "loadfile":
+        return None  # xdist's own choice
+    from xdist.scheduler import LoadFileScheduling
+
+    scheduler = LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+    scheduler._split_scope = lambda nodeid: "spark" if starts_spark(nodeid) else file_of(nodeid)
+    return scheduler
 
 
 def java_version() -> int:
