@@ -1,4 +1,4 @@
-"""Fixtures that more than one room's tests use, and how every hypothesis test runs."""
+"""How every test runs: with which noise, in which order, and with which examples of hypothesis."""
 
 from __future__ import annotations
 
