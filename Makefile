@@ -8,6 +8,8 @@ UV ?= uv
 PYTHON ?=
 ARGS ?=
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3.13 python3.12 python3.11 python3 python)
+# What tests compile is kept, wherever they run: each worker, and each process that a test starts, reads it again.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 BENCHMARKS := $(filter-out benchmarks/make_%.py,$(wildcard benchmarks/*.py))
 COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --group build pyproject.toml
 
@@ -23,10 +25,10 @@ demo: $(VENV)/.run ## ask private questions of a bundled, synthetic table
 	@$(BIN)/dpstats demo $(ARGS)
 
 test: $(VENV)/.dev ## run all tests, on all cores, in at most 10 minutes on two
-	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 quick: $(VENV)/.dev ## run the quick tests of every room, in at most 90 seconds on two cores
-	@$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile -m "not long and not slow" $(ARGS)
+	@$(PYTEST) -n auto --maxprocesses 8 --dist loadfile -m "not long and not slow" $(ARGS)
 
 anywhere: $(VENV)/.dev ## try whether results depend on the processor: its features turned down, few and many threads
 	@$(BIN)/python -m tests.anywhere $(ARGS)
@@ -47,10 +49,10 @@ plan-tables: $(VENV)/.dev ## simulate the tables that plans read anew, in about 
 	@$(BIN)/python -m tests.plan_tables $(ARGS)
 
 long: $(VENV)/.dev ## run the longer privacy tests
-	@$(BIN)/python -m pytest -m long $(ARGS)
+	@$(PYTEST) -m long $(ARGS)
 
 oracle: $(VENV)/.bench ## compare our noise with OpenDP's
-	@$(BIN)/python -m pytest -m opendp $(ARGS)
+	@$(PYTEST) -m opendp $(ARGS)
 
 bench: $(VENV)/.bench ## measure accuracy and speed against the peers; ONLY=imports runs one script
 	@for script in $(if $(ONLY),benchmarks/$(ONLY).py,$(BENCHMARKS)); do \

@@ -110,7 +110,11 @@ def is_slow_file(path: Path) -> bool:
     return path.name.startswith("test_") and path.stem.removeprefix("test_") in SLOW_FILES
 
 
+def starts_spark(nodeid: str) -> bool:
+    """Whether a test may start Spark, which it says in its name or in that of a case."""
+    return "spark" in nodeid
+
+
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test gets the mark `slow`."""
-    starts_spark = "spark" in item.nodeid or "spark" in getattr(item, "fixturenames", ())
-    return starts_spark or is_slow_file(item.path)
+    return starts_spark(item.nodeid) or is_slow_file(item.path)

@@ -1,4 +1,4 @@
-"""One Spark session for a whole run of the tests: two local workers, no web pages, a quiet log.
+"""One Spark session for a whole run of the tests, on one worker of xdist: two local workers of Spark, no web pages, a quiet log.
 
 Spark needs a Java of version 17 or newer; where there is none, tests are skipped with the reason, or fail if the environment
 variable DPSTATS_NO_SKIP is set.
@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests.slow import starts_spark
+
 ROOT = Path(__file__).parents[1]
 _OLDEST_JAVA = 17
 _SETTINGS = {
@@ -34,6 +36,19 @@ _SETTINGS = {
     "spark.python.worker.reuse": "true",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short life needs no second compiler
 }
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Under `--dist loadfile` all tests that start Spark go to one worker: to start it takes longer than most files."""
+    if config.getvalue("dist") != "loadfile":
+        return None  # xdist's own choice
+    from xdist.scheduler import LoadFileScheduling
+
+    scheduler = LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+    scheduler._split_scope = lambda nodeid: "spark" if starts_spark(nodeid) else file_of(nodeid)
+    return scheduler
 
 
 def java_version() -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.slow import SLOW_FILES
+import pytest
+
+from tests.slow import SLOW_FILES, starts_spark
 
 TESTS = Path(__file__).parent
 NAMES = {path: path.stem.removeprefix("test_") for path in TESTS.rglob("test_*.py")}
@@ -23,3 +25,8 @@ def test_a_folder_of_slow_files_alone_would_be_noticed() -> None:
     ledger = {name for path, name in NAMES.items() if path.parent.name == "ledger"}
     quick = {path.parent for path, name in NAMES.items() if name not in SLOW_FILES | ledger}
     assert TESTS / "curator" / "ledger" not in quick
+
+
+def test_what_starts_spark_says_so_in_its_name(request: pytest.FixtureRequest) -> None:
+    starting = [item.nodeid for item in request.session.items if "spark" in getattr(item, "fixturenames", ())]
+    assert [nodeid for nodeid in starting if not starts_spark(nodeid)] == []

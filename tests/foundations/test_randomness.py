@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import subprocess
@@ -48,6 +49,13 @@ def test_a_seed_repeats_its_stream() -> None:
 
 def test_the_stream_of_a_seed_never_changes_between_versions() -> None:
     assert seeded(7).octets(8).hex() == SeededSource(7).octets(8).hex() == "84637e17b49e9721"
+
+
+@pytest.mark.parametrize("size", [1, 1000, 1024, 50_000, 200_000])
+def test_the_stream_is_one_hash_for_each_block_of_it(size: int) -> None:
+    blocks = [hashlib.shake_256(b"7/" + number.to_bytes(8, "little")).digest(1 << 16) for number in range(4)]
+    source, whole = seeded(7), b"".join(blocks)
+    assert b"".join(source.octets(min(size, 200_000 - start)) for start in range(0, 200_000, size)) == whole[:200_000]
 
 
 def test_different_seeds_have_different_streams() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dpstats as dp
@@ -28,16 +29,13 @@ TABLE = {
     "m": CHANCE.choice(["a", "b"], ROWS),
     "g": CHANCE.choice(["one", "two"], ROWS),
 }
+FRAME = pl.DataFrame(TABLE)
 MAY_REFUSE = {"robust_centre", "stable", "bin-centre", "dwork-lei"}
 """Methods that need more rows than these, or other ones."""
 
 
 def protected() -> Any:
-    columns = {name: values.tolist() for name, values in TABLE.items()}
-    types = {"x": "number", "y": "number", "l": "text", "m": "text", "g": "text"}
-    return dp.protect(
-        columns, unit="row", types=types, budget=dp.Budget(epsilon=10_000, delta=0.4), ledger=":memory:", allow_seeded=True
-    )
+    return dp.protect(FRAME, unit="row", budget=dp.Budget(epsilon=10_000, delta=0.4), ledger=":memory:", allow_seeded=True)
 
 
 def intervals_of(reply: Release | NoReply) -> list[Interval]:

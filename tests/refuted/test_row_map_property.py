@@ -309,6 +309,8 @@ def broken_pairs(
     return found
 
 
+READ_AS_LISTS = ("tuple", "object array", "object Series", "object Index")
+"""Containers of anything, whose elements are read one by one as those of a list are."""
 READERS: dict[str, Callable[[Any], Reading]] = {"numbers": read_numbers, "labels": read_labels}
 
 
@@ -317,7 +319,8 @@ READERS: dict[str, Callable[[Any], Reading]] = {"numbers": read_numbers, "labels
 def test_a_row_more_changes_nothing_about_how_the_others_are_read(name: str, kind: str) -> None:
     container = CONTAINERS[name]
     assert container.elements
-    for base in ((), container.elements[:2]):
+    bases = [container.elements[:2]] if name in READ_AS_LISTS else [[], container.elements[:2]]
+    for base in bases:
         broken = broken_pairs(READERS[kind], container.make, container.elements, base)
         assert not broken, f"{len(broken)} pairs, such as {broken[0]}"
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import InvalidParameterError
 
 _SEEDED_BLOCK = 1 << 16
+_FIRST_OCTETS = 1 << 10  # of a seeded stream; most are asked for no more, and a block takes a while to make
 
 
 class RandomSource(Protocol):
@@ -55,21 +56,27 @@ class SeededSource:
             self._seed = str(operator.index(seed)).encode()
         except TypeError:
             raise InvalidParameterError(f"a seed must be a whole number such as 7, got {type(seed).__name__}.") from None
-        self._counter = 0
-        self._buffer = b""
+        self._pieces = 0
+        self._held = b""
+        self._used = 0
 
     def octets(self, count: int) -> bytes:
         """The next `count` bytes of the stream."""
-        blocks = [self._buffer]
-        held = len(self._buffer)
-        while held < count:
-            counter = struct.pack("<Q", self._counter)
-            blocks.append(hashlib.shake_256(self._seed + b"/" + counter).digest(_SEEDED_BLOCK))
-            self._counter += 1
-            held += _SEEDED_BLOCK
-        stream = b"".join(blocks)
-        self._buffer = stream[count:]
-        return stream[:count]
+        if self._used + count > len(self._held):
+            pieces = [self._held[self._used :]]
+            while sum(map(len, pieces)) < count:
+                pieces.append(self._piece(self._pieces))
+                self._pieces += 1
+            self._held, self._used = b"".join(pieces), 0
+        self._used += count
+        return self._held[self._used - count : self._used]
+
+    def _piece(self, number: int) -> bytes:
+        """A piece of the stream: the start of its first block, the rest of that block, then whole blocks."""
+        block = hashlib.shake_256(self._seed + b"/" + struct.pack("<Q", max(number - 1, 0)))
+        if number == 0:
+            return block.digest(_FIRST_OCTETS)
+        return block.digest(_SEEDED_BLOCK)[_FIRST_OCTETS if number == 1 else 0 :]
 
 
 def seeded(seed: int) -> SeededSource:

@@ -159,7 +159,7 @@ def test_every_method_of_every_statistic_can_be_planned(
         neighbors=neighbors,
         n=[0, 400],
         shape=shapes,
-        repeats=2 if shapes else 1,
+        repeats=1,
         **example_arguments(statistic),
     )
     assert [row.n for row in plan.rows] == [rows for rows in (0, 400) for _ in shapes or ["its own"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -27,11 +27,25 @@ REQUESTS = [
 CUTS = [0, 0.5, 1, 7.25, 50.0, 2**53 + 1, 2**53 + 1.5e4, -math.inf, math.inf, math.nan, 10**400, -(10**400), 2**64, -(2**64)]
 
 
-@pytest.fixture(params=["by passes", "from a sorted copy"])
-def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    by_passes = request.param == "by passes"
+BY_PASSES, FROM_A_SORTED_COPY = 10**9, 0
+"""What columns do with much patience, and with none."""
+
+
+@pytest.fixture
+def columns(ugly: Any, container: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
+    """A column that looks for its windows by passes, or from a sorted copy, and its oracle; of containers that become the
+    array that numpy's is, by passes only.
+    """
+    data = container(ugly)
+    both = container.__name__ in ("_as_numpy", "_as_arrow_chunks")
     monkeypatch.setattr(arrays, "SMALL_ROWS", 0)
-    monkeypatch.setattr(arrays, "PATIENCE", 10**9 if by_passes else 0)
+
+    def each() -> Iterator[tuple[Any, Any]]:
+        for patience in (BY_PASSES, FROM_A_SORTED_COPY)[: 1 + both]:
+            monkeypatch.setattr(arrays, "PATIENCE", patience)
+            yield as_column(data), oracle_of(data, ugly)
+
+    return each()
 
 
 def oracle_of(data: Any, ugly: Any) -> Any:
@@ -41,25 +55,23 @@ def oracle_of(data: Any, ugly: Any) -> Any:
     return type(ugly.oracle)([float_of_whole(row) if isinstance(row, int) else float(row) for row in ugly.oracle.present])
 
 
-@pytest.mark.usefixtures("path")
-def test_every_container_gives_the_windows_of_the_sorted_list(ugly: Any, container: Callable[[Any], Any]) -> None:
-    data = container(ugly)
-    column, oracle = as_column(data), oracle_of(data, ugly)
-    for requests in REQUESTS:
-        windows = column.order_windows(requests)
-        assert len(windows) == len(requests)
-        for window, request in zip(windows, requests, strict=True):
-            oracle.check(window, request)
-            assert window.raw_values.dtype == column.dtype
+def test_every_container_gives_the_windows_of_the_sorted_list(columns: Iterator[tuple[Any, Any]]) -> None:
+    for column, oracle in columns:
+        for requests in REQUESTS:
+            windows = column.order_windows(requests)
+            assert len(windows) == len(requests)
+            for window, request in zip(windows, requests, strict=True):
+                oracle.check(window, request)
+                assert window.raw_values.dtype == column.dtype
 
 
-@pytest.mark.usefixtures("path")
-def test_every_container_counts_the_rows_of_the_sorted_list(ugly: Any, container: Callable[[Any], Any]) -> None:
-    data = container(ugly)
-    column, oracle = as_column(data), oracle_of(data, ugly)
-    cuts = [*CUTS, *oracle.ordered[:: max(1, len(oracle.ordered) // 5)]]
-    assert column.counts_below(cuts) == [oracle.count_below(cut) for cut in cuts]
-    assert column.count() == len(oracle.ordered)
+def test_every_container_counts_the_rows_of_the_sorted_list(
+    columns: Iterator[tuple[Any, Any]], ugly: Any, container: Callable[[Any], Any]
+) -> None:
+    for column, oracle in columns:
+        cuts = [*CUTS, *oracle.ordered[:: max(1, len(oracle.ordered) // 5)]]
+        assert column.counts_below(cuts) == [oracle.count_below(cut) for cut in cuts]
+        assert column.count() == len(oracle.ordered)
     assert as_column(container(ugly), numeric=False).count() == len(ugly.oracle.ordered)
 
 

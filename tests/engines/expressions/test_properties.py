@@ -54,7 +54,7 @@ def parsed(text: str) -> Expression | None:
     return parse_expression(text, SCHEMA) if names else None
 
 
-@settings(max_examples=700, suppress_health_check=HARD_TO_DRAW)
+@settings(max_examples=400, suppress_health_check=HARD_TO_DRAW)
 @given(text=expressions(2), table=tables)
 def test_a_slow_interpreter_of_single_rows_agrees(text: str, table: Table) -> None:
     expression = parsed(text)

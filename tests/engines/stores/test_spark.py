@@ -203,16 +203,16 @@ def test_rows_whose_unit_cannot_be_read_are_left_out_as_everywhere(spark: Any, m
     store.close()
 
 
-@pytest.mark.parametrize("missing", [MissingUnit.DROP, MissingUnit.TOGETHER])
+@pytest.mark.parametrize(("missing", "bounds"), [(MissingUnit.DROP, (2, 25)), (MissingUnit.TOGETHER, (3,))])
 def test_of_stored_tables_only_the_units_with_too_many_rows_are_ranked_and_the_same_rows_stay(
-    spark: Any, tmp_path: Path, missing: MissingUnit
+    spark: Any, tmp_path: Path, missing: MissingUnit, bounds: Sequence[int]
 ) -> None:
     kinds = (("person", TEXT), ("cost", NUMBER), ("day", INTEGER))
     names = [name for name, _ in kinds]
     local: Any = open_store(visits())[0]
     table = SparkStore(stored_table(spark, visits(), tmp_path / "visits"))
     assert table.doubt is None
-    for rows in (2, 3, 25):
+    for rows in bounds:
         bound = Bound("person", TEXT, rows, kinds, missing, KEY)
         store = table.bounded(bound)
         assert isinstance(store, BoundedSparkStore)
@@ -244,18 +244,21 @@ def test_where_no_unit_has_too_many_rows_spark_keeps_nothing_and_reads_the_table
     assert rest.run(CountRows(), [])[0] == 100
 
 
-@pytest.mark.parametrize("missing", list(MissingUnit))
-def test_rows_of_stored_tables_whose_unit_cannot_be_read_are_left_out(spark: Any, tmp_path: Path, missing: MissingUnit) -> None:
+@pytest.mark.parametrize(
+    ("missing", "rows"),
+    [(MissingUnit.DROP, 2), (MissingUnit.EACH, 2), (MissingUnit.TOGETHER, 2), (MissingUnit.TOGETHER, 3)],
+)
+def test_rows_of_stored_tables_whose_unit_cannot_be_read_are_left_out(
+    spark: Any, tmp_path: Path, missing: MissingUnit, rows: int
+) -> None:
     kinds = (("person", INTEGER), ("cost", NUMBER))
     persons = [None, None, None, *["A12"] * 9, *["nan"] * 9, str(2**64), "7", "7", "7", "8"]
     frame = pl.DataFrame({"person": persons, "cost": [float(row) for row in range(len(persons))]})
     table = SparkStore(stored_table(spark, frame, tmp_path / "units"))
     local: Any = open_store(frame)[0]
-    for rows in (2, 3):
-        bound = Bound("person", INTEGER, rows, kinds, missing, KEY)
-        store = table.bounded(bound)
-        expected = BoundedStore(local, bound).run(Collect(kinds), ["person", "cost"])
-        assert store.run(Collect(kinds), ["person", "cost"]) == expected
+    bound = Bound("person", INTEGER, rows, kinds, missing, KEY)  # with 3 rows each, nobody has too many
+    expected = BoundedStore(local, bound).run(Collect(kinds), ["person", "cost"])
+    assert table.bounded(bound).run(Collect(kinds), ["person", "cost"]) == expected
 
 
 def test_a_bounded_table_is_kept_after_the_first_pass_and_not_before(spark: Any) -> None:

@@ -42,10 +42,15 @@ def session(table: Any, **unit: Any) -> Any:
     )
 
 
+def fit(asked: Any) -> Any:
+    """A seeded answer to a question that goes over its rows many times."""
+    return asked.linear_regression(["age", "hours"], "income", epsilon=4, rng=dp.testing.seeded(1)).value
+
+
 def fits(asked: Any) -> list[Any]:
     """Seeded answers to questions about several columns."""
     return [
-        asked.linear_regression(["age", "hours"], "income", epsilon=4, rng=dp.testing.seeded(1)).value,
+        fit(asked),
         asked.where("age > 40").quantile_regression("hours", "income", epsilon=4, rng=dp.testing.seeded(2)).value,
         asked.correlation("age", "income", epsilon=1, rng=dp.testing.seeded(3)).value,
         asked.covariance("age", "income", epsilon=1, rng=dp.testing.seeded(4)).value,
@@ -77,7 +82,7 @@ def test_a_regression_reads_its_store_once_and_releases_the_same(tmp_path: Path,
             ledger=":memory:",
             allow_seeded=True,
         )
-        answers[limit] = opened.linear_regression(["age", "hours"], "income", epsilon=4, rng=dp.testing.seeded(1)).value
+        answers[limit] = fit(opened)
         passes[limit] = store.passes
     assert answers[ALL] == answers[NONE]
     assert passes[ALL] == 1
@@ -102,7 +107,7 @@ def test_what_is_kept_in_spark_gives_the_same_answers_and_is_freed(spark: Any, t
         here, there = session(file, **unit), session(spark.read.parquet(str(file)), **unit)
         if unit:
             here._table.store._bound = there._table.store._bound  # the same secret key, so that the same rows stay
-        assert fits(there)[0] == fits(here)[0]
+        assert fit(there) == fit(here)
     held = [storage for storage in spark.sparkContext._jsc.sc().getRDDStorageInfo() if storage.memSize() + storage.diskSize()]
     assert not [storage for storage in held if "Python" in storage.name()]
 
