@@ -31,7 +31,7 @@ from dpstats.statistics.synthetic.typed import arrow_table, typed_values
 
 LAST_ITERATIONS = 300
 REDRAWS = 20
-BLOCK_ROWS = 1 << 18
+BLOCK_ROWS = 1 << 17
 """Rows that are drawn together; more of them would sort more slowly."""
 PANDAS, POLARS, ARROW, COLUMNS = "pandas", "polars", "pyarrow", "columns"
 GUIDE = "a guide, not for conclusions"

@@ -20,7 +20,7 @@ from dpstats.foundations.randomness import RandomSource, random_words
 from dpstats.statistics.synthetic.columns import MeasuredColumn
 from dpstats.statistics.synthetic.fine_codes import FineColumn, decimal_of
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
-from dpstats.statistics.synthetic.rows import draw_rows, rounded_counts, shuffled
+from dpstats.statistics.synthetic.rows import draw_rows, rounded_counts, shuffled, sorting_order
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -100,7 +100,7 @@ def _fine_codes(column: MeasuredColumn, coarse: Integers, beside: tuple[Floats, 
         empty = ~(shares > 0).any(axis=1)
         shares[empty] = inside[empty] & allowed
     order = shuffled(coarse.size, rng)
-    order = order[np.argsort(groups[order], kind="stable")]
+    order = order[sorting_order(groups[order].astype(np.uint64))]
     counts = rounded_counts(shares, members[present], rng)
     codes = np.empty(coarse.size, dtype=np.int64)
     codes[order] = np.repeat(np.tile(np.arange(counts.shape[1]), counts.shape[0]), counts.ravel())
