@@ -12,14 +12,14 @@ Labels are listed; nothing else is. `fair`, `diamonds` and `adult` were used to 
 `--peers` names a Python that has dpmm, whose pinned packages are not ours:
 
     python3.11 -m venv peers && peers/bin/pip install dpmm==0.1.9
-    python benchmarks/synthetic.py --only fair --epsilons 1 --peers peers/bin/python [--peer-iterations 500 100] [--peer-seconds 3000]
+    python benchmarks/synthetic.py --only fair --epsilons 1 --peers peers/bin/python [--peer-iterations 500 100]
 
-Its MST and AIM then run on the same tables, and ratios of our distances and seconds to theirs are printed. They are given the true
-bins of every column for nothing, and draw rows of the true values within each; AIM may have a model of 1 MB and three rounds
-for each column, because what it takes by itself (80 MB, 16 rounds) does not end within hours.
+Its MST and AIM then run on the same tables, and ratios of our distances and seconds to theirs are printed. They are given the
+true bins of every column for nothing, and true values within them; AIM may have a model of 1 MB and three rounds for each
+column, because with what it takes by itself (80 MB, 16 rounds) it does not end within hours.
 
-`--large` makes a Parquet file of that many rows and 20 columns, asks for synthetic rows and for tables of it, each in a process of
-its own, and says in how many passes, how many seconds of a processor and how much memory.
+`--large` makes a Parquet file of that many rows and 20 columns, asks for synthetic rows and for tables of it, each in a process
+of its own, and says in how many passes, how many seconds of a processor and how much memory.
 """
 
 from __future__ import annotations

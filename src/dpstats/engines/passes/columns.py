@@ -150,7 +150,7 @@ class PassColumn:
         whole = self._whole()
         if whole is not None:
             return whole.tally(least)
-        if least > 1 and self._room == STREAMED and self._raw_tally is None and self._mostly_differ():
+        if least > 1 and self._room != REMOTE and self._raw_tally is None and self._mostly_differ():
             runs = self._run(FrequentTally(self._run(HashCount()), least)).runs()
         else:
             runs = self._count_all()

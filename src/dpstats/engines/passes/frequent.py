@@ -1,7 +1,7 @@
 """Frequent numbers: those that at least so many rows have, by two passes that do not hold all different ones.
 
-The first pass counts rows by a hash of their number. A number cannot have more rows than its hash; the second pass counts, exactly,
-the numbers whose hash has enough. What comes out does not depend on the hash.
+The first pass counts rows by a hash of their number. A number cannot have more rows than its hash has, so the second pass counts
+only numbers whose hash has enough, exactly. What comes out does not depend on the hash.
 """
 
 from __future__ import annotations

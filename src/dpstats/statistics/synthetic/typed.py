@@ -46,7 +46,8 @@ def _arrow_array(column: MeasuredColumn, values: NDArray[Any]) -> Any:
         return pyarrow.array(_wholes(np.where(missing, 0.0, values)), mask=missing)
     kinds = _label_kinds(column)
     if kinds <= {bool, int, float} and (bool not in kinds or len(kinds) == 1):
-        return pyarrow.array(values, pyarrow.bool_() if bool in kinds else pyarrow.float64() if float in kinds else pyarrow.int64())
+        numbers = pyarrow.float64() if float in kinds else pyarrow.int64()
+        return pyarrow.array(values, pyarrow.bool_() if bool in kinds else numbers)
     codes = {value: place for place, value in enumerate([*column.fine.labels, OTHER])}
     places = np.fromiter((codes.get(value, -1) for value in values.tolist()), dtype=np.int32, count=values.size)
     texts = pyarrow.array([str(label) for label in codes], pyarrow.string())
