@@ -1,12 +1,25 @@
 """Synthetic rows of real tables: how far are their tables of one, two and three columns from those of the rows?
 
-    python benchmarks/synthetic.py [--only fair OFP] [--epsilons 1 0.3] [--pure] [--seeds 4] [--adult FILE]
+    python benchmarks/synthetic.py [--only fair OFP] [--epsilons 1 0.3] [--pure] [--seeds 4] [--adult FILE] [--peers PYTHON]
+    python benchmarks/synthetic.py --large 10000000
 
 The mean total variation over all tables of one and of two columns and 100 of three, numbers between deciles (values of a tenth
 of the rows or more apart), and the largest rank error of a median. Beside it the same of each column shuffled by itself, which
 has all columns right and no relations, and of rows drawn with replacement, which is what another sample of such rows would show.
 Labels are listed; nothing else is. `fair`, `diamonds` and `adult` were used to choose the constants of the method; `rwm5yr`,
 `OFP` and `Star` were not looked at before. `adult` is read from a file (UCI's census income, with a header).
+
+`--peers` names a Python that has dpmm, whose pinned packages are not ours:
+
+    python3.11 -m venv peers && peers/bin/pip install dpmm==0.1.9
+    python benchmarks/synthetic.py --only fair --epsilons 1 --peers peers/bin/python [--peer-iterations 500 100]
+
+Its MST and AIM then run on the same tables, and ratios of our distances and seconds to theirs are printed. They are given the
+true bins of every column for nothing, and true values within them; AIM may have a model of 1 MB and three rounds for each
+column, because with what it takes by itself (80 MB, 16 rounds) it does not end within hours.
+
+`--large` makes a Parquet file of that many rows and 20 columns, asks for synthetic rows and for tables of it, each in a process
+of its own, and says in how many passes, how many seconds of a processor and how much memory.
 """
 
 from __future__ import annotations
@@ -23,6 +36,8 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import dpstats as dp
+from benchmarks.large.synthesis import measure_large
+from benchmarks.peers.true_bins import METHODS, peer_rows
 from benchmarks.real_tables.tables import table as packaged
 
 TUNED, FRESH = ("fair", "diamonds", "adult"), ("rwm5yr", "OFP", "Star")
@@ -66,7 +81,7 @@ class Yardstick:
 
     def __init__(self, truth: pd.DataFrame, numbers: list[str]) -> None:
         self.truth, self.numbers = truth, numbers
-        self._bins = {name: bins_of(truth[name].to_numpy(float)) for name in numbers}
+        self.bins = {name: bins_of(truth[name].to_numpy(float)) for name in numbers}
         self._codes = self._coded(truth)
         self._sets = [list(itertools.combinations(truth.columns, size)) for size in (1, 2, 3)]
         if len(self._sets[2]) > 100:
@@ -84,7 +99,7 @@ class Yardstick:
         return [*means, float(max(ranks))]
 
     def _coded(self, frame: pd.DataFrame) -> dict[str, np.ndarray]:
-        codes = {name: np.searchsorted(self._bins[name], frame[name].to_numpy(float), "right") for name in self.numbers}
+        codes = {name: np.searchsorted(self.bins[name], frame[name].to_numpy(float), "right") for name in self.numbers}
         return {name: codes[name] if name in codes else frame[name].to_numpy() for name in frame}
 
     def _distance(self, codes: dict[str, np.ndarray], names: tuple[str, ...]) -> float:
@@ -115,6 +130,27 @@ def line(*cells: object) -> str:
     return "| " + " | ".join(f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |"
 
 
+def compare(name: str, yardstick: Yardstick, ours: list[float], epsilon: float, delta: float, given: argparse.Namespace) -> None:
+    """Run the peers on a table, and print how our distances and seconds are to theirs."""
+    rows = f"{len(yardstick.truth):,} x {yardstick.truth.shape[1]}"
+    for method, iterations in zip(METHODS, given.peer_iterations, strict=True):
+        measured: list[list[float]] = []
+        for seed in range(given.peer_seeds):
+            limits = (iterations, given.peer_seconds, seed)
+            found = peer_rows(given.peers, method, yardstick.truth, yardstick.bins, epsilon, delta, *limits)
+            if isinstance(found, str):
+                print(line(name, rows, f"dpmm's {method.upper()}, {iterations} iterations: {found}", *[""] * 5), flush=True)
+                break
+            measured.append([*yardstick.distances(found[0]), found[1]])
+        if not measured:
+            continue
+        *distances, seconds = np.mean(measured, axis=0).tolist()
+        title = f"dpmm's {method.upper()}, true bins, {iterations} iterations"
+        print(line(name, rows, title, *distances, f"{seconds:.1f}"))
+        ratios = [f"{mine / theirs:.2f}" if theirs else "" for mine, theirs in zip(ours, [*distances, seconds], strict=True)]
+        print(line(name, rows, f"ours / {method.upper()}", *ratios), flush=True)
+
+
 def main() -> None:
     """Measure the tables that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -123,7 +159,15 @@ def main() -> None:
     parser.add_argument("--pure", action="store_true", help="without delta too")
     parser.add_argument("--seeds", type=int, default=4, help="releases of each")
     parser.add_argument("--adult", type=Path)
+    parser.add_argument("--peers", metavar="PYTHON", help="a Python that has dpmm")
+    parser.add_argument("--peer-iterations", nargs=2, type=int, default=[500, 500], help="of the fits of MST and of AIM")
+    parser.add_argument("--peer-seconds", type=float, default=3000, help="after how long a peer is stopped")
+    parser.add_argument("--peer-seeds", type=int, default=1, help="runs of each peer")
+    parser.add_argument("--large", type=int, metavar="ROWS", help="only: passes, seconds and memory for so many rows in Parquet")
     given = parser.parse_args()
+    if given.large:
+        measure_large(given.large)
+        return
     print(line("table", "rows", "what", "one column", "two", "three", "median's rank", "seconds"))
     print(line(*["---"] * 8))
     generator = np.random.default_rng(0)
@@ -143,6 +187,8 @@ def main() -> None:
                 measured.append([*yardstick.distances(rows_made), seconds])
             *distances, seconds = np.mean(measured, axis=0).tolist()
             print(line(name, rows, f"epsilon {epsilon:g}, delta {delta:g}", *distances, f"{seconds:.1f}"), flush=True)
+            if given.peers and delta:
+                compare(name, yardstick, [*distances, seconds], epsilon, delta, given)
 
 
 if __name__ == "__main__":

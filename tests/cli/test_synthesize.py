@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import dpstats as dp
 from dpstats.cli import exits
 from dpstats.cli.main import main
+from dpstats.cli.synthesize import write_rows
 from dpstats.data import survey
+from dpstats.statistics.synthetic import data
+from dpstats.testing import seeded
 
 
 @pytest.fixture
@@ -31,6 +38,26 @@ def test_rows_are_written(people: str, tmp_path: Path, kind: str, capsys: pytest
     printed = capsys.readouterr()
     assert "200 rows were written" in printed.out
     assert "NOT PRIVATE" in printed.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_many_rows_are_written_block_by_block(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "BLOCK_ROWS", 70)
+    chance = np.random.default_rng(1)
+    ages = pd.Series(np.where(chance.random(3000) < 0.05, None, chance.integers(20, 60, 3000)), dtype="Int64")
+    table = {"age": ages, "grade": chance.integers(1, 4, 3000), "word": chance.choice(["a", "b,c", None], 3000)}
+    made = dp.synthesize(pd.DataFrame(table), epsilon=5, delta=1e-6, levels={"grade": [1, 2]}, rng=seeded(2), rows=200).value
+    out = tmp_path / f"rows.{kind}"
+    write_rows(made, out)
+    rows = pd.read_csv(out) if kind == "csv" else pd.read_parquet(out)
+    frame = made.to_pandas()
+    assert [len(block["age"]) for block in made.blocks()] == [70, 70, 60]
+    assert rows["age"].isna().sum() == frame["age"].isna().sum() > 0
+    assert set(rows["grade"]) == {"1", "2", "other"}
+    assert all(rows[name].dropna().astype(str).tolist() == frame[name].dropna().astype(str).tolist() for name in ("grade", "word"))
+    if kind == "parquet":
+        assert pq.read_table(out).equals(made.to_arrow())
+        assert pq.read_schema(out).field("age").type == pa.int64()
 
 
 def test_labels_can_be_listed_and_columns_chosen(people: str, tmp_path: Path) -> None:

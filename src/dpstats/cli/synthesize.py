@@ -92,12 +92,16 @@ def parse_levels(given: Sequence[str]) -> dict[str, list[str]] | None:
 
 
 def write_rows(data: SyntheticData, target: Path) -> None:
-    """Write synthetic rows into a new file."""
-    from dpstats.curator.publishing.contents import csv_rows, parquet_rows
+    """Write synthetic rows into a new file, a block after the other; none is left where that fails."""
+    from dpstats.curator.publishing.row_files import write_csv, write_parquet
 
-    content = parquet_rows(data) if target.suffix.lower() in PARQUET else csv_rows(data)
+    write = write_parquet if target.suffix.lower() in PARQUET else write_csv
     with target.open("xb") as file:
-        file.write(content)
+        try:
+            write(data, file)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
 
 
 def _free_path(given: str) -> Path:

@@ -98,10 +98,10 @@ class ArrayColumn:
         """The exact sums over all rows of powers of where they lie in a clip, in one pass."""
         return power_sums(self._chunks, clip, degree)
 
-    def tally(self) -> NumberRuns:
-        """Every distinct number with its count."""
+    def tally(self, least: int = 1) -> NumberRuns:
+        """Every number that at least `least` rows have, with its count."""
         runs = tally_sorted(self._sorted())
-        return NumberRuns(runs.values, runs.counts)
+        return NumberRuns(runs.values, runs.counts).of_many(least)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""

@@ -60,10 +60,15 @@ class Clip:
 
 
 class NumberRuns(NamedTuple):
-    """Every distinct number of a column, ascending, with the number of rows that have it."""
+    """Distinct numbers of a column, ascending, with the number of rows that have each."""
 
     raw_values: NDArray[Any]
     raw_counts: NDArray[np.int64]
+
+    def of_many(self, least: int) -> NumberRuns:
+        """Those that at least `least` rows have."""
+        raw_many = self.raw_counts >= least
+        return NumberRuns(self.raw_values[raw_many], self.raw_counts[raw_many])
 
 
 class Span(NamedTuple):
@@ -153,8 +158,11 @@ class Column(Protocol):
         """The exact sums over all rows of clip.place(row)**k, for k = 0 (the rows themselves) to `degree`, at most 4."""
         ...
 
-    def tally(self) -> NumberRuns:
-        """Every distinct number with its count; holds as many numbers in memory as there are different ones."""
+    def tally(self, least: int = 1) -> NumberRuns:
+        """Every number that at least `least` rows have, with its count.
+
+        With 1 it holds as many numbers in memory as there are different ones.
+        """
         ...
 
     def most_common(self, how_many: int) -> LabelCounts:

@@ -142,6 +142,14 @@ def test_a_median_and_quartiles_cost_two_passes_each_and_three_together(monkeypa
     assert store.runs == 4
 
 
+def test_frequent_numbers_are_counted_without_holding_all_others(store_kind: str) -> None:
+    chance = np.random.default_rng(6)
+    rows = np.concatenate([chance.normal(size=9000), np.repeat([0.0, -0.0, 2.5, 7.0], [12, 13, 24, 30])])
+    _, column = opened(store_kind, Numbers(chance.permutation(rows)), range(0, rows.size, 2000))
+    runs = column.tally(25)
+    assert list(zip(runs.raw_values.tolist(), runs.raw_counts.tolist(), strict=True)) == [(0.0, 25), (7.0, 30)]
+
+
 def test_power_sums_of_all_degrees_cost_one_pass_beside_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "STREAMED", Room(3000, 3000))
     store, column = opened("streamed", normal_cells(), range(0, LARGE, 9000))

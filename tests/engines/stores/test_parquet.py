@@ -198,6 +198,21 @@ def test_a_file_that_changes_during_a_pass_makes_it_fail(tmp_path: Path, change:
         list(batches)
 
 
+def test_texts_that_are_repeated_often_are_the_same_texts(tmp_path: Path) -> None:
+    octets = [b"north", b"", None, b"\xff", "süd".encode(), b"7"] * 200
+    rare = [f"{place:08}".encode() for place in range(1200)]
+    arrays = {name: pa.array(values, pa.binary()).view(pa.string()) for name, values in (("t", octets), ("rare", rare))}
+    pq.write_table(pa.table(arrays), tmp_path / "texts.parquet", row_group_size=500)
+    pq.write_table(pa.table(arrays), tmp_path / "plain.parquet", use_dictionary=False, compression="none")
+    found = {}
+    for file in ("texts", "plain"):
+        store = open_store(tmp_path / f"{file}.parquet")[0]
+        [batch, *_] = batches = list(store.batches(["t", "rare"]))
+        found[file] = [[cell for each in batches for cell in plain_cells(each.cells(name, ColumnType.TEXT))] for name in arrays]
+        assert [pa.types.is_dictionary(batch._raw_columns[name].type) for name in ("t", "rare")] == [file == "texts", False]
+    assert found["texts"] == found["plain"]
+
+
 def test_a_table_without_rows_still_shows_its_types(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", x=pl.Series([], dtype=pl.Int32))
     (batch,) = open_store(path)[0].batches(["x"])

@@ -44,6 +44,18 @@ def test_labels_are_coded_by_their_places() -> None:
     assert counts({"flag": LabelCoding((False, True))}, [(0,)]) == [[3, 4]]
 
 
+def test_columns_that_do_not_matter_are_not_read() -> None:
+    store, schema = open_store(NUMBERS)
+    read: list[list[str]] = []
+    plain = store.run
+    store.run = lambda job, columns: (read.append(list(columns)), plain(job, columns))[1]  # type: ignore[method-assign, assignment]
+    table = StoreCodes(store, TableView(schema), ["x", "word", "flag"], [True, False, False])
+    every, some = CutCoding((2.0,), missing=2), LabelCoding(("a",), other=1, missing=2)
+    assert table.code_counts([every, some, LabelCoding((True,), other=1, missing=2)], [(1,)])[0].tolist() == [3, 4, 1]
+    assert table.code_counts([every, some, LabelCoding((True,), missing=1)], [(1,)])[0].tolist() == [3, 1, 1]
+    assert read == [["word"], ["word", "flag"]]
+
+
 def test_a_row_that_one_coding_leaves_out_is_in_no_count() -> None:
     coded: dict[str, Coding] = {"x": CutCoding((2.0,)), "word": LabelCoding(("a", "b"))}
     assert counts(coded, [(0, 1), (1,), ()]) == [[[2, 0], [1, 2]], [3, 2], 5]

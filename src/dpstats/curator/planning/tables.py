@@ -70,9 +70,9 @@ class ShapeColumn:
         """The exact sums over all rows of powers of where they lie in a clip; draws every row."""
         return self._drawn().power_sums(clip, degree)
 
-    def tally(self) -> NumberRuns:
-        """Every distinct number with its count; draws every row."""
-        return self._drawn().tally()
+    def tally(self, least: int = 1) -> NumberRuns:
+        """Every number that at least `least` rows have, with its count; draws every row."""
+        return self._drawn().tally(least)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common values with their counts; draws every row."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpstats.engines.cells import Cells, ColumnType, Numbers
 from dpstats.engines.exact.cuts import edge_at
 from dpstats.engines.groups.lookups import Lookup, canonical_label
+from dpstats.engines.passes.cut_tables import CutTable
 from dpstats.engines.stores.store import Batch
 from dpstats.engines.views import CountedCells, TableView, ViewedBatch
 from dpstats.foundations.summaries import Coding, CutCoding, LabelCoding, MergedCoding
@@ -44,7 +45,7 @@ class CodeCount:
         totals = [np.zeros(math.prod(self._shape(places)), dtype=np.int64) for places in self.sets]
         for batch in batches:
             viewed = self.view.on(batch)
-            raw_codes = self._kept_codes(viewed, coders)
+            raw_codes = self._kept_codes(viewed, batch.rows, coders)
             for start in range(0, raw_codes.shape[1], _ROWS_AT_ONCE):
                 self._add(raw_codes[:, start : start + _ROWS_AT_ONCE], totals)
         return [total.reshape(self._shape(places)) for total, places in zip(totals, self.sets, strict=True)]
@@ -56,15 +57,18 @@ class CodeCount:
     def _shape(self, places: Sequence[int]) -> tuple[int, ...]:
         return tuple(self.codings[place].size for place in places)
 
-    def _kept_codes(self, viewed: ViewedBatch, coders: Sequence[_Coder]) -> Codes:
+    def _kept_codes(self, viewed: ViewedBatch, rows: int, coders: Sequence[_Coder]) -> NDArray[np.signedinteger]:
         """Codes by columns and rows, of the rows that belong to the view and are left out by no coding."""
-        raw_codes = np.stack([coder.codes(viewed.parts(*column)) for coder, column in zip(coders, self.columns, strict=True)])
+        largest = max((coding.size for coding in self.codings), default=1)
+        raw_codes: NDArray[np.signedinteger] = np.empty((len(coders), rows), dtype=np.min_scalar_type(-largest - 1))
+        for place, (coder, column) in enumerate(zip(coders, self.columns, strict=True)):
+            raw_codes[place] = coder.codes(viewed.parts(*column))
         raw_counted = (raw_codes != LEFT_OUT).all(axis=0)
         if viewed.raw_kept is not None:
             raw_counted &= viewed.raw_kept
         return raw_codes if raw_counted.all() else raw_codes[:, raw_counted]
 
-    def _add(self, raw_codes: Codes, totals: Sequence[Counts]) -> None:
+    def _add(self, raw_codes: NDArray[np.signedinteger], totals: Sequence[Counts]) -> None:
         for places, total in zip(self.sets, totals, strict=True):
             raw_cells = np.zeros(raw_codes.shape[1], dtype=np.int64)
             for place in places:
@@ -80,7 +84,7 @@ class _Coder:
         self._becomes = np.array([*given.codes, LEFT_OUT]) if isinstance(given, MergedCoding) else None
         self._coding = coding = given.coding if isinstance(given, MergedCoding) else given
         self._lookup = Lookup([canonical_label(label) for label in coding.labels]) if isinstance(coding, LabelCoding) else None
-        self._edges: dict[np.dtype[np.generic], NDArray[np.generic]] = {}
+        self._cuts: dict[np.dtype[np.generic], CutTable] = {}
 
     def codes(self, parts: Sequence[CountedCells]) -> Codes:
         """The code of each row of a batch, from the parts that its cells are in."""
@@ -99,16 +103,22 @@ class _Coder:
         """The codes of cells, whatever stands for those that are missing."""
         if isinstance(self._coding, CutCoding):
             assert isinstance(cells, Numbers)
-            return np.searchsorted(self._edges_for(cells.raw_values.dtype), cells.raw_values, side="right")
+            return self._cuts_for(cells.raw_values.dtype).codes(cells.raw_values)
         assert self._lookup is not None
         places = self._lookup.places(cells)
         other = self._coding.other
         return places if other is None else np.where(places < 0, other, places)
 
-    def _edges_for(self, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+    def _cuts_for(self, dtype: np.dtype[np.generic]) -> CutTable:
         """The cuts in the type of the cells; those that lie above all its values are left out, so that no code reaches them."""
-        if dtype not in self._edges:
+        if dtype not in self._cuts:
             assert isinstance(self._coding, CutCoding)
             edges = [edge_at(cut, dtype) for cut in self._coding.cuts]
-            self._edges[dtype] = np.array([edge for edge in edges if edge is not None], dtype=dtype)
-        return self._edges[dtype]
+            self._cuts[dtype] = CutTable(np.array([edge for edge in edges if edge is not None], dtype=dtype))
+        return self._cuts[dtype]
+
+
+def may_leave_out(coding: Coding) -> bool:
+    """Whether a coding has rows that it leaves out."""
+    inner = coding.coding if isinstance(coding, MergedCoding) else coding
+    return inner.missing is None or (isinstance(inner, LabelCoding) and inner.other is None)

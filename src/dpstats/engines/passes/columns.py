@@ -39,6 +39,7 @@ from dpstats.engines.passes.collectors import (
     StoredCount,
     SumBetween,
 )
+from dpstats.engines.passes.frequent import FrequentTally, HashCount
 from dpstats.engines.passes.scans import ColumnRun, RowPass
 from dpstats.engines.passes.survey import Survey
 from dpstats.engines.stores.store import Store
@@ -49,6 +50,8 @@ from dpstats.foundations.units import exponent_of, in_units
 
 SLACKS = (5.0, 20.0)
 """Standard deviations of room outside the wanted ranks: at first, and after a miss, which costs a pass."""
+DIFFERENT = 32
+"""One row in so many of the sample that differs from the others from which on different numbers are too many to hold."""
 KEPT_ROWS = 1 << 24
 """Rows collected in brackets from which on the oldest brackets are given up."""
 
@@ -142,13 +145,16 @@ class PassColumn:
             return whole.power_sums(clip, degree)
         return self._known_powers(clip, degree) or self._run(PowerSums(clip, degree)).totals
 
-    def tally(self) -> NumberRuns:
-        """Every distinct number with its count, by one pass."""
+    def tally(self, least: int = 1) -> NumberRuns:
+        """Every number that at least `least` rows have, with its count, by one pass; by two where most rows differ."""
         whole = self._whole()
         if whole is not None:
-            return whole.tally()
-        runs = self._count_all()
-        return NumberRuns(runs.values, runs.counts)
+            return whole.tally(least)
+        if least > 1 and self._room != REMOTE and self._raw_tally is None and self._mostly_differ():
+            runs = self._run(FrequentTally(self._run(HashCount()), least)).runs()
+        else:
+            runs = self._count_all()
+        return NumberRuns(runs.values, runs.counts).of_many(least)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""
@@ -193,6 +199,11 @@ class PassColumn:
         wanted = {request: covered_ranks(request, self.count()) for request in expected}
         raw_known = self._known_windows(wanted)
         return [request for request in wanted if request not in raw_known]
+
+    def _mostly_differ(self) -> bool:
+        """Whether many of the rows in the sample differ, so that to hold all different ones would take much memory."""
+        raw_rows = np.concatenate(self._sample().chunks(self._empty_type))
+        return len(np.unique(raw_rows)) * DIFFERENT > raw_rows.size
 
     def _count_all(self) -> Runs:
         """Every distinct value with its count, which answers everything that has to do with order."""
@@ -301,7 +312,7 @@ class LabelColumn:
         """Refused: there are no numbers to add."""
         raise _not_opened_for_numbers()
 
-    def tally(self) -> NumberRuns:
+    def tally(self, least: int = 1) -> NumberRuns:
         """Refused: there are no numbers to count."""
         raise _not_opened_for_numbers()
 

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 
 BATCH_ROWS = 1 << 18
-"""Rows in a batch: enough that batches cost nothing, few enough that a wide table stays small."""
+"""Rows in a batch of a few columns: enough that batches cost nothing."""
+BATCH_CELLS = 1 << 20
+"""Cells in a batch of many columns, so that a wide table takes no more memory than a narrow one."""
+FEWEST_ROWS = 1 << 14
+REPEATED_BYTES = 4
+"""Bytes of a text, as the file stores it, up to which texts must be repeated often."""
 _WIDE = ("Int128", "UInt128")
 _FAILED = "could not be read as Parquet"
 
@@ -95,12 +100,12 @@ class ParquetStore(FilesStore):
         """All rows; one batch at least, so that the types are seen even where there are none."""
         is_empty = True
         for file, partition in zip(self._files, self._partitions, strict=True):
-            with _open(file) as reader:
-                if not columns:
-                    yield Batch({}, reader.metadata.num_rows)
-                    continue
+            if not columns:
+                yield Batch({}, _rows_of(file))
+                continue
+            with _open(file, [name for name in columns if name not in partition]) as reader:
                 stored = [name for name in columns if name not in partition and name in reader.schema_arrow.names]
-                for raw_rows, rows in _rows_in(reader, stored, self._batch_rows):
+                for raw_rows, rows in _rows_in(reader, stored, self._rows_at_once(len(columns))):
                     is_empty = False
                     yield Batch({name: self._cells(name, raw_rows, partition, rows) for name in columns}, rows)
         if columns and is_empty:
@@ -117,6 +122,9 @@ class ParquetStore(FilesStore):
     def _beside(self, place: int) -> str:
         """The cells that the file's folders name."""
         return json.dumps(self._partitions[place], sort_keys=True, default=str)
+
+    def _rows_at_once(self, columns: int) -> int:
+        return min(self._batch_rows, max(BATCH_CELLS // columns, FEWEST_ROWS))
 
     def _name(self) -> str:
         first = shown(self._files[0])
@@ -184,10 +192,34 @@ def _rows_of(file: Path) -> int:
         return int(reader.metadata.num_rows)
 
 
-def _open(file: Path) -> ParquetFile:
+def _open(file: Path, columns: Sequence[str] = ()) -> ParquetFile:
+    """The file; texts of `columns` that are stored as places in a list of a few texts are read as such, which is far quicker."""
     from pyarrow.parquet import ParquetFile
 
-    return ParquetFile(file, coerce_int96_timestamp_unit="us", pre_buffer=False)  # which would hold all of the file in memory
+    words: dict[str, Any] = {"coerce_int96_timestamp_unit": "us", "pre_buffer": False}  # which would hold all of it in memory
+    plain = ParquetFile(file, **words)
+    repeated = _repeated_texts(plain, columns) if columns else []
+    if not repeated:
+        return plain
+    with plain:
+        return ParquetFile(file, **words, metadata=plain.metadata, read_dictionary=repeated)
+
+
+def _repeated_texts(reader: ParquetFile, columns: Sequence[str]) -> list[str]:
+    """Those of some columns of texts whose cells take so few bytes in the file that most of them must be alike."""
+    import pyarrow as pa
+
+    types = {field.name: field.type for field in reader.schema_arrow}
+    texts = {name for name in columns if types.get(name) in (pa.string(), pa.large_string()) and "." not in name}
+    sizes, cells = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0)
+    for group in range(reader.metadata.num_row_groups if texts else 0):
+        row_group = reader.metadata.row_group(group)
+        for place in range(row_group.num_columns):
+            part = row_group.column(place)
+            if part.path_in_schema in texts:
+                sizes[part.path_in_schema] += part.total_uncompressed_size
+                cells[part.path_in_schema] += part.num_values
+    return [name for name in columns if name in texts and sizes[name] <= REPEATED_BYTES * cells[name]]
 
 
 def _common_types(schemas: Sequence[pyarrow.Schema], folders: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:

@@ -20,7 +20,7 @@ from dpstats.engines.groups.answers import SPLIT_ROWS, RowsRun, SplitJob
 from dpstats.engines.groups.keys import GroupKeys, count_keys
 from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
-from dpstats.engines.passes.codes import CodeCount
+from dpstats.engines.passes.codes import CodeCount, may_leave_out
 from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
 from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
@@ -209,9 +209,13 @@ class StoreCodes:
         return column_by(ColumnRun(self._store, self._view, name, kind), kind, room_for(self._store), numeric=self.numeric[place])
 
     def code_counts(self, codings: Sequence[Coding], sets: Sequence[tuple[int, ...]]) -> list[NDArray[np.int64]]:
-        """The rows by their codes, a table of counts for each set of columns, all by one pass."""
-        job = CodeCount(self._view, self._columns, tuple(codings), tuple(sets))
-        return self._store.run(job, self._view.needs(name for name, _ in self._columns))
+        """The rows by their codes, a table of counts for each set of columns, all by one pass over the columns that matter."""
+        counted = {place for places in sets for place in places}
+        read = [place for place, coding in enumerate(codings) if place in counted or may_leave_out(coding)]
+        columns = tuple(self._columns[place] for place in read)
+        placed = tuple(tuple(read.index(place) for place in places) for places in sets)
+        job = CodeCount(self._view, columns, tuple(codings[place] for place in read), placed)
+        return self._store.run(job, self._view.needs(name for name, _ in columns))
 
 
 def _label(label: Any) -> Any:

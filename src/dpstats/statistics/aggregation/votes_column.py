@@ -47,9 +47,9 @@ class VotesColumn:
         places = [clip.place(value) for value in self._raw_sorted.tolist()]
         return tuple(sum(place**power for place in places) for power in range(degree + 1))
 
-    def tally(self) -> NumberRuns:
-        """Every distinct number with its count."""
-        return NumberRuns(*np.unique(self._raw_sorted, return_counts=True))
+    def tally(self, least: int = 1) -> NumberRuns:
+        """Every number that at least `least` rows have, with its count."""
+        return NumberRuns(*np.unique(self._raw_sorted, return_counts=True)).of_many(least)
 
     def most_common(self, how_many: int) -> LabelCounts:
         """The most common numbers with their counts."""

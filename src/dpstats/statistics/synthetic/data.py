@@ -27,11 +27,13 @@ from dpstats.statistics.synthetic.fine_codes import FineColumn
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
 from dpstats.statistics.synthetic.redraws import Summary, redrawn, summary_of
 from dpstats.statistics.synthetic.rounds import MeasuredPair
+from dpstats.statistics.synthetic.typed import arrow_table, typed_values, without_gaps
 
 LAST_ITERATIONS = 300
 REDRAWS = 20
+BLOCK_ROWS = 1 << 17
+"""Rows that are drawn together; more of them would sort more slowly."""
 PANDAS, POLARS, ARROW, COLUMNS = "pandas", "polars", "pyarrow", "columns"
-_LARGEST_WHOLE = 2.0**63 - 1024
 GUIDE = "a guide, not for conclusions"
 
 
@@ -71,8 +73,18 @@ class SyntheticData:
     @cached_property
     def values(self) -> dict[str, NDArray[Any]]:
         """The rows, column by column, in numpy arrays."""
-        drawn = draw_values(self.columns, self.model, self.rows, seeded(self.seed))
-        return {column.fine.name: _typed(column.fine, drawn[column.fine.name]) for column in self.columns}
+        blocks = list(self.blocks())
+        return {name: np.concatenate([block[name] for block in blocks]) for name in self.names}
+
+    def blocks(self) -> Iterator[dict[str, NDArray[Any]]]:
+        """The rows as in `values`, BLOCK_ROWS at a time, so that not all of them need be in memory."""
+        sizes = [min(BLOCK_ROWS, self.rows - start) for start in range(0, self.rows, BLOCK_ROWS)]
+        for drawn in draw_values(self.columns, self.model, sizes, seeded(self.seed)):
+            yield {column.fine.name: typed_values(column, drawn[column.fine.name]) for column in self.columns}
+
+    def arrow_blocks(self) -> Iterator[Any]:
+        """The rows as arrow tables of BLOCK_ROWS rows."""
+        return (arrow_table(self.columns, block) for block in self.blocks())
 
     @property
     def frame(self) -> Any:
@@ -98,13 +110,7 @@ class SyntheticData:
 
     def to_arrow(self) -> Any:
         """The rows as an arrow table."""
-        import pyarrow
-
-        arrays = {
-            name: pyarrow.array(values, from_pandas=True) if gaps is None else pyarrow.array(values, mask=gaps)
-            for name, (values, gaps) in self._whole_values().items()
-        }
-        return pyarrow.table(arrays)
+        return arrow_table(self.columns, self.values)
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """The rows one by one, None where a value is missing."""
@@ -116,14 +122,7 @@ class SyntheticData:
 
     def _whole_values(self) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_] | None]]:
         """The columns, those of whole numbers with gaps as whole numbers, and where the gaps are."""
-        held: dict[str, tuple[NDArray[Any], NDArray[np.bool_] | None]] = {}
-        for column in self.columns:
-            values, gaps = self.values[column.fine.name], None
-            if column.fine.whole and not column.fine.is_labels and values.dtype.kind == "f":
-                gaps = np.isnan(values)
-                values = np.clip(np.where(gaps, 0.0, values), -(2.0**63), _LARGEST_WHOLE).astype(np.int64)
-            held[column.fine.name] = values, gaps
-        return held
+        return {column.fine.name: without_gaps(column, self.values[column.fine.name]) for column in self.columns}
 
     def table(self, *names: str) -> ContingencyTable:
         """About how many rows have each combination of the codes of some columns, by the model itself, without rows."""
@@ -197,17 +196,6 @@ def _reach(errors: Sequence[float], level: float) -> float:
 
     spread = math.sqrt(math.fsum(error**2 for error in errors) / len(errors))
     return NormalDist().inv_cdf((1 + level) / 2) * spread
-
-
-def _typed(column: FineColumn, values: NDArray[Any]) -> NDArray[Any]:
-    """Values in the type that suits a column: whole numbers and truth values as such where none is missing."""
-    if not column.is_labels:
-        is_whole = column.whole and not np.isnan(values).any()
-        return np.clip(values, -(2.0**63), _LARGEST_WHOLE).astype(np.int64) if is_whole else values
-    kinds = {type(value) for value in values.tolist()}
-    if kinds <= {bool}:
-        return values.astype(np.bool_)
-    return values.astype(np.int64) if kinds <= {int} else values
 
 
 def _coded(column: MeasuredColumn) -> CodedColumn:

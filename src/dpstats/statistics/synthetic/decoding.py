@@ -9,9 +9,8 @@ column: the one, of those drawn before, that tells most about it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from dpstats.foundations.randomness import RandomSource, random_words
 from dpstats.statistics.synthetic.columns import MeasuredColumn
 from dpstats.statistics.synthetic.fine_codes import FineColumn, decimal_of
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
-from dpstats.statistics.synthetic.rows import draw_rows, rounded_counts, shuffled
+from dpstats.statistics.synthetic.rows import draw_rows, rounded_counts, shuffled, sorting_order
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,19 +30,22 @@ _MOST_STEPS = 1 << 16
 
 
 def draw_values(
-    columns: Sequence[MeasuredColumn], model: GraphicalModel, rows: int, rng: RandomSource
-) -> dict[str, NDArray[Any]]:
-    """Rows of values, column by column: labels as objects, numbers as floats; None or NaN where missing."""
-    coarse = draw_rows(model, rows, rng)
-    fine: dict[int, Integers] = {}
+    columns: Sequence[MeasuredColumn], model: GraphicalModel, blocks: Iterable[int], rng: RandomSource
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Blocks of so many rows: values column by column, labels as objects, numbers as floats; None or NaN where missing."""
+    order: list[tuple[int, int | None, Floats | None]] = []
     for place, partner in _by_what_tells_most(model):
-        codes = coarse[:, place].astype(np.int64)
-        if partner is None:
-            fine[place] = _fine_codes(columns[place], codes, None, rng)
-        else:
+        ratios = None
+        if partner is not None:
             ratios = _smooth(model.marginal((place, partner)), columns[place], columns[partner])
-            fine[place] = _fine_codes(columns[place], codes, (ratios, fine[partner]), rng)
-    return {column.fine.name: decoded(column.fine, fine[place], rng) for place, column in enumerate(columns)}
+        order.append((place, partner, ratios))
+    for rows in blocks:
+        coarse = draw_rows(model, rows, rng)
+        fine: dict[int, Integers] = {}
+        for place, partner, ratios in order:
+            beside = None if partner is None or ratios is None else (ratios, fine[partner])
+            fine[place] = _fine_codes(columns[place], coarse[:, place].astype(np.int64), beside, rng)
+        yield {column.fine.name: decoded(column.fine, fine[place], rng) for place, column in enumerate(columns)}
 
 
 def decoded(column: FineColumn, codes: Integers, rng: RandomSource) -> NDArray[Any]:
@@ -63,7 +65,7 @@ def decoded(column: FineColumn, codes: Integers, rng: RandomSource) -> NDArray[A
 
 def _by_what_tells_most(model: GraphicalModel) -> list[tuple[int, int | None]]:
     """Columns in an order in which each comes after the one that tells most about it, of those before it; the first has none."""
-    told = {pair: _information(model.marginal(pair)) for pair in combinations(range(len(model.sizes)), 2)}
+    told = {pair: _information(shares) for pair, shares in model.pair_marginals().items()}
     order: list[tuple[int, int | None]] = [(0, None)]
     left = set(range(1, len(model.sizes)))
     while left:
@@ -94,10 +96,11 @@ def _fine_codes(column: MeasuredColumn, coarse: Integers, beside: tuple[Floats, 
     present = np.flatnonzero(members)
     inside = column.merged[None, :] == (present // width)[:, None]
     shares = np.where(inside, weights.T[present % width], 0.0)
-    empty = ~(shares > 0).any(axis=1)
-    shares[empty] = inside[empty]
+    for allowed in (column.counts > 0, np.arange(column.fine.size) < column.fine.missing, True):
+        empty = ~(shares > 0).any(axis=1)
+        shares[empty] = inside[empty] & allowed
     order = shuffled(coarse.size, rng)
-    order = order[np.argsort(groups[order], kind="stable")]
+    order = order[sorting_order(groups[order].astype(np.uint64))]
     counts = rounded_counts(shares, members[present], rng)
     codes = np.empty(coarse.size, dtype=np.int64)
     codes[order] = np.repeat(np.tile(np.arange(counts.shape[1]), counts.shape[0]), counts.ravel())

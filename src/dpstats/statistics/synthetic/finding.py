@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import CodedTable, Coding, label_order
-from dpstats.mechanisms.gaussian_thresholding import choose_by_count
+from dpstats.mechanisms.gaussian_thresholding import LEAST_ROWS, choose_by_count
 from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget
 from dpstats.statistics.synthetic.columns import rows_of
 from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, number_column
@@ -139,7 +139,7 @@ class CodeFinding:
         """The numbers that many rows have, as decimals; none without delta."""
         if isinstance(self._budget, PureTableBudget):
             return []
-        raw_runs = self._columns[place].tally()
+        raw_runs = self._columns[place].tally(LEAST_ROWS)
         values = [float(raw_runs.raw_values[each]) for each in self._shared(raw_runs.raw_counts)]
         return [fraction_of(ordinal_of(value)) for value in values if math.isfinite(value)]
 
