@@ -75,7 +75,7 @@ class Protection:
             MissingUnit.TOGETHER: "are one together",
         }
         return (
-            f"every {self.unit}, of which at most {rows} used (rows without {without[self.missing_unit]}): "
+            f"every {self.unit}, of which at most {rows} used (rows without an id {without[self.missing_unit]}): "
             f"{self.neighbors.describe(self.unit)}{failing}"
         )
 

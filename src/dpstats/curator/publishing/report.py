@@ -186,7 +186,7 @@ def _legend(answer: Release | GroupedRelease) -> str:
     releases = [answer] if isinstance(answer, Release) else [each for each in answer.values() if isinstance(each, Release)]
     histograms = [each.value for each in releases if isinstance(each.value, Histogram)]
     intervals = [each for release in releases for each in (release.interval, *release.intervals) if each]
-    levels = [each.level for each in (*histograms, *intervals) if each.level is not None]
+    levels = [level for level in (*(each.level for each in histograms), *(each.level for each in intervals)) if level is not None]
     within = f"{100 * levels[0]:.10g}% intervals" if levels else ""
     if histograms:
         return f"Bars are rows in each bin{f'; whiskers are {within}' if within else ''}."

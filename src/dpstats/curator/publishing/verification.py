@@ -125,14 +125,12 @@ def _ledger_complaints(place: Path, manifest: Mapping[str, Any], address: str | 
             yield "the ledger has not archived these answers"
         for number, reply in zip(payment["questions"], kept or [None] * len(payment["questions"]), strict=True):
             archived[number - 1] = reply
-    known = [
-        (number, kept, each) for number, (kept, each) in enumerate(zip(archived, answers, strict=True), 1) if kept is not None
-    ]
-    if any(reply_json(kept) != each["reply"] for _, kept, each in known):
+    known = [(number, result) for number, result in enumerate(archived, 1) if result is not None]
+    if any(reply_json(result) != answers[number - 1]["reply"] for number, result in known):
         yield f"{ANSWERS!r} has other answers than the ledger has archived"
     if manifest["dpstats"] == __version__:  # another version may write the same answers otherwise
-        for number, kept, _ in known:
-            yield from _table_complaints(place, number, kept)
+        for number, result in known:
+            yield from _table_complaints(place, number, result)
 
 
 def _table_complaints(place: Path, number: int, kept: Result) -> Iterable[str]:

@@ -115,7 +115,9 @@ class SyntheticData:
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """The rows one by one, None where a value is missing."""
         held = [
-            values.tolist() if gaps is None else np.where(gaps, None, values.astype(object)).tolist()
+            values.tolist()
+            if gaps is None
+            else [None if gap else value for value, gap in zip(values.tolist(), gaps, strict=True)]
             for values, gaps in self._whole_values().values()
         ]
         return zip(*held, strict=True)
