@@ -14,8 +14,8 @@ from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, PUBLISH, dige
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
 from dpstats.curator.ledger.readers import AccountReader, checked_key, is_failure
-from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.writer import Page, Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost

@@ -109,7 +109,9 @@ def _check_target(target: str, backup: Ledger) -> None:
             return
         raise
     how = "is newer than" if is_newer else "has other entries than"
-    raise LedgerError(f"the ledger {shown_address(target)} {how} {backup.address}: nothing was restored, and nothing is overwritten.")
+    raise LedgerError(
+        f"the ledger {shown_address(target)} {how} {backup.address}: nothing was restored, and nothing is overwritten."
+    )
 
 
 def _forfeited(target: str, why: str | None, witness: Path) -> Entry:
@@ -148,7 +150,9 @@ def _new_file(path: Path) -> Iterator[Path]:
             yield draft
             _name(draft, path)
     except OSError:
-        raise LedgerError(f"{path} cannot be written: check the permissions of its folder, and whether the disk is full.") from None
+        raise LedgerError(
+            f"{path} cannot be written: check the permissions of its folder, and whether the disk is full."
+        ) from None
 
 
 def _name(draft: Path, path: Path) -> None:
