@@ -52,10 +52,19 @@ class Ledger:
         return self._writer.store.address
 
     @property
+    def last(self) -> Entry | None:
+        """The last entry."""
+        return self._writer.read(lambda table: table.last())
+
+    @property
     def head(self) -> str | None:
         """The hash of the last entry, which stands for all of them: whoever remembers it notices if any is removed."""
-        last = self._writer.read(lambda table: table.last())
+        last = self.last
         return last.hash if last else None
+
+    def hash_at(self, sequence: int) -> str | None:
+        """The hash of the entry of that number, None where there is none."""
+        return self._writer.read(lambda table: table.hash_at(sequence))
 
     def account(self, dataset: str, terms: Terms, *, population: str | None = None, sources: Sequence[str] = ()) -> Account:
         """The account of a data set: opened if there is none yet, and otherwise only if its terms are the same.
@@ -153,6 +162,10 @@ class Ledger:
             )
         return found
 
+    def page(self, after: int | None) -> list[Entry]:
+        """Some entries in order, from the first or from `after` on; none after the last."""
+        return self._writer.read(lambda table: table.page(after))
+
     def entries(self) -> list[Entry]:
         """Every entry, in order."""
         return list(all_entries(self._writer))
@@ -178,9 +191,13 @@ class Ledger:
 
     def verify(self, head: str | None = None) -> Verification:
         """Check everything that can be checked; see `verification`."""
+        return verify_entries(all_entries(self._writer), head=head, damages=self.doubts())
+
+    def doubts(self) -> list[str]:
+        """What makes one doubt that all entries are here, in words: damages of the store, and what the witness has seen."""
         with self._writer.turn():
             damages = self._writer.store.damages()
-        return verify_entries(all_entries(self._writer), head=head, damages=[*damages, *self._lost()])
+        return [*damages, *self._lost()]
 
     def verify_since(self, sequence: int, hash: str) -> Verification:
         """Check the entries after one up to which the ledger was verified before; all of it, if that one is not there."""

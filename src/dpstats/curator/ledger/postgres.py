@@ -23,6 +23,7 @@ from dpstats.curator.ledger.stores import (
     CREATE_TABLE,
     INSERT,
     LAST,
+    PAGE,
     VALUES,
     EntryTable,
     closed_on_failure,
@@ -79,14 +80,18 @@ class _Turn(EntryTable):
     def insert(self, entries: Sequence[Entry]) -> None:
         """Add entries at the end."""
         self._inserted += entries
+        if len(self._inserted) >= PAGE:
+            self.connection.execute(self._insertion())
+            self._inserted = []
 
     def ending(self) -> bytes:
         """Everything that is left to be said to the server, as one message."""
-        if not self._inserted:
-            return b"COMMIT"
+        return self._insertion() + b"; COMMIT" if self._inserted else b"COMMIT"
+
+    def _insertion(self) -> bytes:
         cursor = _driver().ClientCursor(self.connection)
         rows = [cursor.mogrify(_ROW, entry) for entry in self._inserted]
-        return f"{INSERT}{', '.join(rows)}; COMMIT".encode()
+        return f"{INSERT}{', '.join(rows)}".encode()
 
 
 class PostgresEntryStore:

@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +196,7 @@ class SqliteEntryStore:
                 self._reader = _connect(f"{path.as_uri()}?mode=ro")
                 _patient(self._reader)("SELECT count(*) FROM sqlite_master", ())
         if is_new:
-            _make_name_durable(path)
+            make_name_durable(path)
         return connection
 
     def _begin(self, run: Rows) -> None:
@@ -364,7 +364,13 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _make_name_durable(path: Path) -> None:
+def make_single_file(path: Path) -> None:
+    """Have a closed ledger kept without a log, so that reading it makes no files beside it; whoever writes to it makes one."""
+    with closing(_connect(str(path))) as connection:
+        _patient(connection)("PRAGMA journal_mode = DELETE", ())
+
+
+def make_name_durable(path: Path) -> None:
     """Have the folder remember a new file, where folders can be synchronised."""
     with suppress(OSError):
         folder = os.open(path.absolute().parent, os.O_RDONLY)
