@@ -10,9 +10,10 @@ from types import NoneType
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.accounts import Account
+from dpstats.curator.ledger.books import Past
 from dpstats.curator.ledger.changes import amend_budget, amend_policy, checked_reason, grant, revoke
 from dpstats.curator.ledger.debits import Receipt, standing_in
-from dpstats.curator.ledger.entries import HEAD, OPEN, Entry
+from dpstats.curator.ledger.entries import DEBIT, HEAD, OPEN, Entry
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.heads import below_witness
@@ -32,16 +33,13 @@ from dpstats.curator.ledger.signed_heads import Seal, check_heads, public_key
 from dpstats.curator.ledger.signing import Signer
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
-from dpstats.curator.ledger.statements import Statement, statements
+from dpstats.curator.ledger.statements import Statement, StatementLine, lines_of, statements
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError, UnknownNameError
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
-
-MOST_CHECKED = 100_000
-"""Entries up to which a ledger is verified whenever a session opens it; that takes some seconds."""
 
 
 class Ledger:
@@ -184,19 +182,34 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """Every entry, in order."""
-        return all_entries(self._writer)
+        return list(all_entries(self._writer))
+
+    def questions(
+        self,
+        name: str,
+        *,
+        actor: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        after: int | None = None,
+        limit: int | None = None,
+    ) -> list[StatementLine]:
+        """What was paid for out of an account, with the answers, in pages: see `AccountReader.entries`."""
+        reader = self.reader(name)
+        debits = reader.entries(actor=actor, kinds=[DEBIT], start=start, end=end, after=after, limit=limit)
+        return self._writer.read(lambda table: lines_of(table, debits, reader.opened_with.terms))
 
     def statements(self) -> list[Statement]:
-        """What the ledger says about each data set, for people."""
-        return statements(self.entries())
+        """What the ledger says about each account, for people."""
+        return statements(all_entries(self._writer))
 
     def verify(self, head: str | None = None, key: str | None = None) -> Verification:
-        """Check everything that can be checked; see `verification`. `key` is a public key that must have signed the ledger; the one
-        that the witness knows, if none is given.
+        """Check everything that can be checked; see `verification`. `key` is a public key that must have signed the ledger, by
+        default the one that the witness knows.
         """
         witness = self._writer.store.witness
         known = witness.read() if witness and not key else None
-        found = verify_entries(self.entries(), head=head, damages=self.doubts())
+        found = verify_entries(all_entries(self._writer), head=head, damages=self.doubts())
         signatures = check_heads(found.heads, key or (known.key if known else "") or None)
         return replace(found, complaints=(*found.complaints, *signatures.complaints), signatures=signatures)
 
@@ -232,12 +245,22 @@ class Ledger:
             damages = self._writer.store.damages()
         return [*damages, *self._lost()]
 
+    def verify_since(self, sequence: int, hash: str) -> Verification:
+        """Check the entries after one up to which the ledger was verified before; all of it, if that one is not there."""
+        if self._writer.read(lambda table: table.hash_at(sequence)) != hash:
+            return self.verify()
+        past = Past(self._writer.read, sequence, hash)
+        return verify_entries(all_entries(self._writer, after=sequence), damages=self._lost(), past=past)
+
     def check(self) -> None:
-        """Raise unless the ledger is sound. A very long one is only looked at where it is written to, and takes `verify`."""
-        last = self._writer.read(lambda table: table.last())
-        if last is None or not isinstance(last.sequence, int) or last.sequence > MOST_CHECKED:
+        """Raise unless the ledger is sound: from where its witness knows that it was, or in full where nobody knows."""
+        if self.head is None:
             return
-        found = self.verify()
+        witness = self._writer.store.witness
+        known = None if witness is None else witness.read()
+        found = self.verify_since(known.verified, known.verified_hash) if known is not None and known.verified else self.verify()
+        if found.sound and witness is not None and not self._writer.store.read_only:
+            witness.note_verified(found.entries, str(found.head))
         if not found.sound:
             raise LedgerError(
                 f"the ledger {self.address} is not sound: {found.complaints[0]}. Nothing can be asked; "

@@ -30,7 +30,7 @@ class Verification:
     complaints: tuple[Complaint, ...]
     heads: tuple[Entry, ...] = field(default=(), repr=False)
     """The entries among them that sign what is before them; whether the signatures are right is checked elsewhere."""
-    signatures: Signatures = Signatures()
+    signatures: Signatures = field(default_factory=Signatures)
     """Up to where the ledger is signed, and with which key."""
 
     @property
