@@ -14,6 +14,7 @@ from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, PUBLISH, dige
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
 from dpstats.curator.ledger.readers import AccountReader, checked_key, is_failure
+from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.writer import Page, Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
@@ -93,17 +94,17 @@ class Account(AccountReader):
         order = self.order(key, question, cost, details, loss)
         return self.write(lambda page: self.spend(page, order))
 
+    def receipt(self, debit: int) -> KeptReceipt:
+        """What whoever paid keeps of a debit: signed, if the ledger is."""
+        return KeptReceipt.of(self.entry(debit), self._writer.signer)
+
     def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
         """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""
-        try:
-            text = json.dumps(document, ensure_ascii=True, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            raise InvalidParameterError("a document for the archive must hold plain JSON values.") from None
-        self._answer(receipt, {"debit": receipt.sequence, "digest": digest(text), "document": text})
+        self.write(lambda page: self.answer(page, receipt, document))
 
     def record_failure(self, receipt: Receipt) -> None:
         """Close a debit to which there will be no answer; it stays paid, and nothing can be recalled."""
-        self._answer(receipt, {"debit": receipt.sequence, "failed": True})
+        self.write(lambda page: self.answer(page, receipt, None))
 
     def note_edition(self, content: str, label: str, sources: Sequence[str] = ()) -> None:
         """Write down that the rows are of another edition now: a fingerprint of their content, and its name for people."""
@@ -128,14 +129,23 @@ class Account(AccountReader):
         checked_key(key)
         return DebitOrder(key, question, self._own(cost), dict(details or {}), loss, self.actor, self.request)
 
-    def _answer(self, receipt: Receipt, content: Mapping[str, object]) -> None:
-        def archive(page: Page) -> None:
-            debits = page.with_key(self.dataset, DEBIT, receipt.key)
-            if (receipt.sequence, receipt.hash) not in ((debit.sequence, debit.hash) for debit in debits):
-                raise LedgerError("this receipt is not of this ledger and data set, so its answer is not archived here.")
-            answered = (answer.content()["debit"] for answer in page.with_key(self.dataset, ANSWER, receipt.key))
-            if receipt.sequence in answered:
-                raise LedgerError("this debit has been answered already; an archived answer is never replaced.")
-            page.append(self.dataset, ANSWER, receipt.key, content, actor=receipt.actor, request=receipt.request)
+    def answer(self, page: Page, receipt: Receipt, document: Mapping[str, object] | None) -> None:
+        """Answer a debit in a transaction; None says that there will be no answer."""
+        content: dict[str, object] = {"debit": receipt.sequence, "failed": True}
+        if document is not None:
+            text = _plain_text(document)
+            content = {"debit": receipt.sequence, "digest": digest(text), "document": text}
+        debits = page.with_key(self.dataset, DEBIT, receipt.key)
+        if (receipt.sequence, receipt.hash) not in ((debit.sequence, debit.hash) for debit in debits):
+            raise LedgerError("this receipt is not of this ledger and data set, so its answer is not archived here.")
+        answered = (answer.content()["debit"] for answer in page.with_key(self.dataset, ANSWER, receipt.key))
+        if receipt.sequence in answered:
+            raise LedgerError("this debit has been answered already; an archived answer is never replaced.")
+        page.append(self.dataset, ANSWER, receipt.key, content, actor=receipt.actor, request=receipt.request)
 
-        self._writer.write(archive)
+
+def _plain_text(document: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(document, ensure_ascii=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidParameterError("a document for the archive must hold plain JSON values.") from None
