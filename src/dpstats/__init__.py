@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpstats import accounting, functions, mechanisms, models, testing
     from dpstats.accounting.budgets import Budget
     from dpstats.block_functions import sample_and_aggregate
+    from dpstats.curator.catalog.catalog import open_catalog
     from dpstats.curator.documents.schema import question_schema
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
@@ -74,6 +75,7 @@ __all__ = [
     "aggregate_choices",
     "mechanisms",
     "models",
+    "open_catalog",
     "plan",
     "protect",
     "publish",
@@ -88,6 +90,7 @@ __all__ = [
 _HOMES = {
     "accounting.budgets": ["Budget"],
     "block_functions": ["sample_and_aggregate"],
+    "curator.catalog.catalog": ["open_catalog"],
     "curator.documents.schema": ["question_schema"],
     "curator.planning.plan": ["plan"],
     "curator.protect": ["protect"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +65,23 @@ def test_a_request_names_one_question(catalog: Catalog) -> None:
     with pytest.raises(InvalidParameterError, match="another question"):
         desk.ask(MEDIAN, "alice", request="r-1")
     assert debits(catalog) == 1
+
+
+def test_an_analyst_sees_her_own_questions_and_her_own_cap(catalog: Catalog) -> None:
+    catalog.grant("survey", analyst="alice", budget=dp.Budget(5), **OFFICE)
+    catalog.amend("survey", columns=["income"], **OFFICE)
+    desk = catalog.desk("survey")
+    asked = [desk.ask({**COUNT, "epsilon": epsilon}, "alice") for epsilon in (1, 2)]
+    desk.ask(MEDIAN, "bob")
+    history = desk.history("alice")
+    assert [line.question for line in history] == ["count", "count"]
+    assert [line.document["value"] for line in history if line.document] == [each.value for each in asked]
+    assert [line.sequence for line in desk.history("alice", after=history[0].sequence)] == [history[1].sequence]
+    assert (desk.remaining("alice"), desk.remaining("bob")) == ("epsilon = 2", None)
+    assert desk.columns("alice") == {"income": "number"}
+    for look in (desk.history, desk.remaining, desk.columns):
+        with pytest.raises(AccessError):
+            look("eve")
 
 
 def test_who_may_not_ask_is_told_what_is_said_of_tables_that_are_not(catalog: Catalog) -> None:
@@ -211,18 +227,18 @@ def test_a_table_that_cannot_be_reached_costs_nothing_and_is_not_named(catalog: 
 def test_every_fault_of_a_store_gives_the_same_reply(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fails, and wherever: the same document, byte for byte, but for the question."""
     batches, replies, calls = ParquetStore.batches, set(), 0
-    faults: list[Callable[[], BaseException]] = [lambda: OSError("row 17"), lambda: MemoryError(), lambda: ValueError("Erika")]
+    fault: BaseException = OSError()
 
     def failing(store: ParquetStore, *given: Any, **words: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == fails_at:
-            raise fault()
+            raise fault
         return batches(store, *given, **words)
 
     monkeypatch.setattr(ParquetStore, "batches", failing)
     desk, epsilon = catalog.desk("survey"), 0
-    for fault in faults:
+    for fault in (OSError("row 17"), MemoryError(), ValueError("Erika")):  # noqa: B007  (raised above)
         for fails_at in range(1, 20):
             calls, epsilon = 0, epsilon + 1
             pool_of(catalog).shelf = TableShelf()

@@ -4,7 +4,7 @@
     curator.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(3))
     curator.confirm("survey", actor="office", why="approved by the board")
     curator.grant("survey", analyst="alice", budget=dp.Budget(1), actor="office", why="thesis")
-    curator.desk("survey").ask({"statistic": "median", "columns": ["income"], "epsilon": 0.2}, actor="alice")
+    curator.desk("survey").ask({"version": 1, "statistic": "median", "columns": ["income"], "epsilon": 0.2}, actor="alice")
 
 A draft shows nothing to anybody but its owner; confirming it makes the names and types of its columns public. From then on every
 change of what is allowed is an entry of the ledger, with who, when and why.
@@ -168,7 +168,7 @@ class Catalog:
             known = self._desks.get(name)
             if known is None or not known.is_current:
                 self._pool = self._pool or JobPool(self._settings.processes, self._settings.memory)
-                known = ServiceDesk(*self._opened_table(registration), self._pool, self._slots)
+                known = ServiceDesk(self._ledger, *self._opened_table(registration), self._pool, self._slots)
                 self._desks[name] = known
             return known
 
@@ -234,3 +234,8 @@ class Catalog:
             desk.source,
         )
         return desk, recipe
+
+
+def open_catalog(settings: str | PurePath | Mapping[str, Any]) -> Catalog:
+    """The catalog of a curator, from its settings: a TOML file, or a dict. See docs/catalog.md."""
+    return Catalog(CatalogSettings.read(settings))

@@ -24,6 +24,8 @@ from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
+from dpstats.curator.ledger.ledger import Ledger
+from dpstats.curator.ledger.statements import StatementLine
 from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, PricedQuestion, answer_batch, price_batch
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.scope import Scope
@@ -64,12 +66,16 @@ class Price:
     cost: PrivacyCost
     seconds: float
 
+    def __str__(self) -> str:
+        return f"{self.question} would cost {self.cost}; its reply would leave {self.seconds:g} s after that is paid"
+
 
 class ServiceDesk:
     """One open data set of a catalog, for everybody to whom something is granted on it."""
 
-    def __init__(self, desk: Desk, recipe: TableRecipe, pool: JobPool, slots: Slots) -> None:
+    def __init__(self, ledger: Ledger, desk: Desk, recipe: TableRecipe, pool: JobPool, slots: Slots) -> None:
         assert desk.account is not None
+        self._ledger = ledger
         self.name = desk.name
         self._desk = desk
         self._account = desk.account
@@ -115,6 +121,21 @@ class ServiceDesk:
         """What a question would cost; it is not asked."""
         [priced] = self._priced(self._session(actor, ""), [document]).priced
         return Price(priced.request.text, priced.request.cost, self._seconds(priced.request))
+
+    def history(self, actor: str, *, after: int | None = None, limit: int | None = 100) -> list[StatementLine]:
+        """What an analyst has asked and paid for, in pages, with the answers."""
+        self._grant(actor)
+        return self._ledger.questions(self.name, actor=actor, after=after, limit=limit)
+
+    def remaining(self, actor: str) -> str | None:
+        """What is left of an analyst's own cap, in words; None where there is none. What others have is theirs to know."""
+        self._grant(actor)
+        cap = self._ledger.cap(self.name, analyst=actor)
+        return None if cap is None else cap.remaining
+
+    def columns(self, actor: str) -> dict[str, str]:
+        """The names and types of the columns that an analyst may name."""
+        return self._session(actor, "").columns
 
     def _priced(self, session: Session, documents: Sequence[object]) -> PricedBatch:
         if isinstance(documents, (str, Mapping)) or not 1 <= len(documents) <= MOST_QUESTIONS:
