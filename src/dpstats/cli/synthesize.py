@@ -31,8 +31,8 @@ Writes synthetic rows: a table like the one in a CSV or Parquet file, of rows th
 
 Tables of one column and of some pairs of columns are measured with noise; a model is fitted to them, and rows are drawn from it.
 Labels that are not listed are found privately, which needs --delta. Rows are good for looking at, for writing questions, and for
-tables of one or two columns; ask `dpstats ask` for regressions and other relations, which synthetic rows blur. In a CSV file texts
-that a spreadsheet would take for formulas have an apostrophe in front; Parquet has them as they are.
+tables of one or two columns; ask `dpstats ask` for regressions and other relations, which synthetic rows blur. In a CSV file
+texts that a spreadsheet would take for formulas have an apostrophe in front; Parquet has them as they are.
 """
 
 

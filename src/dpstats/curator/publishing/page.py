@@ -28,8 +28,8 @@ td.n { white-space: nowrap; } th.n { min-width: 3.5rem; } .wide { overflow-x: au
 .loud { color: var(--loud); font-weight: 700; } .value { font-size: 1.35rem; line-height: 1.35; margin-bottom: .25rem; }
 .quiet { color: var(--quiet); font-size: .9rem; overflow-wrap: anywhere; margin: .25rem 0 .75rem; }
 summary { cursor: pointer; font-weight: 600; } details { margin: .5rem 0; } pre { overflow-x: auto; font-size: .85rem; }
-figure { margin: .75rem 0; overflow-x: auto; }
-figure svg { background: #fff; color: #1a1a1a; display: block; max-width: 100%; min-width: 28rem; height: auto; }
+figure { margin: .75rem 0; }
+figure svg { background: #fff; color: #1a1a1a; display: block; max-width: 100%; height: auto; }
 figcaption { color: var(--quiet); font-size: .9rem; padding-bottom: .25rem; }
 .card th { width: 14rem; } .card .quiet { margin: 0; }
 @media (max-width: 40rem) { .card th, .card td { display: block; width: auto; border: 0; padding: 0; }
