@@ -2,8 +2,8 @@
 
     python dpmm_rows.py CODES.csv ROWS.csv '{"method": "mst", "epsilon": 1, "delta": 1e-6, "iterations": 500}'
 
-Reads a table of codes, writes as many synthetic rows, and prints the seconds of a processor that this took. dpmm is given how many
-codes each column has, and how many rows there are, for nothing.
+Reads a table of codes, writes as many synthetic rows, and prints the seconds of a processor that this took. dpmm is given for
+nothing how many codes each column has, and how many rows there are.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ def test_many_rows_are_written_block_by_block(kind: str, tmp_path: Path, monkeyp
     assert [len(block["age"]) for block in made.blocks()] == [70, 70, 60]
     assert rows["age"].isna().sum() == frame["age"].isna().sum() > 0
     assert set(rows["grade"]) == {"1", "2", "other"}
-    assert all(rows[name].dropna().astype(str).tolist() == frame[name].dropna().astype(str).tolist() for name in ("grade", "word"))
+    assert all(
+        rows[name].dropna().astype(str).tolist() == frame[name].dropna().astype(str).tolist() for name in ("grade", "word")
+    )
     if kind == "parquet":
         assert pq.read_table(out).equals(made.to_arrow())
         assert pq.read_schema(out).field("age").type == pa.int64()

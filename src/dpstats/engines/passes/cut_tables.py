@@ -70,4 +70,4 @@ def _heads(values: NDArray[Any]) -> NDArray[np.int64]:
     """The first bits of floats."""
     bits = 8 * values.dtype.itemsize
     words = np.ascontiguousarray(values).view(np.dtype(f"u{values.dtype.itemsize}"))
-    return (words >> words.dtype.type(bits - _BITS)).astype(np.int64)
+    return np.asarray(words >> words.dtype.type(bits - _BITS), dtype=np.int64)
