@@ -32,6 +32,8 @@ MOST_ROWS = 100_000_000
 SEED_BITS = 128
 FLOOR_NATS = 100
 """Rows times epsilon, for each column, below which not even single columns can be told from noise."""
+ROUGH_NATS = 50
+"""The same for rough rows. Here one column of numbers in five was absurd, such as 1e80, without delta; at 20, two of three."""
 _LISTED = 12
 
 
@@ -137,7 +139,8 @@ def _answer(table: CodedTable, question: Question, rng: RandomSource) -> Outcome
     columns, pairs = measure_table(table, wish, price.epsilon, price.delta, rng)
     total = rows_of([column.noisy for column in columns])
     data = SyntheticData(columns, pairs, question.arguments["rows"] or round(total), random_bits(rng, SEED_BITS), guide=guide)
-    return Floor(FLOOR_NATS * len(columns)).judge(question, total, Answer(data, notes=_notes(question, data, total)))
+    floor = Floor(FLOOR_NATS * len(columns), rough_nats=ROUGH_NATS * len(columns))
+    return floor.judge(question, total, Answer(data, notes=_notes(question, data, total)))
 
 
 def _notes(question: Question, data: SyntheticData, total: float) -> tuple[tuple[str, str], ...]:

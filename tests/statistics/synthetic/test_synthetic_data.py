@@ -118,15 +118,28 @@ def test_tables_of_the_model_add_up_to_the_rows() -> None:
 
 
 def test_intervals_hold_the_truth_of_the_table() -> None:
-    table, data = frame(), ask()
-    for statistic, truth in (
-        ("mean(hours)", table["hours"].mean()),
-        ("share(region = Estrava)", (table["region"] == "Estrava").mean()),
-    ):
-        interval = data.interval(statistic, redraws=5)
-        assert interval.low < interval.high
-        assert abs(truth - (interval.low + interval.high) / 2) < 6 * (interval.high - interval.low) + 0.5
-    assert data.interval(lambda values: values["age"].max(), redraws=2).covers.startswith("noise")
+    generator = np.random.default_rng(5)
+    atoms = generator.choice([17.5, 22.0, 27.0, 32.0], 4000, p=[0.03, 0.37, 0.4, 0.2])
+    tail = np.where(generator.random(4000) < 0.5, 0.0, generator.lognormal(0, 1.2, 4000))
+    held: dict[str, int] = {"mean(atoms)": 0, "mean(tail)": 0, "std(tail)": 0, "share(atoms = 22.0)": 0}
+    truths = [atoms.mean(), tail.mean(), tail.std(), (atoms == 22).mean()]
+    for seed in range(8):
+        data = ask({"atoms": atoms, "tail": tail}, levels=None, epsilon=1, rng=seeded(seed))
+        for statistic, truth in zip(held, truths, strict=True):
+            interval = data.interval(statistic, redraws=6)
+            held[statistic] += interval.low <= truth <= interval.high
+    assert min(held.values()) >= 7
+    assert data.interval(lambda values: values["atoms"].max(), redraws=2).covers.startswith("noise")
+
+
+def test_means_that_hang_on_rows_far_out_have_no_interval() -> None:
+    far = 1 / np.random.default_rng(1).random(4000) ** 1.5
+    data = ask({"far": far}, levels=None, epsilon=2)
+    for statistic in ("mean(far)", "std(far)"):
+        with pytest.raises(dp.DpstatsError, match="hangs on rows far out"):
+            data.interval(statistic)
+    interval = data.interval("median(far)", redraws=5)
+    assert interval.low <= np.median(far) <= interval.high
 
 
 @pytest.mark.parametrize(
@@ -174,6 +187,19 @@ def test_constant_columns_stay_constant() -> None:
 def test_few_rows_are_refused() -> None:
     release = dp.synthesize(frame().head(50), epsilon=0.1, levels={"region": REGIONS}, rng=seeded(1))
     assert isinstance(release, dp.NoReply)
+
+
+@pytest.mark.floors
+@pytest.mark.parametrize("delta", [0, 1e-6])
+def test_rough_rows_of_a_hopeless_budget_are_refused_and_others_are_no_absurd_numbers(delta: float) -> None:
+    generator = np.random.default_rng(1)
+    table = {"pay": np.round(generator.normal(40, 10, 200), 2), "age": generator.integers(0, 90, 200)}
+    for seed in range(4):
+        words: dict[str, Any] = {"delta": delta, "rough": True, "rng": seeded(seed)}
+        few = {name: values[:50] for name, values in table.items()}
+        assert isinstance(dp.synthesize(few, epsilon=0.01, **words), dp.NoReply)
+        data = dp.synthesize(table, epsilon=0.8, **words).value
+        assert all(np.abs(np.median(data.values[name])) < 1000 for name in table)
 
 
 def test_a_session_debits_once_and_answers_again_from_the_archive(tmp_path: Path) -> None:
