@@ -40,7 +40,6 @@ def attacked(method: str, releases: int, training: int, mistake: Mistake = lambd
         views.append(np.array(seen))
     delta = float(WORDS[method].get("delta", 0.0))  # type: ignore[arg-type]
     found = lower_bound(*views, training, confidence=CONFIDENCE, delta=delta)
-    print(method, found)
     return found.at_least
 
 
