@@ -75,6 +75,14 @@ def test_a_refusal_says_how_many_rows_or_how_much_epsilon_it_takes(noisy_rows: i
     assert reply.cost == question.cost
 
 
+def test_below_the_floor_of_rough_answers_there_is_none_and_none_is_offered() -> None:
+    floor, question = Floor(300, rough_nats=150), asked(rough=True)
+    assert isinstance(floor.judge(question, 150, Answer(1.0)), Answer)
+    refusal = floor.judge(question, 149, Answer(1.0))
+    assert isinstance(refusal, Refusal)
+    assert "rough" not in refusal.advice
+
+
 @pytest.mark.parametrize("rough", [1, "yes", None])
 def test_rough_is_true_or_false(rough: object) -> None:
     with pytest.raises(dp.InvalidParameterError, match="rough must be True or False"):

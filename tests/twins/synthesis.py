@@ -6,10 +6,16 @@ Never use anything from here on data. Each docstring names the mistake.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from dpstats.foundations.randomness import RandomSource
+from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
+from dpstats.statistics.coded.budget import NoisyTable, PureTableBudget
+from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.synthetic.junction_tree import Columns
 from dpstats.statistics.synthetic.rounds import SCALE, PairRounds
 
@@ -37,3 +43,22 @@ def threshold_without_least_rows(variance: Fraction, delta: Fraction) -> int:
 def threshold_at_root_delta(variance: Fraction, delta: Fraction, least: int) -> int:
     """Mistake: the noise reaches the threshold with the root of delta."""
     return least + 1 + math.ceil(math.sqrt(2 * variance * math.log(1 / (2 * math.sqrt(delta)))))
+
+
+class TenthOfNoise(PureTableBudget):
+    """Mistake: tables get a tenth of the noise that they say they have."""
+
+    def noisy(self, raw_counts: np.ndarray, share: Fraction) -> NoisyTable:
+        self._take(share)
+        noise = sample_discrete_laplace(1 / (10 * self._whole * share), raw_counts.size, self._rng)
+        return NoisyTable(raw_counts + np.array(noise, dtype=np.int64).reshape(raw_counts.shape), self.law(share))
+
+
+def as_many_as_there_are(data: SyntheticData, raw_rows: int) -> SyntheticData:
+    """Mistake: as many synthetic rows are drawn as the table has, known_total=len(rows)."""
+    return replace(data, rows=raw_rows)
+
+
+def found_without_noise(raw_counts: np.ndarray, variance: Fraction, delta: Fraction, rng: RandomSource) -> tuple[Any, Any]:
+    """Mistake: every label, and every value, that any row has is found."""
+    return np.arange(raw_counts.size), raw_counts

@@ -1,7 +1,7 @@
 """Floors: how many rows an answer needs at an epsilon, and what becomes of a question that has fewer.
 
 Below the floor a question gets a refusal at full cost, which says about what an answer takes; or, where the asker wants it
-(`rough=True`), the answer all the same, marked as rough.
+(`rough=True`), the answer all the same, marked as rough. A statistic may have a lower floor for rough answers too.
 
 Claim      Nothing is spent here: the verdict is a function of parameters and of a number of rows that has been released
 Why        Post-processing. What is computed but not handed out costs as if it were, which is what a refusal costs
@@ -19,6 +19,8 @@ from dpstats.foundations.rounding import round_up
 MOST_TIMES = 100.0
 """A refusal names no epsilon that is more than so many times the one that was spent."""
 
+ROUGH_ADVICE = "; rough=True takes a rough answer."
+
 
 @dataclass(frozen=True)
 class Floor:
@@ -28,15 +30,23 @@ class Floor:
     """Rows times epsilon, where epsilon is the price of one row added or removed."""
     rows: float = 0.0
     """And whatever epsilon is, at least so many rows."""
+    rough_nats: float = 0.0
+    """Rows times epsilon below which there is no rough answer either."""
 
     def rows_at(self, question: Question) -> float:
         """The rows that an answer to a question takes, from its parameters alone."""
         return max(self.nats / float(row_epsilon(question.epsilon, question.neighbors)), self.rows)
 
     def judge(self, question: Question, noisy_rows: float, answer: Answer) -> Outcome:
-        """The answer; below the floor a refusal in its place, or where the question wants that, the answer marked as rough."""
+        """The answer; below the floor a refusal in its place, or where the question wants that, the answer marked as rough.
+
+        Below the floor of rough answers there is a refusal, whatever the question wants.
+        """
         refusal = self.refusal(question, noisy_rows)
-        return answer if refusal is None else self.refuse(question, answer, refusal, self._rough_text(question, noisy_rows))
+        if refusal is None:
+            return answer
+        asked = replace(question, rough=False) if self._is_hopeless(question, noisy_rows) else question
+        return self.refuse(asked, answer, refusal, self._rough_text(question, noisy_rows))
 
     @staticmethod
     def refuse(question: Question, answer: Answer, refusal: Refusal, why: str) -> Outcome:
@@ -52,9 +62,12 @@ class Floor:
         more = f", or epsilon {NEEDED_EPSILON} for so few" if times <= MOST_TIMES else ""
         return Refusal(
             f"{_about(noisy_rows)} too few at this epsilon.",
-            f"It takes about {_rows_text(needed)}{more}; rough=True takes a rough answer.",
+            f"It takes about {_rows_text(needed)}{more}{'.' if self._is_hopeless(question, noisy_rows) else ROUGH_ADVICE}",
             times if times <= MOST_TIMES else None,
         )
+
+    def _is_hopeless(self, question: Question, noisy_rows: float) -> bool:
+        return noisy_rows < self.rough_nats / float(row_epsilon(question.epsilon, question.neighbors))
 
     def rows_text(self, question: Question) -> str:
         """The rows that an answer takes, in words."""

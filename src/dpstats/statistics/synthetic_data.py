@@ -30,8 +30,10 @@ from dpstats.statistics.synthetic.measuring import measure_table
 
 MOST_ROWS = 100_000_000
 SEED_BITS = 128
-FLOOR_NATS = 100
-"""Rows times epsilon, for each column, below which not even single columns can be told from noise."""
+FLOOR_NATS, PURE_FLOOR_NATS = 100, 150
+"""Rows times epsilon, for each column, below which not even single columns can be told from noise; with delta and without."""
+ROUGH_NATS = 50
+"""The same for rough rows. Here, without delta, one column of numbers in five was absurd (1e80); at 20 two of three were."""
 _LISTED = 12
 
 
@@ -137,7 +139,9 @@ def _answer(table: CodedTable, question: Question, rng: RandomSource) -> Outcome
     columns, pairs = measure_table(table, wish, price.epsilon, price.delta, rng)
     total = rows_of([column.noisy for column in columns])
     data = SyntheticData(columns, pairs, question.arguments["rows"] or round(total), random_bits(rng, SEED_BITS), guide=guide)
-    return Floor(FLOOR_NATS * len(columns)).judge(question, total, Answer(data, notes=_notes(question, data, total)))
+    nats = FLOOR_NATS if price.delta else PURE_FLOOR_NATS
+    floor = Floor(nats * len(columns), rough_nats=ROUGH_NATS * len(columns))
+    return floor.judge(question, total, Answer(data, notes=_notes(question, data, total)))
 
 
 def _notes(question: Question, data: SyntheticData, total: float) -> tuple[tuple[str, str], ...]:

@@ -145,3 +145,11 @@ def test_rows_are_counted_by_all_columns_and_missing_codes_stand_apart() -> None
     assert orders_of(columns) == {0: 3}
     assert columns[0].size == 4
     assert columns[0].measured(0).noisy_counts.tolist() == [300, 300, 300, 200]
+
+
+@pytest.mark.parametrize("edge", [Fraction(0), Fraction(10**20), Fraction(-(10**20)), Fraction(10**400)])
+def test_a_column_of_numbers_has_two_edges_however_near_they_are_asked_for(edge: Fraction) -> None:
+    column = number_column("x", [edge, edge], Fraction(1), whole=True)
+    assert column.edges[0] < column.edges[1]
+    assert all(low <= high for low, high in column.spans())
+    assert counted(column, np.array([float(min(edge, Fraction(10**300)))])).sum() == 1

@@ -128,15 +128,24 @@ def test_tables_of_the_model_add_up_to_the_rows() -> None:
 
 
 def test_intervals_hold_the_truth_of_the_table() -> None:
-    table, data = frame(), ask()
-    for statistic, truth in (
-        ("mean(hours)", table["hours"].mean()),
-        ("share(region = Estrava)", (table["region"] == "Estrava").mean()),
-    ):
-        interval = data.interval(statistic, redraws=5)
-        assert interval.low < interval.high
-        assert abs(truth - (interval.low + interval.high) / 2) < 6 * (interval.high - interval.low) + 0.5
-    assert data.interval(lambda values: values["age"].max(), redraws=2).covers.startswith("noise")
+    generator = np.random.default_rng(5)
+    atoms = generator.choice([17.5, 22.0, 27.0, 32.0], 3000, p=[0.03, 0.37, 0.4, 0.2])
+    tail = np.where(generator.random(3000) < 0.5, 0.0, generator.lognormal(0, 1.2, 3000))
+    for seed in range(2):
+        data = ask({"atoms": atoms, "tail": tail}, levels=None, epsilon=1, rng=seeded(seed))
+        for statistic, truth in (("mean(atoms)", atoms.mean()), ("mean(tail)", tail.mean())):
+            interval = data.interval(statistic, redraws=4)
+            assert interval.low <= truth <= interval.high
+    assert data.interval(lambda values: values["atoms"].max(), redraws=2).covers.startswith("noise")
+
+
+def test_means_that_hang_on_rows_far_out_have_no_interval() -> None:
+    far = 1 / np.random.default_rng(1).random(2000) ** 1.5
+    data = ask({"far": far}, levels=None, epsilon=2)
+    for statistic in ("mean(far)", "std(far)"):
+        with pytest.raises(dp.DpstatsError, match="hangs on rows far out"):
+            data.interval(statistic)
+    assert data.interval("median(far)", redraws=2).low < np.median(far)
 
 
 @pytest.mark.parametrize("statistic", ["mean(region)", "mean(wage)", "sum(age)", 3])
@@ -190,6 +199,22 @@ def test_constant_columns_stay_constant() -> None:
 def test_few_rows_are_refused() -> None:
     release = dp.synthesize(frame().head(50), epsilon=0.1, levels={"region": REGIONS}, rng=seeded(1))
     assert isinstance(release, dp.NoReply)
+
+
+@pytest.mark.floors
+@pytest.mark.parametrize(("delta", "rows"), [(0, 300), (1e-6, 200)])
+def test_rows_above_the_floor_are_no_absurd_numbers_and_a_hopeless_budget_has_no_rough_ones(delta: float, rows: int) -> None:
+    generator = np.random.default_rng(1)
+    table = {"pay": np.round(generator.normal(40, 10, rows), 2), "age": generator.integers(0, 90, rows)}
+    few = {name: values[:50] for name, values in table.items()}
+    answered = 0
+    for seed in range(4):
+        assert isinstance(dp.synthesize(few, epsilon=0.01, delta=delta, rough=True, rng=seeded(seed)), dp.NoReply)
+        release = dp.synthesize(table, epsilon=1, delta=delta, rng=seeded(seed))
+        if isinstance(release, dp.Release):
+            answered += 1
+            assert all(abs(np.nanmedian(release.value.values[name])) < 1000 for name in table)
+    assert answered
 
 
 def test_a_session_debits_once_and_answers_again_from_the_archive(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ anybody can make them again; they cost nothing more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,16 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
-from dpstats.foundations.randomness import seeded
+from dpstats.foundations.randomness import RandomSource, seeded
 from dpstats.foundations.results import Interval
 from dpstats.statistics.coded.budget import NoisyTable
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.contingency.tables import ContingencyTable
+from dpstats.statistics.lazy_scipy import special
 from dpstats.statistics.synthetic.columns import MeasuredColumn, orders_of, rows_of
 from dpstats.statistics.synthetic.decoding import OTHER, draw_values
 from dpstats.statistics.synthetic.fine_codes import FineColumn
 from dpstats.statistics.synthetic.graphical_model import GraphicalModel
-from dpstats.statistics.synthetic.redraws import Summary, redrawn, summary_of
+from dpstats.statistics.synthetic.redraws import Summary, imagined, remeasured, summary_of
 from dpstats.statistics.synthetic.rounds import MeasuredPair
 from dpstats.statistics.synthetic.typed import arrow_table, typed_values, without_gaps
 
@@ -73,14 +74,11 @@ class SyntheticData:
     @cached_property
     def values(self) -> dict[str, NDArray[Any]]:
         """The rows, column by column, in numpy arrays."""
-        blocks = list(self.blocks())
-        return {name: np.concatenate([block[name] for block in blocks]) for name in self.names}
+        return _together(self.blocks())
 
     def blocks(self) -> Iterator[dict[str, NDArray[Any]]]:
         """The rows as in `values`, BLOCK_ROWS at a time, so that not all of them need be in memory."""
-        sizes = [min(BLOCK_ROWS, self.rows - start) for start in range(0, self.rows, BLOCK_ROWS)]
-        for drawn in draw_values(self.columns, self.model, sizes, seeded(self.seed)):
-            yield {column.fine.name: typed_values(column, drawn[column.fine.name]) for column in self.columns}
+        return _drawn(self.columns, self.model, self.rows, seeded(self.seed))
 
     def arrow_blocks(self) -> Iterator[Any]:
         """The rows as arrow tables of BLOCK_ROWS rows."""
@@ -136,22 +134,27 @@ class SyntheticData:
         """How far a statistic of synthetic rows may be off by noise: interval("mean(income)").
 
         `statistic` is "mean(income)", "median(income)", "std(income)" or "share(region = north)", or a function of a dict of
-        arrays. The model is taken for the truth, measured again with fresh noise, fitted and drawn from, `redraws` times. What
-        the model itself cannot say, such as how three columns hang together, is not covered.
+        arrays. Truths that fit what was released are imagined, measured with fresh noise, fitted and drawn from, `redraws` times.
+        What the model itself cannot say, such as how three columns hang together, is not covered.
         """
         if not 0.5 <= level < 1 or redraws < 2:
             raise InvalidParameterError("level must be from 0.5 up to 1, and redraws 2 or more.")
-        summary = summary_of(statistic, self.names)
+        summary = summary_of(statistic, self.columns)
         value = summary(self.values)
-        errors = [summary(self._again(number).values) - value for number in range(redraws)]
-        reach = _reach(errors, level)
-        covers = f"noise in what was measured, by {redraws} redraws; not how rows were sampled, nor what the model leaves out"
+        reach = _reach([self._error(summary, number) for number in range(redraws)], level)
+        covers = (
+            f"noise in what was measured, and where rows lie in codes and beyond them, by {redraws} redraws; "
+            "not how rows were sampled, nor what the model leaves out"
+        )
         return Interval(value - reach, value + reach, level, covers)
 
-    def _again(self, number: int) -> SyntheticData:
-        """Data that would come of the model if it were the truth."""
-        columns, pairs = redrawn(self.columns, self.pairs, self.model, self.total, seeded(self.seed + 1 + number))
-        return replace(self, columns=columns, pairs=pairs)
+    def _error(self, summary: Summary, number: int) -> float:
+        """By how much the statistic of data that are made of an imagined truth differs from that of this truth."""
+        rng = seeded(self.seed + 1 + number)
+        truth = imagined(self.columns, self.total, rng)
+        columns, pairs = remeasured(truth, self.columns, self.pairs, self.model, self.total, rng)
+        again = replace(self, columns=columns, pairs=pairs)
+        return summary(again.values) - summary(_together(_drawn(truth, self.model, self.rows, rng)))
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -193,11 +196,23 @@ class SyntheticData:
 
 
 def _reach(errors: Sequence[float], level: float) -> float:
-    """The distance from 0 within which errors lie with this probability, if they are normal."""
-    from statistics import NormalDist
-
+    """The distance from 0 within which an error like these lies with this probability, if they are normal."""
     spread = math.sqrt(math.fsum(error**2 for error in errors) / len(errors))
-    return NormalDist().inv_cdf((1 + level) / 2) * spread
+    return float(special.stdtrit(len(errors), (1 + level) / 2)) * spread
+
+
+def _drawn(
+    columns: Sequence[MeasuredColumn], model: GraphicalModel, rows: int, rng: RandomSource
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Rows of a model, column by column, in blocks."""
+    sizes = [min(BLOCK_ROWS, rows - start) for start in range(0, max(rows, 1), BLOCK_ROWS)]
+    for drawn in draw_values(columns, model, sizes, rng):
+        yield {column.fine.name: typed_values(column, drawn[column.fine.name]) for column in columns}
+
+
+def _together(blocks: Iterable[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    held = list(blocks)
+    return {name: np.concatenate([block[name] for block in held]) for name in held[0]}
 
 
 def _coded(column: MeasuredColumn) -> CodedColumn:

@@ -213,8 +213,11 @@ def next_value(value: Fraction, grain: Fraction) -> Fraction:
 
 
 def _apart(edges: Iterable[Fraction]) -> list[Fraction]:
-    """Edges that differ as decimals of 15 digits, each as such a decimal."""
-    return [fraction_of(ordinal) for ordinal in sorted({ordinal_of(float(max(-LARGEST, min(edge, LARGEST)))) for edge in edges})]
+    """Two edges or more that differ as decimals of 15 digits, each as such a decimal; beside a single one the next towards 0."""
+    ordinals = sorted({ordinal_of(float(max(-LARGEST, min(edge, LARGEST)))) for edge in edges})
+    if len(ordinals) == 1:
+        ordinals = sorted([ordinals[0], ordinals[0] - 1 if ordinals[0] > 0 else ordinals[0] + 1])
+    return [fraction_of(ordinal) for ordinal in ordinals]
 
 
 def decimal_of(value: Fraction) -> float:
