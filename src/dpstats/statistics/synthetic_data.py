@@ -21,6 +21,7 @@ from dpstats.foundations.randomness import RandomSource, random_bits
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Statistic, method, register
 from dpstats.foundations.results import value_text
 from dpstats.foundations.summaries import CodedTable
+from dpstats.statistics.coded.budget import NoiseLaw
 from dpstats.statistics.coded.parameters import LEVELS, levels_of, settle_levels
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.synthetic.columns import rows_of
@@ -114,6 +115,7 @@ def _check_focus(question: Question) -> None:
     "rounds",
     claim="pure epsilon-DP: private cuts, and whole-number Laplace noise on tables of one and two columns, some chosen privately",
     check=_check_focus,
+    version=2,
 )
 def synthesize_rounds(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     """Rows from tables with Laplace noise."""
@@ -126,6 +128,7 @@ def synthesize_rounds(table: CodedTable, question: Question, rng: RandomSource) 
     claim="(epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables, some chosen privately",
     needs_delta=True,
     check=_check_focus,
+    version=2,
 )
 def synthesize_gaussian(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     """Rows from tables with Gaussian noise."""
@@ -153,7 +156,8 @@ def _notes(question: Question, data: SyntheticData, total: float) -> tuple[tuple
     return (
         *((("use", GUIDE),) if data.guide else ()),
         ("rows", f"{data.rows:,} were drawn; the table has about {value_text(round(total))}"),
-        ("measured", f"each column by itself, {data.columns[0].noisy.law} in every code; {listed or 'no pairs'}"),
+        ("measured", f"each column by itself; {listed or 'no pairs'}"),
+        ("noise in columns", f"about as much as {_between(column.noisy.law for column in data.columns)} in every code"),
         *((("noise in pairs", "; ".join(laws)),) if laws else ()),
         (
             "what holds",
@@ -163,3 +167,9 @@ def _notes(question: Question, data: SyntheticData, total: float) -> tuple[tuple
         ("public", "the parameters, names and types of columns; nothing about the rows"),
         ("numerics", "exact noise on whole numbers; the model and the rows follow from the noisy tables and a public seed"),
     )
+
+
+def _between(laws: Iterable[NoiseLaw]) -> str:
+    """The laws of the least and of the most noise."""
+    least, *_, most = sorted([law for law in laws for _ in range(2)], key=lambda law: law.variance)
+    return str(least) if str(least) == str(most) else f"{least} to {most}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.summaries import CutCoding, LabelCoding, MergedCoding
 from dpstats.statistics.coded.budget import NoisyTable
+from dpstats.statistics.synthetic.denoising import likely_counts
 from dpstats.statistics.synthetic.fine_codes import FineColumn, merge_labels, merge_numbers, settled_counts
 from dpstats.statistics.synthetic.graphical_model import Measured
 
@@ -27,6 +28,7 @@ class MeasuredColumn:
 
     fine: FineColumn
     noisy: NoisyTable
+    """Pooled over all looks (see pooling.py): its law is about that of the noise that is left."""
     counts: Floats
     """Noisy counts, made non-negative so that they add up to about as many rows as there are."""
     merged: Integers
@@ -35,11 +37,11 @@ class MeasuredColumn:
     @classmethod
     def of(cls, fine: FineColumn, noisy: NoisyTable, rows: float) -> MeasuredColumn:
         """The column of noisy counts, where there are about so many rows."""
-        deviation, counts = math.sqrt(noisy.law.variance), settled_counts(noisy.noisy_counts, rows)
+        deviation = math.sqrt(noisy.law.variance)
         if fine.is_labels:
-            merged, counts = merge_labels(fine, counts, deviation)
+            merged, counts = merge_labels(fine, settled_counts(likely_counts(noisy, rows), rows), deviation)
         else:
-            merged, counts = merge_numbers(fine, counts, deviation, MOST_CODES)
+            merged, counts = merge_numbers(fine, settled_counts(noisy.noisy_counts, rows), deviation, MOST_CODES)
         return cls(fine, noisy, counts, merged)
 
     @property

@@ -1,10 +1,10 @@
-"""Finding the fine codes of all columns of a table, out of shares of a budget.
+"""Finding and counting the fine codes of all columns of a table, out of shares of a budget.
 
 Claim      Paid for by shares of a budget (coded/budget.py) and, with delta, but for an event of probability delta
 Neighbors  ADD_REMOVE of one row
 Why        Values and labels that many rows share (gaussian_thresholding.py), private quantiles (universal/many.py), the
            number of rows, and looks: tables of one column each. How a budget is divided, and which codes a look has, goes by
-           what was released before
+           what was released before; so do pooled counts of fine codes (pooling.py)
 Numerics   Exact; codes follow from released numbers
 Source     synthesis.proof.md
 """
@@ -12,9 +12,10 @@ Source     synthesis.proof.md
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,39 +25,54 @@ from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import CodedTable, Coding, label_order
 from dpstats.mechanisms.gaussian_thresholding import LEAST_ROWS, choose_by_count
-from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget
+from dpstats.statistics.coded.budget import ConcentratedTableBudget, NoisyTable, PureTableBudget, parts_of_one
 from dpstats.statistics.synthetic.columns import rows_of
-from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, number_column
+from dpstats.statistics.synthetic.fine_codes import FineColumn, label_column, next_value, number_column
 from dpstats.statistics.synthetic.looking import first_look, looked_closer
+from dpstats.statistics.synthetic.pooling import (
+    CountedStretch,
+    pooled,
+    stretches_of_labels,
+    stretches_of_look,
+    stretches_of_values,
+)
 from dpstats.statistics.universal.decimals import fraction_of, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
 
 @dataclass(frozen=True)
 class CodeShares:
-    """What the steps before pairs take of a budget; pairs get the rest."""
+    """What single columns take of a budget, and what finding codes takes of each column's part; pairs get the rest."""
 
+    columns: Fraction
+    """All single columns together: finding their codes, and tables of one column."""
     shared: Fraction
     """Finding values and labels that many rows share."""
     cuts: Fraction
+    """Private quantiles; none where rows are so few that they would be drawn at random."""
     looks: Fraction
-    singles: Fraction
-    """Tables of one column."""
 
 
 COUNT_SHARE = Fraction(1, 100)
 """What counting rows takes of a budget."""
-PURE_STRONG = CodeShares(Fraction(0), Fraction(2, 100), Fraction(8, 100), Fraction(15, 100))
-PURE_WEAK = CodeShares(Fraction(0), Fraction(3, 100), Fraction(25, 100), Fraction(25, 100))
-STRONG = CodeShares(Fraction(5, 100), Fraction(3, 100), Fraction(7, 100), Fraction(15, 100))
-WEAK = CodeShares(Fraction(12, 100), Fraction(3, 100), Fraction(20, 100), Fraction(25, 100))
-FEW_ROWS, PURE_FEW_ROWS = 300.0, 1000.0
-"""Rows, in standard deviations of the noise of a table that took all of its column's part, below which a budget is weak; with
-delta and without, where single values are to be found by looks alone."""
+PURE_STRONG = CodeShares(Fraction(30, 100), Fraction(0), Fraction(10, 100), Fraction(50, 100))
+PURE_WEAK = CodeShares(Fraction(60, 100), Fraction(0), Fraction(0), Fraction(60, 100))
+STRONG = CodeShares(Fraction(30, 100), Fraction(20, 100), Fraction(5, 100), Fraction(45, 100))
+MIDDLING = CodeShares(Fraction(35, 100), Fraction(20, 100), Fraction(0), Fraction(45, 100))
+WEAK = CodeShares(Fraction(60, 100), Fraction(20, 100), Fraction(0), Fraction(50, 100))
+MANY_ROWS, FEW_ROWS, PURE_FEW_ROWS = 800.0, 300.0, 1000.0
+"""Rows, in standard deviations of the noise of a table that took all of an even part of the budget, from which on a budget is
+strong, and below which it is weak; the last one without delta, where single values are to be found by looks alone."""
+POWER = 2 / 3
+"""A column's part goes by this power of its levels: so the sum of all columns' errors is least with Gaussian noise."""
+NUMBER_LEVELS = 30
+"""How many levels a column is taken to have where they are not listed."""
 CUTS = 3
 LOOKS = 2
 _ALL = 1 << 62
 """More labels than any column has."""
+_Earlier = Callable[[FineColumn], list[CountedStretch]]
+"""What was counted before of stretches of fine codes."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +88,7 @@ class Wish:
 
 
 class CodeFinding:
-    """Finds the fine codes of all columns: listed labels, or what even parts of shares of a budget find."""
+    """Finds the fine codes of all columns, listed labels or what a column's part of a budget finds, and counts them."""
 
     def __init__(
         self,
@@ -87,7 +103,11 @@ class CodeFinding:
         self.types = [column.dtype if number else None for column, number in zip(self._columns, table.numeric, strict=True)]
         self._unlisted = [place for place, name in enumerate(wish.names) if name not in wish.levels]
         self._numbers = [place for place in self._unlisted if table.numeric[place]]
+        self._earlier: dict[int, list[_Earlier]] = {place: [] for place in range(len(self._columns))}
         self.shares = self._divided()
+        sizes = [len(wish.levels[name]) if name in wish.levels else NUMBER_LEVELS for name in wish.names]
+        parts = parts_of_one([max(size, 1) ** POWER for size in sizes])
+        self._parts = [self.shares.columns * part for part in parts]
 
     def fine_columns(self) -> list[FineColumn]:
         """The fine codes of each column."""
@@ -98,12 +118,28 @@ class CodeFinding:
             found[place] = first_look(self._wish.names[place], cuts[place], shared, whole=self._is_whole(place))
         for _ in range(LOOKS if self._numbers else 0):
             raw_looks = self._table.code_counts(self.codings(found), [(place,) for place in self._numbers])
-            share = self.shares.looks / (LOOKS * len(self._numbers))
-            looks = [self._budget.noisy(raw_counts, share) for raw_counts in raw_looks]
+            shares = [self._parts[place] * self.shares.looks / LOOKS for place in self._numbers]
+            looks = [self._budget.noisy(raw_counts, share) for raw_counts, share in zip(raw_looks, shares, strict=True)]
             rows = rows_of(looks)
             for place, look in zip(self._numbers, looks, strict=True):
+                self._earlier[place].append(partial(stretches_of_look, looked=found[place], look=look))
                 found[place] = looked_closer(found[place], look, rows, cuts[place], singles=not self._delta)
         return found
+
+    def counted(self, found: Sequence[FineColumn]) -> list[NoisyTable]:
+        """Noisy counts of all fine codes, for what is left of each column's part, pooled with what looks found before."""
+        raw_singles = self._table.code_counts(self.codings(found), [(place,) for place in range(len(found))])
+        noisy = [self._budget.noisy(raw_counts, self._left_for(place)) for place, raw_counts in enumerate(raw_singles)]
+        return [
+            pooled(each, [stretch for earlier in self._earlier[place] for stretch in earlier(fine)])
+            for place, (fine, each) in enumerate(zip(found, noisy, strict=True))
+        ]
+
+    def _left_for(self, place: int) -> Fraction:
+        """What of a column's part is left for its table."""
+        found = self.shares.shared if place in self._unlisted else Fraction(0)
+        looked = self.shares.cuts + self.shares.looks if place in self._numbers else Fraction(0)
+        return self._parts[place] * (1 - found - looked)
 
     def codings(self, found: Sequence[FineColumn]) -> list[Coding]:
         """How rows get these codes."""
@@ -118,7 +154,7 @@ class CodeFinding:
         strength = noisy_rows / math.sqrt(self._budget.law(Fraction(1, len(self._columns))).variance)
         if isinstance(self._budget, PureTableBudget):
             return PURE_STRONG if strength >= PURE_FEW_ROWS else PURE_WEAK
-        return STRONG if strength >= FEW_ROWS else WEAK
+        return STRONG if strength >= MANY_ROWS else MIDDLING if strength >= FEW_ROWS else WEAK
 
     def _is_whole(self, place: int) -> bool:
         dtype = self.types[place]
@@ -133,28 +169,36 @@ class CodeFinding:
             return label_column(name, ())
         raw_labels = sorted(self._columns[place].most_common(_ALL), key=lambda pair: label_order(pair[0]))
         raw_counts = np.array([count for _, count in raw_labels], dtype=np.int64)
-        return label_column(name, [raw_labels[each][0] for each in self._shared(raw_counts)])
+        places, noisy_counts, variance = self._shared(place, raw_counts)
+        labels = [raw_labels[each][0] for each in places]
+        self._earlier[place].append(lambda fine: stretches_of_labels(labels, noisy_counts, variance))
+        return label_column(name, labels)
 
     def _shared_numbers(self, place: int) -> list[Fraction]:
         """The numbers that many rows have, as decimals; none without delta."""
         if isinstance(self._budget, PureTableBudget):
             return []
         raw_runs = self._columns[place].tally(LEAST_ROWS)
-        values = [float(raw_runs.raw_values[each]) for each in self._shared(raw_runs.raw_counts)]
-        return [fraction_of(ordinal_of(value)) for value in values if math.isfinite(value)]
+        places, noisy_counts, variance = self._shared(place, raw_runs.raw_counts)
+        counted = [(float(raw_runs.raw_values[each]), count) for each, count in zip(places, noisy_counts, strict=True)]
+        finite = {fraction_of(ordinal_of(value)): count for value, count in counted if math.isfinite(value)}
+        spans = [(value, next_value(value, Fraction(int(self._is_whole(place))))) for value in finite]
+        self._earlier[place].append(lambda fine: stretches_of_values(fine, spans, finite.values(), variance))
+        return list(finite)
 
-    def _shared(self, raw_counts: NDArray[np.int64]) -> list[int]:
-        """Which of some values many rows have, at one column's part of the share and of delta."""
+    def _shared(self, place: int, raw_counts: NDArray[np.int64]) -> tuple[list[int], list[int], float]:
+        """Which of some values many rows have, at a column's part of the budget and of delta; noisy counts and their variance."""
         assert isinstance(self._budget, ConcentratedTableBudget)
-        unlisted = len(self._unlisted)
-        variance = self._budget.variance_for(self.shares.shared / unlisted)
-        places, _ = choose_by_count(raw_counts, variance, self._delta / unlisted, self._rng)
-        return [int(place) for place in places]
+        variance = self._budget.variance_for(self._parts[place] * self.shares.shared)
+        places, noisy_counts = choose_by_count(raw_counts, variance, self._delta / len(self._unlisted), self._rng)
+        return places.tolist(), noisy_counts.tolist(), float(variance)
 
     def _cuts(self, place: int) -> list[Fraction]:
-        """Private quantiles: one level of halving after the other, each at the same part of the share."""
+        """Private quantiles, if any: one level of halving after the other, each at the same part of the share."""
+        if not self.shares.cuts:
+            return []
         levels = CUTS.bit_length()
-        share = self.shares.cuts / (levels * len(self._numbers))
+        share = self._parts[place] * self.shares.cuts / levels
         epsilon = sum((self._budget.draw_epsilon(share) for _ in range(levels)), Fraction(0))
         quantiles = [Fraction(each, CUTS + 1) for each in range(1, CUTS + 1)]
         drawn = draw_quantiles(self._columns[place], quantiles, epsilon, Neighbors.ADD_REMOVE, self._rng)

@@ -109,7 +109,7 @@ def number_column(name: str, edges: Iterable[Fraction], grain: Fraction, *, whol
     return FineColumn(name, edges=tuple(_apart(edges)), grain=grain, whole=whole)
 
 
-def settled_counts(noisy_counts: Integers, rows: float) -> Floats:
+def settled_counts(noisy_counts: Integers | Floats, rows: float) -> Floats:
     """The counts nearest to noisy ones that are not negative and add up to `rows`: all less by the same, those below 0 are 0."""
     descending = -np.sort(-noisy_counts.astype(np.float64))
     surplus = (np.add.accumulate(descending) - rows) / np.arange(1, descending.size + 1)

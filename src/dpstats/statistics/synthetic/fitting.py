@@ -5,8 +5,8 @@ the variance of its noise. A step lowers the coefficients of every factor (see `
 derivative with respect to its marginal, and goes on in the direction of the step before (Nesterov's momentum). A step that
 raises the loss is taken back; then the momentum is dropped and steps become shorter.
 
-Where columns interact, coefficients are drawn towards 0, which means independence, as strongly as `prior_rows` rows would draw
-them: cells about which the released tables say little do not follow the noise.
+Where columns interact, coefficients are drawn towards 0, which means independence, as strongly as `prior_rows` rows of their
+table would draw them (see `independence`): tables that say little do not make the model follow their noise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Fit:
 class Fitting:
     """The loss of factors on the tables of a propagation, which were measured as `shares` of the total with `weights`.
 
-    `shares` holds all tables one after another, `weights` has one number for each: how much a squared share counts.
+    `shares` holds all tables one after another, `weights` has one number for each: how much a squared share counts; so does
+    `prior_rows`, unless it is empty.
     """
 
     def __init__(
@@ -52,12 +53,12 @@ class Fitting:
         smoothness: Smoothness,
         shares: Floats,
         weights: Sequence[float],
-        prior_rows: float = 0.0,
+        prior_rows: Sequence[float] = (),
     ) -> None:
         self.propagation, self.smoothness, self.shares = propagation, smoothness, shares
         self._whole = sum(weights) or 1.0
         self._weights = np.repeat([weight / self._whole for weight in weights], propagation.lengths)
-        self._pull = prior_rows / self._whole
+        self._pull = np.repeat([rows / self._whole for rows in prior_rows], propagation.lengths) if any(prior_rows) else None
         self._interactions = Interactions(propagation)
 
     def run(self, exponents: Floats, *, step: float, iterations: int) -> Fit:
@@ -101,7 +102,7 @@ class Fitting:
         differences = self.propagation.marginals - self.shares
         gradient = self._weights * differences
         differences *= gradient
-        if self._pull:
+        if self._pull is not None:
             gradient += self._pull * self._interactions.of(coefficients)
         return gradient, 0.5 * float(np.add.reduce(differences))
 

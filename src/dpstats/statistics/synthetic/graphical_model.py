@@ -19,12 +19,10 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import Floats
 from dpstats.statistics.synthetic.elimination import Calibrated, JointTable
 from dpstats.statistics.synthetic.fitting import FIRST_STEP, Fitting
+from dpstats.statistics.synthetic.independence import independent_rows
 from dpstats.statistics.synthetic.junction_tree import Columns, JunctionTree
 from dpstats.statistics.synthetic.propagation import Propagation, in_axis_order
 from dpstats.statistics.synthetic.smoothness import Smoothness
-
-PRIOR_ROWS = 30.0
-"""How many rows the belief that columns are independent is worth: it decides about cells that noise hides, and little else."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +63,13 @@ class GraphicalModel:
         return larger
 
     def fitted(
-        self, measured: Sequence[Measured], total: float, iterations: int = 60, *, prior_rows: float = PRIOR_ROWS
+        self, measured: Sequence[Measured], total: float, iterations: int = 60, *, prior_rows: float | None = None
     ) -> GraphicalModel:
         """A model whose counts, `total` times its probabilities, come as near to all measured tables as their noise deserves.
 
         The fit starts at this model, whose cliques grow by what was measured; at most `iterations` steps are tried. `total` is
-        taken to be at least 1. That columns are independent is believed as if `prior_rows` rows had shown it; 0 gives the nearest
-        model.
+        taken to be at least 1. That the columns of a table are independent is believed as if `prior_rows` rows had shown it, or
+        as many as the table suggests (see `independence`); 0 gives the nearest model.
         """
         model = self.grown(each.columns for each in measured)
         tables = _combined(self.sizes, measured)
@@ -86,7 +84,10 @@ class GraphicalModel:
             if axes in tables:
                 shares[place] = tables[axes][0].ravel() / total
         smoothness = Smoothness.estimated(self.sizes, self.ordered, tables)
-        found = Fitting(propagation, smoothness, shares, weights, prior_rows).run(start, step=self._step, iterations=iterations)
+        beliefs = [independent_rows(*tables[axes], total) if axes in tables else 0.0 for axes in names]
+        if prior_rows is not None:
+            beliefs = [prior_rows] * len(names)
+        found = Fitting(propagation, smoothness, shares, weights, beliefs).run(start, step=self._step, iterations=iterations)
         model.loss, model._step = found.loss, max(found.step, FIRST_STEP / 1024)
         model._exponents = {axes: found.exponents[place] for axes, place in zip(names, propagation.places, strict=True)}
         model._calibrated = _calibrated(propagation)

@@ -35,8 +35,7 @@ def measure_table(
     budget = ConcentratedTableBudget(zcdp_within(epsilon, delta / 2), rng) if delta else PureTableBudget(epsilon, rng)
     finding = CodeFinding(table, wish, budget, delta / 2, rng)
     found = finding.fine_columns()
-    raw_singles = table.code_counts(finding.codings(found), [(place,) for place in range(len(found))])
-    noisy = [budget.noisy(raw_counts, finding.shares.singles / len(found)) for raw_counts in raw_singles]
+    noisy = finding.counted(found)
     rows = rows_of(noisy)
     columns = tuple(MeasuredColumn.of(fine, each, rows) for fine, each in zip(found, noisy, strict=True))
     if len(columns) == 1:

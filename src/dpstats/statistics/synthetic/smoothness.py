@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dpstats.foundations.portable import Floats, exponential
+from dpstats.statistics.synthetic.independence import independent
 from dpstats.statistics.synthetic.junction_tree import Columns
 
 _MOST_ALIKE = 0.9
@@ -62,7 +63,7 @@ def alike_share(column: int, ordered: int, tables: Mapping[Columns, tuple[Floats
         if len(axes) < 2 or column not in axes:
             continue
         place = axes.index(column)
-        expected = _independent(counts)
+        expected = independent(counts)
         scales = np.sqrt(expected + math.sqrt(variance))
         lines = _by_level((counts - expected) / scales, place)[:, :ordered]
         noise = _by_level(variance / (scales * scales), place)[:, :ordered]
@@ -100,18 +101,6 @@ def _along_axes(matrices: Mapping[int, Floats], axes: Columns, values: Floats) -
 def _by_level(values: Floats, place: int) -> Floats:
     """A view with three axes, of which the middle one is the axis at `place`."""
     return values.reshape(math.prod(values.shape[:place]), values.shape[place], -1)
-
-
-def _independent(counts: Floats) -> Floats:
-    """The product of a table's single marginals, none below 0, with the table's total; 0 where that is not positive."""
-    total = float(np.add.reduce(counts, axis=None))
-    if total <= 0.0:
-        return np.zeros_like(counts)
-    product = np.full(counts.shape, total)
-    for place in range(counts.ndim):
-        sums = np.add.reduce(counts, axis=tuple(axis for axis in range(counts.ndim) if axis != place))
-        product *= np.maximum(sums / total, 0.0).reshape([-1 if axis == place else 1 for axis in range(counts.ndim)])
-    return product
 
 
 def _inverse(matrix: Floats) -> Floats:
