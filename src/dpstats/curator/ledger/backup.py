@@ -62,8 +62,8 @@ def restore(source: str, target: str, *, witness: str | None = None, forfeit: st
         if is_below and forfeit is None:
             assert known is not None
             raise LedgerError(
-                f"the witness of {_shown(target)} has seen {known.sequence} entries, and {backup.address} lacks the last of them: "
-                "what they spent is unknown. Restore a newer backup. If there is none, give up all that was left of every "
+                f"the witness of {shown_address(target)} has seen {known.sequence} entries, and {backup.address} lacks the last "
+                "of them: what they spent is unknown. Restore a newer backup. If there is none, give up all that was left of every "
                 "budget: --forfeit --why TEXT."
             )
         if forfeit is not None and not is_below:
@@ -109,7 +109,9 @@ def _check_target(target: str, backup: Ledger) -> None:
             return
         raise
     how = "is newer than" if is_newer else "has other entries than"
-    raise LedgerError(f"the ledger {_shown(target)} {how} {backup.address}: nothing was restored, and nothing is overwritten.")
+    raise LedgerError(
+        f"the ledger {shown_address(target)} {how} {backup.address}: nothing was restored, and nothing is overwritten."
+    )
 
 
 def _forfeited(target: str, why: str | None, witness: Path) -> Entry:
@@ -148,7 +150,9 @@ def _new_file(path: Path) -> Iterator[Path]:
             yield draft
             _name(draft, path)
     except OSError:
-        raise LedgerError(f"{path} cannot be written: check the permissions of its folder, and whether the disk is full.") from None
+        raise LedgerError(
+            f"{path} cannot be written: check the permissions of its folder, and whether the disk is full."
+        ) from None
 
 
 def _name(draft: Path, path: Path) -> None:
@@ -175,9 +179,10 @@ def _verified(target: str, witness: str | None = None) -> Verification:
     with open_ledger(target, read_only=True, witness=witness) as ledger:
         found = ledger.verify()
     if not found.sound:
-        raise LedgerError(f"the copy at {_shown(target)} is not sound: {found.complaints[0]}.")
+        raise LedgerError(f"the copy at {shown_address(target)} is not sound: {found.complaints[0]}.")
     return found
 
 
-def _shown(target: str) -> str:
+def shown_address(target: str) -> str:
+    """An address as it may be shown: without a password."""
     return shown_url(target) if target.startswith(SCHEMES) else target

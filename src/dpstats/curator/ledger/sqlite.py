@@ -207,7 +207,7 @@ class SqliteEntryStore:
             self._identity.remember_log()
 
     def _cleared(self, connection: sqlite3.Connection) -> bool:
-        """Have everything in the main file, and say so there. Where that cannot be, the log stays and SQLite takes it up again."""
+        """Have everything in the main file, and say so there. Where that cannot be, the log stays and is taken up again."""
         if connection.in_transaction:  # of a thread that the end of its process has stopped
             return False
         try:
