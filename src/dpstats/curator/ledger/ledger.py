@@ -28,7 +28,7 @@ from dpstats.curator.ledger.openings import (
     population_name,
 )
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
-from dpstats.curator.ledger.readers import AccountReader, all_entries, standing_of
+from dpstats.curator.ledger.readers import AccountReader, all_entries
 from dpstats.curator.ledger.signed_heads import Seal, Signatures, check_heads, public_key
 from dpstats.curator.ledger.signing import Signer
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
@@ -99,7 +99,7 @@ class Ledger:
 
     def reader(self, name: str) -> AccountReader:
         """Any account by its name, to be looked at: `account_names` has them."""
-        return AccountReader(self._writer, name, self._writer.read(lambda table: standing_of(table, name)).opening)
+        return AccountReader(self._writer, name, self._writer.read(lambda table: standing_in(table, name, {})).opening)
 
     def cap(self, dataset: str, *, analyst: str | None = None, group: str | None = None) -> AccountReader | None:
         """The account of an analyst's or a group's own cap on a data set; None where they have none."""
