@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from dpstats.curator.ledger.claims import Claim
-from dpstats.curator.ledger.debits import DebitOrder, Receipt, Standings, grants_in, spend
+from dpstats.curator.ledger.debits import DebitOrder, Receipt, grants_in, spend
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, PUBLISH, digest
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
@@ -32,7 +32,6 @@ class Account(AccountReader):
         super().__init__(writer, dataset, opening)
         self.actor = actor
         self.request = request
-        self._known: Standings = {}
 
     def reader(self) -> AccountReader:
         """The same data set, only to be looked at."""

@@ -10,11 +10,11 @@ from typing import Any
 
 from dpstats.accounting.accountants import Accountant, Total
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.debits import cost_of, grants_in, loss_of
+from dpstats.curator.ledger.debits import Standings, cost_of, grants_in, loss_of, standing_in
 from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, KINDS, Entry, digest
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.openings import ANALYST, GROUP, Opening, holder_key
-from dpstats.curator.ledger.standing import POLICY, Standing, sought_for, standing
+from dpstats.curator.ledger.standing import POLICY, Standing, sought_for
 from dpstats.curator.ledger.stores import PAGE, Chosen, EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.writer import Writer
@@ -32,11 +32,12 @@ class AccountReader:
         self.dataset = dataset
         self.opened_with = opening
         self._writer = writer
+        self._known: Standings = {}
 
     @property
     def standing(self) -> Standing:
         """The budget and what has been spent, both of one moment."""
-        return self._writer.read(lambda table: standing_of(table, self.dataset))
+        return self._writer.read(lambda table: standing_in(table, self.dataset, self._known))
 
     @property
     def terms(self) -> Terms:
@@ -171,14 +172,6 @@ class AccountReader:
                 f"this cost is per {cost.unit} under {cost.neighbors.value}."
             )
         return cost
-
-
-def standing_of(table: EntryTable, name: str) -> Standing:
-    """How an account stands, as a reader sees the entries."""
-    opened, amendment, debit = table.latest_of(sought_for(name)).values()
-    if opened is None:
-        raise LedgerError(f"the ledger has no account {name!r}.")
-    return standing(name, opened, amendment, debit)
 
 
 def first_answer(answers: Iterable[Entry]) -> Entry | None:
