@@ -1,6 +1,7 @@
 """Durable debits per second: processes x threads, in SQLite and in Postgres. What the disk's own fsync does is printed first.
 
 python benchmarks/ledger.py [--seconds S] [--postgres URL] [--only sqlite|postgres]
+python benchmarks/ledger.py --verify 1000000 [--file LEDGER]    makes a ledger of so many entries, and verifies it
 
 Without --postgres a server is started as the tests do it, where that is possible. Every debit is acknowledged only when it is on
 the disk, and every run ends with a verification of the whole ledger.
@@ -17,11 +18,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.ledger import Terms, open_ledger
+from dpstats.curator.ledger.writer import Page
 from dpstats.foundations.privacy import PrivacyCost
 
 CROWDS = ((1, 1), (1, 8), (1, 32), (2, 1), (4, 1), (8, 1), (4, 8))
@@ -71,6 +74,46 @@ def measure(address: str, processes: int, threads: int, seconds: float) -> str:
     return f"{processes:>9} {threads:>7} {sum(counts) / seconds:>12,.0f} {min(counts):>8} {max(counts):>8}   {verdict}"
 
 
+def generate(address: str, entries: int) -> None:
+    """A ledger of questions with their answers, of which every tenth is an analyst's and is charged to four accounts."""
+    given, terms = {"actor": "owner", "why": "a benchmark"}, Terms(Budget(10**9, 0.4), unit="person")
+    with open_ledger(address) as ledger:
+        ledger.population("persons", terms)
+        account = ledger.account("survey", terms, population="persons")
+        ledger.grant("survey", group="team", budget=terms.budget, **given)
+        ledger.grant("survey", analyst="alice", group="team", budget=terms.budget, **given)
+        alice = account.acting_for("alice")
+
+        def add(page: Page) -> int:
+            for number in range(page.last.sequence, page.last.sequence + 200):
+                asker = account if number % 10 else alice
+                price = PrivacyCost(Fraction(1 + number % 50, 1_000), Fraction(number % 3, 10**12), unit="person")
+                key = f"{number:064x}"
+                receipt = asker.spend(page, asker.order(key, "median(income) where age >= 30", price, DETAILS, Fraction(1, 8)))
+                asker.answer(page, receipt, {"value": {"float": repr(number / 7)}, "claim": "epsilon-DP", "notes": []})
+            return page.last.sequence
+
+        while account.write(lambda page: page.last.sequence if page.last.sequence >= entries else add(page)) < entries:
+            pass
+
+
+def measure_verification(address: str, entries: int) -> None:
+    """Verify a ledger in full, and again from its last verified head."""
+    generate(address, entries)
+    with open_ledger(address, read_only=True) as ledger:
+        start, cpu = time.perf_counter(), time.process_time()
+        found = ledger.verify()
+        print(
+            f"{found.entries:,} entries, {'sound' if found.sound else 'NOT SOUND'}: {time.perf_counter() - start:.1f} s, "
+            f"of which {time.process_time() - cpu:.1f} s of one core; {Path(address).stat().st_size / 2**20:,.0f} MB"
+        )
+    for _ in range(2):
+        start = time.perf_counter()
+        with open_ledger(address) as ledger:
+            ledger.check()
+        print(f"opened and checked in {time.perf_counter() - start:.2f} s")
+
+
 def syncs_per_second(folder: Path) -> float:
     """How often the disk can be waited for."""
     with (folder / "probe").open("wb") as probe:
@@ -106,7 +149,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--postgres", metavar="URL")
     parser.add_argument("--only", choices=("sqlite", "postgres"))
+    parser.add_argument("--verify", type=int, metavar="ENTRIES")
+    parser.add_argument("--file", metavar="LEDGER", help="with --verify: where the ledger is, or is made")
     given = parser.parse_args()
+    if given.verify:
+        with tempfile.TemporaryDirectory() as folder:
+            measure_verification(given.file or f"{folder}/long.ledger", given.verify)
+        return
     heading = f"{'processes':>9} {'threads':>7} {'debits/s':>12} {'least':>8} {'most':>8}   (debits of a single thread)"
     with tempfile.TemporaryDirectory() as folder:
         print(f"fsync alone: {syncs_per_second(Path(folder)):,.0f} per second")

@@ -1,9 +1,9 @@
 """The desk: a question's way from its price to its answer.
 
 A question is checked and priced from public things alone; if it was asked before, the archive answers it; else, if the table can
-be reached, its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived and handed out.
-What goes wrong after the debit because of the data is one charged `NoReply`. A desk without an account takes the same steps but
-for the ledger's.
+be reached, its cost is debited, and only when the ledger has that on disk is a row read; the answer is archived and handed out,
+also to whoever asked the same meanwhile. What goes wrong after the debit because of the data is one charged `NoReply`. A desk
+without an account takes the same steps but for the ledger's.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
+from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
 from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
@@ -25,7 +27,7 @@ from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import open_columns
-from dpstats.foundations.errors import InvalidParameterError, LedgerError
+from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
@@ -115,21 +117,35 @@ class Desk:
 
         What a seeded source has drawn is not kept.
         """
-        if self.account is None:
+
+        def answer() -> Result:
             return request.or_refusal(outcome_of(compute, source), source)
-        details, archived = details_of(self, request), source.private
+
+        if self.account is None:
+            return answer()
+        details = details_of(self, request)
         key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
-        if archived and (document := self.account.recall(key)) is not None:
-            return noted(result_of(document, request.question.statistic), *FROM_ARCHIVE)
-        check_reachable(self.store)
-        receipt = self.account.debit(key, request.text, request.cost, details, loss_of(self, request))
-        result = request.or_refusal(outcome_of(compute, source), source)
-        if archived and not has_failed(result):
-            try:
-                self.account.record(receipt, document_of(result))
-            except LedgerError:  # it was paid for, so it is handed out all the same
-                return noted(result, *NOT_ARCHIVED)
-        return result
+        order = self.account.order(key, request.text, request.cost, details, loss_of(self, request))
+        if not source.private:
+            check_reachable(self.store)
+            self.account.write(partial(self.account.spend, order=order))
+            return answer()
+        found = recall_or_reserve(
+            self.account,
+            order,
+            Goods(
+                check=partial(check_reachable, self.store),
+                compute=answer,
+                revive=lambda document: result_of(document, request.question.statistic),
+                refuse=lambda: request.or_refusal(COULD_NOT, source),
+                document=lambda result: None if has_failed(result) else document_of(result),
+            ),
+        )
+        if has_failed(found.value):
+            return found.value
+        if not found.archived:
+            return noted(found.value, *NOT_ARCHIVED)
+        return noted(found.value, *FROM_ARCHIVE) if found.recalled else found.value
 
     def choice_of_rows(self) -> str:
         """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpstats.accounting.budgets import Budget
+from dpstats.curator.ledger.books import Past
 from dpstats.curator.ledger.entries import Entry, canonical_json
 from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
 from dpstats.curator.ledger.openings import cap_name, population_name
+from dpstats.curator.ledger.verification import verify_entries
 from dpstats.foundations.errors import (
     AccessError,
     BudgetError,
@@ -270,3 +273,42 @@ def test_what_a_forger_of_hashes_cannot_hide_about_caps_and_grants(forged: list[
     assert complaints(WHOLE) == []
     found = complaints(forged)
     assert any(says in complaint for complaint in found), found
+
+
+def test_entries_and_questions_come_in_pages(address: str) -> None:
+    with open_ledger(address) as ledger:
+        account = nested(ledger, population=1)
+        alice = account.acting_for("alice")
+        for number in range(4):
+            asker = alice if number % 2 else account
+            asker.record(asker.debit(f"key-{number}", f"median(x{number})", cost("0.1")), {"value": number})
+        whole = [entry for entry in ledger.entries() if entry.dataset == "survey"]
+        assert account.entries() == whole
+        pages, after = [], None
+        while page := account.entries(after=after, limit=3):
+            assert len(page) <= 3
+            pages, after = [*pages, *page], page[-1].sequence
+        assert pages == whole
+        hers = account.entries(actor="alice")
+        assert [(each.kind, each.key) for each in hers] == [(kind, f"key-{n}") for n in (1, 3) for kind in ("debit", "answer")]
+        assert account.entries(actor="alice", kinds=["answer"], start=hers[1].time, end=hers[3].time) == [hers[1]]
+        assert account.entries(start=hers[2].time, limit=1) == [hers[2]]
+        lines = ledger.questions("population persons", actor="alice", after=hers[0].sequence + 1)
+        assert [(line.question, line.document) for line in lines] == [("median(x3)", {"value": 3})]
+        assert [line.question for line in ledger.questions("survey", limit=2)] == ["median(x0)", "median(x1)"]
+
+
+@pytest.mark.parametrize("since", range(len(WHOLE)))
+def test_verification_goes_on_from_any_entry_up_to_which_all_was_sound(since: int, tmp_path: Path) -> None:
+    if since and WHOLE[since - 1].kind == "debit" and "also" in WHOLE[since - 1].body:
+        return  # what is charged to several accounts is written, and so seen, at once
+    shares = [index for index, entry in enumerate(WHOLE) if '"of"' in entry.body]
+    if since in shares:
+        return
+    for forged in (WHOLE, changed(ALICES, lambda body: body["total"].update(epsilon="1/4"))):
+        with open_ledger(tmp_path / f"{len(list(tmp_path.iterdir()))}.ledger") as ledger:
+            ledger._writer.write(lambda page, forged=forged: (page.appended.extend(forged), None)[1])
+            known = (since, forged[since - 1].hash if since else None)
+            found = verify_entries(forged[since:], past=Past(ledger._writer.read, *known) if since else None)
+            assert (found.entries, found.head) == (len(forged), forged[-1].hash)
+            assert bool(found.complaints) == (forged is not WHOLE and since <= ALICES)

@@ -186,8 +186,10 @@ def test_a_connection_that_broke_while_it_was_idle_is_made_anew(postgres_url: st
     account = open_ledger(postgres_schema_url).account("survey", TERMS)
     schema = postgres_schema_url.rpartition("%3D")[2]
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE %s AND pid <> pg_backend_pid()"
-    for use in (lambda: account.debit("key", "count()", cost(1)), lambda: account.spent):
-        account._writer.store._connection.execute(f"SELECT '{schema}'")  # marks the connection as ours
+    store = account._writer.store
+    uses = {"_connection": lambda: account.debit("key", "count()", cost(1)), "_apart": lambda: account.spent}
+    for connection, use in uses.items():
+        getattr(store, connection).execute(f"SELECT '{schema}'")  # marks the connection as ours
         with psycopg.connect(postgres_url, autocommit=True) as other:
             assert other.execute(cut, [f"%'{schema}'%"]).fetchone() == (True,)
         use()

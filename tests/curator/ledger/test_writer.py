@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpstats.curator.ledger.ledger import Ledger
+from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.writer import _WriteRequest
@@ -150,3 +150,14 @@ def test_nobody_gets_a_receipt_when_the_one_who_wrote_for_all_was_interrupted_tw
     assert len(results) == 4
     assert all(isinstance(result, (KeyboardInterrupt, LedgerError)) for result in results)
     assert account.total.loss == 0
+
+
+def test_reading_does_not_wait_for_writers(address: str) -> None:
+    account = open_ledger(address).account("survey", TERMS)
+    account.record(account.debit("key", "count()", cost(1)), {"value": 1})
+    found: list[Any] = []
+    reader = threading.Thread(target=lambda: found.extend([account.spent, account.recall("key"), len(account.entries())]))
+    with account._writer.turn(), account._writer.store.writing():
+        reader.start()
+        reader.join(30)
+        assert found == [cost(1), {"value": 1}, 3]

@@ -1,7 +1,9 @@
 """Writers in processes of their own, which a test can kill: `python -m tests.curator.ledger.writers ...` prints what they did.
 
 spend ADDRESS COST BUDGET       debits until the budget is spent, and prints how often
-faults ADDRESS KILLS WRITERS    forks writers and kills them at random instants; prints what they had acknowledged
+race ADDRESS PART PARTS         some of 16 analysts debit until nothing fits, and it prints how often each did
+faults ADDRESS KILLS WRITERS    forks writers and kills them at random instants; prints what became of what they were told. The
+                                address "postgres" is a server of its own. The long run is `faults FILE 10000 4`
 fork ADDRESS                    debits in a parent and in the children that it forks while its threads are writing
 memory ADDRESS                  debits in a parent, and tries to in its child
 """
@@ -14,22 +16,28 @@ import random
 import selectors
 import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import NoReturn
 
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.ledger import Account, Terms, open_ledger
+from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
 from dpstats.foundations.errors import BudgetError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 
 TERMS = Terms(Budget(10**6), unit="person")
 EACH = PrivacyCost("1/7", unit="person")
+RACERS = 16
+BY = {"actor": "owner", "why": "as agreed"}
 _LONGEST_REST = 0.01
 _TOO_LONG = 600.0
 _PIPE = 1 << 16
+_REPORT = 500
 
 
 def say(what: object) -> None:
@@ -50,17 +58,65 @@ def spend(address: str, cost: str, budget: str) -> None:
         say(count)
 
 
+def prepare_race(ledger: Ledger, population: str, dataset: str, group: str, analyst: str) -> Account:
+    """16 analysts in two groups, each with a cap, on a data set of a population."""
+    ledger.population("persons", Terms(Budget(population), unit="person"))
+    account = ledger.account("survey", Terms(Budget(dataset), unit="person"), population="persons")
+    for team in ("even", "odd"):
+        ledger.grant("survey", group=team, budget=Budget(group), **BY)
+    for number in range(RACERS):
+        team = ("even", "odd")[number % 2]
+        ledger.grant("survey", analyst=f"racer {number}", group=team, budget=Budget(analyst), **BY)
+    return account
+
+
+def run_race(account: Account, racers: Iterable[int], go: Callable[[], object]) -> dict[str, int]:
+    """How often each of some analysts got through, until nothing of that cost fits for them."""
+    counts = {f"racer {number}": 0 for number in racers}
+
+    def work(name: str) -> None:
+        own = account.acting_for(name)
+        with suppress(BudgetError):
+            while True:
+                own.debit(f"{name}-{counts[name]}", "count()", PrivacyCost("1/20", unit="person"))
+                counts[name] += 1
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in counts]
+    go()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return counts
+
+
+def race(address: str, part: str, parts: str) -> None:
+    account = open_ledger(address).reader("survey")
+    account = Account(account._writer, "survey", account.opened_with)
+    say("ready")
+    say(json.dumps(run_race(account, range(int(part), RACERS, int(parts)), sys.stdin.readline)))
+
+
 def write_forever(address: str, pipe: int, life: int) -> NoReturn:
-    """A writer: two threads debit and answer, and tell of a debit only after it was acknowledged."""
-    account = open_ledger(address).account("survey", TERMS)
+    """A writer: two threads debit and answer, and tell of a debit only after it was acknowledged. One of them asks for somebody
+    who has a cap in a group that has one, on a data set of a population.
+    """
+    ledger = open_ledger(address)
+    ledger.population("persons", TERMS)
+    account = ledger.account("survey", TERMS, population="persons")
+    if ledger.cap("survey", analyst="alice") is None:
+        ledger.grant("survey", group="team", budget=TERMS.budget, **BY)
+        ledger.grant("survey", analyst="alice", group="team", budget=TERMS.budget, **BY)
+    askers = account, account.acting_for("alice")
 
     def work(thread: int) -> None:
+        asker = askers[thread]
         for count in range(10**9):
             key = f"{life}-{thread}-{count}"
-            receipt = account.debit(key, "count()", EACH, {"thread": thread})
+            receipt = asker.debit(key, "count()", EACH, {"key": key})
             os.write(pipe, f"{receipt.sequence} {key}\n".encode())
             if count % 2:
-                account.record(receipt, {"value": 1.5})
+                asker.record(receipt, {"value": 1.5})
 
     for thread in (0, 1):
         threading.Thread(target=work, args=(thread,), daemon=True).start()
@@ -70,6 +126,8 @@ def write_forever(address: str, pipe: int, life: int) -> NoReturn:
 
 class Writers:
     """Some writers at a time, each in a process of its own."""
+
+    work = staticmethod(write_forever)
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -85,7 +143,7 @@ class Writers:
         process = os.fork()
         if not process:
             try:
-                write_forever(self.address, writer, self.lives)
+                self.work(self.address, writer, self.lives)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -120,11 +178,17 @@ class Writers:
 
 
 def faults(address: str, kills: str, writers: str) -> None:
+    if address == "postgres":
+        with own_postgres() as url:
+            faults(url, kills, writers)
+        return
     chance = random.Random()
     crowd = Writers(address)
     for _ in range(int(writers)):
         crowd.start()
-    for _ in range(int(kills)):
+    for number in range(int(kills)):
+        if number and number % _REPORT == 0:
+            sys.stderr.write(f"{number} killed, {len(crowd.acknowledged)} debits acknowledged by them\n")
         victim = chance.choice(list(crowd.pipes))
         crowd.hear(victim, chance.choice([0, 0, 1, 2, 5, 10]))
         crowd.listen(chance.uniform(0, _LONGEST_REST))
@@ -132,7 +196,46 @@ def faults(address: str, kills: str, writers: str) -> None:
         crowd.start()
     for process in list(crowd.pipes):
         crowd.kill(process)
-    say(json.dumps(crowd.acknowledged))
+    say(json.dumps({"kills": int(kills), **what_became_of(address, crowd.acknowledged)}))
+
+
+def what_became_of(address: str, acknowledged: list[str]) -> dict[str, object]:
+    """How many debits were acknowledged, are there, were lost, and have no answer; and every account that does not add up."""
+    with open_ledger(address, read_only=True) as ledger:
+        found = ledger.verify()
+        statements = {each.dataset: each for each in ledger.statements()}
+    survey = statements["survey"]
+    there = {f"{line.sequence} {line.details['key']}" for line in survey.lines}
+    of_alice = sum(line.actor == "alice" for line in survey.lines)
+    due = {"survey": len(survey.lines), "population persons": len(survey.lines)}
+    due |= {"survey, group team": of_alice, "survey, analyst alice": of_alice}
+    return {
+        "acknowledged": len(set(acknowledged)),
+        "told twice": len(acknowledged) - len(set(acknowledged)),
+        "debits": len(survey.lines),
+        "of them for four accounts": of_alice,
+        "lost": len(set(acknowledged) - there),
+        "not adding up": [name for name, times in due.items() if statements[name].total.loss != times * EACH.epsilon],
+        "unanswered": sum(line.document is None for line in survey.lines),
+        "entries": found.entries,
+        "complaints": [str(complaint) for complaint in found.complaints],
+    }
+
+
+@contextmanager
+def own_postgres() -> Iterator[str]:
+    """The URL of a server that is started for this run."""
+    from tests.postgres import Server, binaries
+
+    programs = binaries()
+    assert programs is not None, "there is no Postgres here"
+    with tempfile.TemporaryDirectory(prefix="dpstats-pg-") as folder:
+        server = Server(programs, Path(folder))
+        server.start()
+        try:
+            yield server.url
+        finally:
+            server.stop()
 
 
 def fork(address: str) -> None:
@@ -184,7 +287,7 @@ def _one(account: Account) -> int:
     return account.debit("the same key", "count()", EACH).sequence
 
 
-ACTIONS: dict[str, Callable[..., None]] = {"spend": spend, "faults": faults, "fork": fork, "memory": memory}
+ACTIONS: dict[str, Callable[..., None]] = {"spend": spend, "race": race, "faults": faults, "fork": fork, "memory": memory}
 
 if __name__ == "__main__":
     ACTIONS[sys.argv[1]](*sys.argv[2:])

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
-from dpstats.curator.ledger.debits import DebitOrder, Receipt, Standings, grants_in, spend
+from dpstats.curator.ledger.claims import Claim
+from dpstats.curator.ledger.debits import DebitOrder, Receipt, grants_in, spend
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, PUBLISH, digest
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
 from dpstats.curator.ledger.readers import AccountReader, checked_key, is_failure
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.writer import Page, Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS
 
+T = TypeVar("T")
 Details = Mapping[str, object] | None
 
 
@@ -27,7 +31,6 @@ class Account(AccountReader):
         super().__init__(writer, dataset, opening)
         self.actor = actor
         self.request = request
-        self._known: Standings = {}
 
     def reader(self) -> AccountReader:
         """The same data set, only to be looked at."""
@@ -56,6 +59,22 @@ class Account(AccountReader):
                 lambda table: payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
             )
 
+    def claim(self, key: str) -> AbstractContextManager[Claim]:
+        """Held by whoever works on a question: one thread of one process."""
+        return self._writer.store.claims.held(f"{self.dataset}\n{key}")
+
+    def read(self, look: Callable[[EntryTable], T]) -> T:
+        """What `look` finds in the ledger's entries."""
+        return self._writer.read(look)
+
+    def write(self, work: Callable[[Page], T]) -> T:
+        """Run `work` in a transaction on the end of the chain; what it appended is durable when this returns."""
+        return self._writer.write(work)
+
+    def spend(self, page: Page, order: DebitOrder) -> Receipt:
+        """Charge an order in a transaction."""
+        return spend(page, self.dataset, self.opened_with, order, self._known)
+
     def debit(
         self,
         key: str,
@@ -70,20 +89,16 @@ class Account(AccountReader):
         `details` are plain values for whoever reads the ledger: method, version, parameters. `loss` is rho / epsilon**2 of the
         method, for the unit.
         """
-        order = self._order(key, question, cost, details, loss)
-        return self._writer.write(lambda page: spend(page, self.dataset, self.opened_with, order, self._known))
+        order = self.order(key, question, cost, details, loss)
+        return self.write(lambda page: self.spend(page, order))
 
     def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
         """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""
-        try:
-            text = json.dumps(document, ensure_ascii=True, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            raise InvalidParameterError("a document for the archive must hold plain JSON values.") from None
-        self._answer(receipt, {"debit": receipt.sequence, "digest": digest(text), "document": text})
+        self.write(lambda page: self.answer(page, receipt, document))
 
     def record_failure(self, receipt: Receipt) -> None:
         """Close a debit to which there will be no answer; it stays paid, and nothing can be recalled."""
-        self._answer(receipt, {"debit": receipt.sequence, "failed": True})
+        self.write(lambda page: self.answer(page, receipt, None))
 
     def note_edition(self, content: str, label: str, sources: Sequence[str] = ()) -> None:
         """Write down that the rows are of another edition now: a fingerprint of their content, and its name for people."""
@@ -101,20 +116,30 @@ class Account(AccountReader):
 
         self._writer.write(publish)
 
-    def _order(
-        self, key: str, question: str, cost: PrivacyCost, details: Mapping[str, object] | None, loss: Fraction
+    def order(
+        self, key: str, question: str, cost: PrivacyCost, details: Details = None, loss: Fraction = PURE_LOSS
     ) -> DebitOrder:
+        """A question to be paid for, on behalf of whoever asks; see `debit`."""
         checked_key(key)
         return DebitOrder(key, question, self._own(cost), dict(details or {}), loss, self.actor, self.request)
 
-    def _answer(self, receipt: Receipt, content: Mapping[str, object]) -> None:
-        def archive(page: Page) -> None:
-            debits = page.with_key(self.dataset, DEBIT, receipt.key)
-            if (receipt.sequence, receipt.hash) not in ((debit.sequence, debit.hash) for debit in debits):
-                raise LedgerError("this receipt is not of this ledger and data set, so its answer is not archived here.")
-            answered = (answer.content()["debit"] for answer in page.with_key(self.dataset, ANSWER, receipt.key))
-            if receipt.sequence in answered:
-                raise LedgerError("this debit has been answered already; an archived answer is never replaced.")
-            page.append(self.dataset, ANSWER, receipt.key, content, actor=receipt.actor, request=receipt.request)
+    def answer(self, page: Page, receipt: Receipt, document: Mapping[str, object] | None) -> None:
+        """Answer a debit in a transaction; None says that there will be no answer."""
+        content: dict[str, object] = {"debit": receipt.sequence, "failed": True}
+        if document is not None:
+            text = _plain_text(document)
+            content = {"debit": receipt.sequence, "digest": digest(text), "document": text}
+        debits = page.with_key(self.dataset, DEBIT, receipt.key)
+        if (receipt.sequence, receipt.hash) not in ((debit.sequence, debit.hash) for debit in debits):
+            raise LedgerError("this receipt is not of this ledger and data set, so its answer is not archived here.")
+        answered = (answer.content()["debit"] for answer in page.with_key(self.dataset, ANSWER, receipt.key))
+        if receipt.sequence in answered:
+            raise LedgerError("this debit has been answered already; an archived answer is never replaced.")
+        page.append(self.dataset, ANSWER, receipt.key, content, actor=receipt.actor, request=receipt.request)
 
-        self._writer.write(archive)
+
+def _plain_text(document: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(document, ensure_ascii=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidParameterError("a document for the archive must hold plain JSON values.") from None

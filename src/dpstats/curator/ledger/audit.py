@@ -17,6 +17,7 @@ from dpstats.curator.ledger.entries import (
     FIRST_VERSION,
     GRANT,
     HEAD,
+    KINDS,
     OPEN,
     PUBLISH,
     REVOKE,
@@ -33,7 +34,7 @@ from dpstats.foundations.errors import AccessError, DpstatsError
 _KINDS: dict[int, Collection[str]] = {
     FIRST_VERSION: (OPEN, DEBIT, ANSWER),
     WITH_LOSS: (DEBIT,),
-    VERSION: (OPEN, DEBIT, ANSWER, AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD),
+    VERSION: KINDS,
 }
 _QUESTION = {"question", "cost", "total", "details"}
 _AMOUNTS = {"epsilon", "delta"}

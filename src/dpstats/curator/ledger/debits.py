@@ -19,7 +19,7 @@ from dpstats.curator.ledger.standing import Standing, sought_for, standing
 from dpstats.curator.ledger.stores import EntryTable, Sought
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.writer import Page
-from dpstats.foundations.errors import BudgetError, LedgerError
+from dpstats.foundations.errors import BudgetError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS
 
@@ -64,6 +64,8 @@ Standings = dict[str, tuple[tuple[Entry | None, ...], Standing]]
 def spend(page: Page, dataset: str, opening: Opening, order: DebitOrder, known: Standings) -> Receipt:
     """Charge an order to all who pay for it; raises `BudgetError` or `AccessError`, and appends nothing, where that fails."""
     page.latest_of(_first_look(dataset, opening, order.actor))  # in one question to the store
+    if order.request and page.with_request(order.actor, order.request) is not None:
+        raise InvalidParameterError(f"the request {order.request!r} was paid for already.")
     granted = grants_in(page, dataset, opening.terms.budget.accountant)
     names = payers(dataset, opening, order.actor, granted)
     standings = [standing_in(page, name, known) for name in names]
@@ -107,11 +109,11 @@ def grants_in(page: Page | EntryTable, dataset: str, accountant: str) -> Granted
     return granted
 
 
-def standing_in(page: Page, name: str, known: Standings) -> Standing:
+def standing_in(page: Page | EntryTable, name: str, known: Standings) -> Standing:
     """How an account stands in this transaction."""
     opened, amendment, debit = page.latest_of(sought_for(name)).values()
     if opened is None:
-        raise LedgerError(f"the ledger has no account {name!r}: run `dpstats ledger verify`.")
+        raise UnknownNameError(f"the ledger has no account {name!r}.")
     entries, before = known.get(name, ((), None))
     if before is None or entries != (opened, amendment, debit):
         before = standing(name, opened, amendment, debit)

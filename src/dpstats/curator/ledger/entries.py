@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 OPEN, DEBIT, ANSWER = "open", "debit", "answer"
 AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD = "amend", "grant", "revoke", "edition", "publish", "head"
+KINDS = (OPEN, DEBIT, ANSWER, AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD)
 FIRST_VERSION, WITH_LOSS, VERSION = 1, 2, 3
 BEFORE_THE_FIRST = "0" * 64
 _TYPES = [int, int, *[str] * 9]

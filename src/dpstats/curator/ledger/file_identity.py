@@ -20,24 +20,25 @@ class FileIdentity:
         self.log = Path(f"{real_path}-wal")
         """Where SQLite keeps what is not in the main file yet."""
         self.witness = Path(f"{real_path}.witness")
+        self._paths = str(self.path), str(self.log)
         self._file: _Identity | None = None
         self._log: _Identity | None = None
 
     def remember(self) -> None:
         """The file was opened; if it was opened before, it must be the same."""
         if self._file is None:
-            self._file = _identity(self.path)
+            self._file = _identity(self._paths[0])
         self._log = None
         self.check()
 
     def remember_log(self) -> None:
         """The log was written to."""
         if self._log is None:
-            self._log = _identity(self.log)
+            self._log = _identity(self._paths[1])
 
     def check(self) -> None:
         """Raise unless the path leads to the file that was opened first; nothing if none was yet."""
-        if self._file is not None and _identity(self.path) != self._file:
+        if self._file is not None and _identity(self._paths[0]) != self._file:
             raise LedgerError(
                 f"the ledger {self.shown} was moved, deleted or replaced while it was in use. Nothing more is answered. Put it "
                 "back, or restore a backup with `dpstats ledger restore`, and open a new session."
@@ -45,7 +46,7 @@ class FileIdentity:
 
     def has_its_log(self) -> bool:
         """Whether the log is the one that was written to."""
-        return self._log is None or _identity(self.log) == self._log
+        return self._log is None or _identity(self._paths[1]) == self._log
 
     def check_log(self) -> None:
         """Raise unless what was just written is in the log that others read."""
@@ -56,7 +57,7 @@ class FileIdentity:
             )
 
 
-def _identity(path: Path) -> _Identity | None:
+def _identity(path: str) -> _Identity | None:
     try:
         found = os.stat(path)
     except OSError:

@@ -71,14 +71,21 @@ def clear(run: Rows) -> bool:
 def lacks_its_log(path: Path, log: Path) -> bool:
     """Whether the main file says that entries may be in its log, and there is none."""
     before = None
-    while True:  # twice the same odd mark: it was so at the moment between, when there was no log
+    for _ in range(_TRIES):
         if _size(log) >= _SHORTEST_LOG:
             return False
-        with main_file(path) as run:
-            mark = _mark(run) if run("PRAGMA application_id", ()) == [(APPLICATION,)] else 0
-        if mark % 2 == 0 or mark == before:
-            return mark % 2 == 1
+        try:
+            with main_file(path) as run:
+                mark = _mark(run) if run("PRAGMA application_id", ()) == [(APPLICATION,)] else 0
+        except sqlite3.DatabaseError:  # somebody is writing to the main file, or it is none of ours
+            mark = None
+        if mark is not None and mark % 2 == 0:
+            return False
+        if mark is not None and mark == before:  # it was so at the moment between, when there was no log
+            return True
         before = mark
+        time.sleep(_PAUSE)
+    return False
 
 
 def holds(path: Path, known: Testimony | None) -> bool:

@@ -9,9 +9,10 @@ from types import NoneType
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.accounts import Account
+from dpstats.curator.ledger.books import Past
 from dpstats.curator.ledger.changes import amend_budget, amend_policy, checked_reason, grant, revoke
 from dpstats.curator.ledger.debits import Receipt, standing_in
-from dpstats.curator.ledger.entries import OPEN, Entry
+from dpstats.curator.ledger.entries import DEBIT, OPEN, Entry
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.heads import below_witness
 from dpstats.curator.ledger.openings import (
@@ -25,11 +26,11 @@ from dpstats.curator.ledger.openings import (
     population_name,
 )
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
-from dpstats.curator.ledger.readers import AccountReader, all_entries, standing_of
+from dpstats.curator.ledger.readers import AccountReader, all_entries
 from dpstats.curator.ledger.sources import Fingerprinter, SourcePrints, content_by_stamp, note_source, refuse_known
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
-from dpstats.curator.ledger.statements import Statement, statements
+from dpstats.curator.ledger.statements import Statement, StatementLine, lines_of, statements
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
@@ -39,9 +40,6 @@ from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url, looks_like
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError, UnknownNameError
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
-
-MOST_CHECKED = 100_000
-"""Entries up to which a ledger is verified whenever a session opens it; that takes some seconds."""
 
 
 class Ledger:
@@ -57,10 +55,19 @@ class Ledger:
         return self._writer.store.address
 
     @property
+    def last(self) -> Entry | None:
+        """The last entry."""
+        return self._writer.read(lambda table: table.last())
+
+    @property
     def head(self) -> str | None:
         """The hash of the last entry, which stands for all of them: whoever remembers it notices if any is removed."""
-        last = self._writer.read(lambda table: table.last())
+        last = self.last
         return last.hash if last else None
+
+    def hash_at(self, sequence: int) -> str | None:
+        """The hash of the entry of that number, None where there is none."""
+        return self._writer.read(lambda table: table.hash_at(sequence))
 
     def account(
         self,
@@ -107,7 +114,7 @@ class Ledger:
 
     def reader(self, name: str) -> AccountReader:
         """Any account by its name, to be looked at: `account_names` has them."""
-        return AccountReader(self._writer, name, self._writer.read(lambda table: standing_of(table, name)).opening)
+        return AccountReader(self._writer, name, self._writer.read(lambda table: standing_in(table, name, {})).opening)
 
     def cap(self, dataset: str, *, analyst: str | None = None, group: str | None = None) -> AccountReader | None:
         """The account of an analyst's or a group's own cap on a data set; None where they have none."""
@@ -182,26 +189,59 @@ class Ledger:
             )
         return found
 
+    def page(self, after: int | None) -> list[Entry]:
+        """Some entries in order, from the first or from `after` on; none after the last."""
+        return self._writer.read(lambda table: table.page(after))
+
     def entries(self) -> list[Entry]:
         """Every entry, in order."""
-        return all_entries(self._writer)
+        return list(all_entries(self._writer))
+
+    def questions(
+        self,
+        name: str,
+        *,
+        actor: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        after: int | None = None,
+        limit: int | None = None,
+    ) -> list[StatementLine]:
+        """What was paid for out of an account, with the answers, in pages: see `AccountReader.entries`."""
+        reader = self.reader(name)
+        debits = reader.entries(actor=actor, kinds=[DEBIT], start=start, end=end, after=after, limit=limit)
+        return self._writer.read(lambda table: lines_of(table, debits, reader.opened_with.terms))
 
     def statements(self) -> list[Statement]:
-        """What the ledger says about each data set, for people."""
-        return statements(self.entries())
+        """What the ledger says about each account, for people."""
+        return statements(all_entries(self._writer))
 
     def verify(self, head: str | None = None) -> Verification:
         """Check everything that can be checked; see `verification`."""
+        return verify_entries(all_entries(self._writer), head=head, damages=self.doubts())
+
+    def doubts(self) -> list[str]:
+        """What makes one doubt that all entries are here, in words: damages of the store, and what the witness has seen."""
         with self._writer.turn():
             damages = self._writer.store.damages()
-        return verify_entries(self.entries(), head=head, damages=[*damages, *self._lost()])
+        return [*damages, *self._lost()]
+
+    def verify_since(self, sequence: int, hash: str) -> Verification:
+        """Check the entries after one up to which the ledger was verified before; all of it, if that one is not there."""
+        if self._writer.read(lambda table: table.hash_at(sequence)) != hash:
+            return self.verify()
+        past = Past(self._writer.read, sequence, hash)
+        return verify_entries(all_entries(self._writer, after=sequence), damages=self._lost(), past=past)
 
     def check(self) -> None:
-        """Raise unless the ledger is sound. A very long one is only looked at where it is written to, and takes `verify`."""
-        last = self._writer.read(lambda table: table.last())
-        if last is None or not isinstance(last.sequence, int) or last.sequence > MOST_CHECKED:
+        """Raise unless the ledger is sound: from where its witness knows that it was, or in full where nobody knows."""
+        if self.head is None:
             return
-        found = self.verify()
+        witness = self._writer.store.witness
+        known = None if witness is None else witness.read()
+        found = self.verify_since(known.verified, known.verified_hash) if known is not None and known.verified else self.verify()
+        if found.sound and witness is not None and not self._writer.store.read_only:
+            witness.note_verified(found.entries, str(found.head))
         if not found.sound:
             raise LedgerError(
                 f"the ledger {self.address} is not sound: {found.complaints[0]}. Nothing can be asked; "

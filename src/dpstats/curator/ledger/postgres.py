@@ -13,6 +13,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpstats.curator.ledger.advisory_locks import AdvisoryLocks
+from dpstats.curator.ledger.claims import Claims
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.secret import secret_in_postgres
 from dpstats.curator.ledger.stores import (
@@ -21,6 +23,7 @@ from dpstats.curator.ledger.stores import (
     CREATE_TABLE,
     INSERT,
     LAST,
+    PAGE,
     VALUES,
     EntryTable,
     closed_on_failure,
@@ -78,14 +81,18 @@ class _Turn(EntryTable):
     def insert(self, entries: Sequence[Entry]) -> None:
         """Add entries at the end."""
         self._inserted += entries
+        if len(self._inserted) >= PAGE:
+            self.connection.execute(self._insertion())
+            self._inserted = []
 
     def ending(self) -> bytes:
         """Everything that is left to be said to the server, as one message."""
-        if not self._inserted:
-            return b"COMMIT"
+        return self._insertion() + b"; COMMIT" if self._inserted else b"COMMIT"
+
+    def _insertion(self) -> bytes:
         cursor = _driver().ClientCursor(self.connection)
         rows = [cursor.mogrify(_ROW, entry) for entry in self._inserted]
-        return f"{INSERT}{', '.join(rows)}; COMMIT".encode()
+        return f"{INSERT}{', '.join(rows)}".encode()
 
 
 class PostgresEntryStore:
@@ -96,7 +103,10 @@ class PostgresEntryStore:
         self.read_only = read_only
         self.witness = None if witness is None else Witness(witness)
         self._connection: psycopg.Connection[Any] | None = None
+        self._apart: psycopg.Connection[Any] | None = None
         self._identity: int | None = None
+        self._locks = AdvisoryLocks(self._connect)
+        self.claims = Claims(self._locks)
         _driver()
 
     @property
@@ -123,28 +133,42 @@ class PostgresEntryStore:
                 try:
                     table.connection.execute("ROLLBACK")
                 except _driver().Error:
-                    self.disconnect()
+                    self._hang_up()
                 raise
+
+    reads_apart = True
 
     @contextmanager
     def reading(self) -> Iterator[EntryTable]:
-        """The entries as they are now."""
+        """The entries as they are now, on a connection of its own: whoever reads does not wait for writers."""
         with self._our_words():
-            has_actors = not self.read_only or _says(self._connected(), _HAS_ACTORS)
-            yield EntryTable(self._run_or_reconnect, has_actors=has_actors)
+            run = self._run_or_reconnect
+            has_actors = not self.read_only or bool(next(iter(run(_HAS_ACTORS, ())))[0])
+            yield EntryTable(run, has_actors=has_actors)
+
+    reading_apart = reading
 
     def damages(self) -> list[str]:
         """Nothing: the server looks after its tables."""
         return []
 
     def disconnect(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
+        self._hang_up()
+        apart, self._apart = self._apart, None
+        if apart is not None:
+            with suppress(_driver().Error):
+                apart.close()
+        self._locks.close_if_idle()
+
+    close = disconnect
+
+    def _hang_up(self) -> None:
+        """Close the connection for writing."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(_driver().Error):
                 connection.close()
-
-    close = disconnect
 
     def _with_turn(self) -> _Turn:
         """A connection whose transaction has the turn. One that broke while it was idle is made anew: nothing is lost by that."""
@@ -164,7 +188,7 @@ class PostgresEntryStore:
             self._check_identity(results[1])
             return _Turn(connection, results[2])
         except BaseException:
-            self.disconnect()  # a transaction that failed at its first step must not stay open
+            self._hang_up()  # a transaction that failed at its first step must not stay open
             raise
 
     def _check_identity(self, row: Any) -> None:
@@ -194,14 +218,15 @@ class PostgresEntryStore:
 
     def _run_or_reconnect(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
         """Run a statement that only reads. A connection that broke while it was idle is made anew."""
-        connection = self._connected()
+        if self._apart is None:
+            self._apart = self._connect()
         try:
-            return _run(connection, statement, parameters)
+            return _run(self._apart, statement, parameters)
         except _driver().OperationalError:
-            if not connection.closed:
+            if not self._apart.closed:
                 raise
-        self.disconnect()
-        return _run(self._connected(), statement, parameters)
+        self._apart = self._connect()
+        return _run(self._apart, statement, parameters)
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:

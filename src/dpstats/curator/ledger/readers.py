@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from dpstats.accounting.accountants import Accountant, Total
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.debits import cost_of, loss_of
-from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, Entry, digest
+from dpstats.curator.ledger.debits import Standings, cost_of, loss_of, standing_in
+from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, KINDS, Entry, digest
 from dpstats.curator.ledger.openings import Opening
-from dpstats.curator.ledger.standing import POLICY, Standing, sought_for, standing
-from dpstats.curator.ledger.stores import PAGE, EntryTable
+from dpstats.curator.ledger.standing import POLICY, Standing, sought_for
+from dpstats.curator.ledger.stores import PAGE, Chosen, EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
@@ -31,11 +31,12 @@ class AccountReader:
         self.dataset = dataset
         self.opened_with = opening
         self._writer = writer
+        self._known: Standings = {}
 
     @property
     def standing(self) -> Standing:
         """The budget and what has been spent, both of one moment."""
-        return self._writer.read(lambda table: standing_of(table, self.dataset))
+        return self._writer.read(lambda table: standing_in(table, self.dataset, self._known))
 
     @property
     def terms(self) -> Terms:
@@ -111,9 +112,22 @@ class AccountReader:
         now = self.standing
         return now.accountant.fits(now.total, now.accountant.charge(self._own(cost), loss), now.limit)
 
-    def entries(self) -> list[Entry]:
-        """All entries about this account, in order."""
-        return [entry for entry in all_entries(self._writer) if entry.dataset == self.dataset]
+    def entries(
+        self,
+        *,
+        actor: str | None = None,
+        kinds: Sequence[str] = KINDS,
+        start: str | None = None,
+        end: str | None = None,
+        after: int | None = None,
+        limit: int | None = None,
+    ) -> list[Entry]:
+        """The entries about this account, in order: those of an actor, of some kinds, from one time to another, if so asked.
+
+        `after` is the number of an entry, and `limit` how many to return at most: together they make pages.
+        """
+        chosen = Chosen(self.dataset, actor, tuple(kinds), start, end)
+        return list(all_entries(self._writer, chosen, after=after, limit=limit))
 
     def recall(self, key: str) -> dict[str, Any] | None:
         """The archived document of an identical question, at no cost; the first one, where there are several."""
@@ -147,14 +161,6 @@ class AccountReader:
         return cost
 
 
-def standing_of(table: EntryTable, name: str) -> Standing:
-    """How an account stands, as a reader sees the entries."""
-    opened, amendment, debit = table.latest_of(sought_for(name)).values()
-    if opened is None:
-        raise LedgerError(f"the ledger has no account {name!r}.")
-    return standing(name, opened, amendment, debit)
-
-
 def first_answer(answers: Iterable[Entry]) -> Entry | None:
     """The first of some answers that holds a document."""
     return next((answer for answer in answers if not is_failure(answer)), None)
@@ -177,14 +183,18 @@ def archived_document(answer: Entry) -> dict[str, Any]:
     return answer.read(document, "is not the answer that was archived")
 
 
-def all_entries(writer: Writer) -> list[Entry]:
-    """Every entry of a ledger, in order."""
-    entries: list[Entry] = []
-    while True:
-        found = writer.read(partial(EntryTable.page, after=entries[-1].sequence if entries else None))
-        entries += found
-        if len(found) < PAGE:
-            return entries
+def all_entries(
+    writer: Writer, chosen: Chosen | None = None, *, after: int | None = None, limit: int | None = None
+) -> Iterator[Entry]:
+    """Every entry of a ledger in order, or those that are chosen; they are read some at a time."""
+    left = limit
+    while left is None or left > 0:
+        size = PAGE if left is None else min(PAGE, left)
+        found = writer.read(partial(EntryTable.page, after=after, limit=size, chosen=chosen))
+        yield from found
+        if len(found) < size:
+            return
+        after, left = found[-1].sequence, None if left is None else left - len(found)
 
 
 def checked_key(key: object) -> str:

@@ -14,10 +14,11 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from dpstats.curator.ledger.claims import Claims, claims_at
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.in_use import APPLICATION, InUseMark, Rows, clear, holds, lacks_its_log
 from dpstats.curator.ledger.secret import IN_MEMORY, secret_in_file
@@ -54,11 +55,14 @@ class SqliteEntryStore:
         self._process = os.getpid()
         self._connection: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
+        self._apart: sqlite3.Connection | None = None
+        self._openings = self._opening_apart = 0
         self._mark: InUseMark | None = None
         self._is_cut = False
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._identity = FileIdentity(path)
         self.witness = None if self._in_memory else Witness(witness or self._identity.witness, like=self._identity.path)
+        self.claims = Claims() if self._in_memory else claims_at(os.path.realpath(self._identity.path))
         if self._in_memory and read_only:
             raise LedgerError("a ledger in memory is only in the process that made it: name a file or a postgresql:// URL.")
         if not self._in_memory:
@@ -100,6 +104,35 @@ class SqliteEntryStore:
             connection = self._connected()
             yield EntryTable(_patient(connection), has_actors=not self.read_only or _has_actors(connection))
 
+    @property
+    def reads_apart(self) -> bool:
+        """Whether entries can be read while another thread writes: from a file that is open, in its log's way of doing things."""
+        return self._connection is not None and self._mark is not None and self._identity.has_its_log()
+
+    @contextmanager
+    def reading_apart(self) -> Iterator[EntryTable]:
+        """The entries as they are now, on a connection of its own; all that is read is of one moment."""
+        with self._our_words():
+            self._identity.check()
+            if self._opening_apart != self._openings:  # the log that it reads was removed, and made anew
+                self._close_apart()
+            if self._apart is None:
+                self._opening_apart = self._openings
+                self._apart = _connect(f"{self._identity.path.as_uri()}?mode=ro")
+            run = _patient(self._apart)
+            run("BEGIN", ())
+            try:
+                yield EntryTable(run)
+            finally:
+                with suppress(sqlite3.Error):
+                    self._apart.execute("ROLLBACK")
+
+    def _close_apart(self) -> None:
+        connection, self._apart = self._apart, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
     def damages(self) -> list[str]:
         """What SQLite's own check of the file finds, without its words."""
         with self._our_words():
@@ -114,6 +147,7 @@ class SqliteEntryStore:
 
     def close(self) -> None:
         """Close the file, or forget what was in memory."""
+        self._close_apart()
         connection, self._connection = self._connection, None
         if connection is not None:
             is_whole = self._mark is not None and self._cleared(connection)
@@ -163,10 +197,11 @@ class SqliteEntryStore:
             self._identity.remember()
             if mode == [("wal",)]:
                 self._mark = InUseMark()
+                self._openings += 1
                 self._reader = _connect(f"{path.as_uri()}?mode=ro")
                 _patient(self._reader)("SELECT count(*) FROM sqlite_master", ())
         if is_new:
-            _make_name_durable(path)
+            make_name_durable(path)
         return connection
 
     def _begin(self, run: Rows) -> None:
@@ -334,7 +369,13 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _make_name_durable(path: Path) -> None:
+def make_single_file(path: Path) -> None:
+    """Have a closed ledger kept without a log, so that reading it makes no files beside it; whoever writes to it makes one."""
+    with closing(_connect(str(path))) as connection:
+        _patient(connection)("PRAGMA journal_mode = DELETE", ())
+
+
+def make_name_durable(path: Path) -> None:
     """Have the folder remember a new file, where folders can be synchronised."""
     with suppress(OSError):
         folder = os.open(path.absolute().parent, os.O_RDONLY)

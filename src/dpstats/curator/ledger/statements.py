@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -14,6 +14,7 @@ from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, OPEN, Entry
 from dpstats.curator.ledger.openings import Opening, opening_of
 from dpstats.curator.ledger.readers import archived_document, is_failure
 from dpstats.curator.ledger.standing import BUDGET, Standing, amended, total_after
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.foundations.errors import LedgerError
 from dpstats.foundations.privacy import PrivacyCost
@@ -120,7 +121,10 @@ def statements(entries: Iterable[Entry]) -> list[Statement]:
                 budget = amended(about.opening.terms.budget, entry.content())
                 about.closed, about.budget = budget is None, budget or about.opening.terms.budget
             elif entry.kind == DEBIT:
-                lines[entry.sequence] = line = _line(entry, found[entry.dataset].opening.terms, lines)
+                content = entry.content()
+                first = lines[content["of"]] if "of" in content else None  # a cap or a population pays for its question
+                question, details = (first.question, first.details) if first else (str(content["question"]), content["details"])
+                line = lines[entry.sequence] = _line(entry, found[entry.dataset].opening.terms, question, details)
                 found[entry.dataset].lines.append(line)
             elif entry.kind == ANSWER and not is_failure(entry):
                 lines[entry.content()["debit"]].document = archived_document(entry)
@@ -129,12 +133,27 @@ def statements(entries: Iterable[Entry]) -> list[Statement]:
     return list(found.values())
 
 
-def _line(debit: Entry, terms: Terms, earlier: Mapping[int, StatementLine]) -> StatementLine:
-    """A debit's line; that of a cap or a population names the question that the data set's has."""
-    content = debit.content()
-    total = total_after(debit, terms.budget.keeper)
-    first = earlier[content["of"]] if "of" in content else None
-    question = str(content["question"]) if first is None else first.question
-    details = content["details"] if first is None else first.details
-    cost, loss = cost_of(debit, terms), loss_of(debit)
+def _line(debit: Entry, terms: Terms, question: str, details: dict[str, Any]) -> StatementLine:
+    total, cost, loss = total_after(debit, terms.budget.keeper), cost_of(debit, terms), loss_of(debit)
     return StatementLine(debit.sequence, debit.time, question, cost, total, details, loss, actor=debit.actor)
+
+
+def lines_of(table: EntryTable, debits: Sequence[Entry], terms: Terms) -> list[StatementLine]:
+    """The lines of some debits of one account, with the answers that are archived."""
+    return [_line_with_answer(table, debit, terms) for debit in debits]
+
+
+def _line_with_answer(table: EntryTable, debit: Entry, terms: Terms) -> StatementLine:
+    """A debit's line; that of a cap or a population names the question that the data set's has."""
+    try:
+        content = debit.content()
+        first = table.numbered(content["of"]) if "of" in content else debit
+        assert first is not None
+        asked = first.content()
+        line = _line(debit, terms, str(asked["question"]), asked["details"])
+        for answer in table.with_key(first.dataset, ANSWER, first.key):
+            if answer.content()["debit"] == first.sequence and not is_failure(answer):
+                line.document = archived_document(answer)
+        return line
+    except (KeyError, TypeError, ValueError, AssertionError):
+        raise LedgerError(f"entry {debit.sequence} of the ledger cannot be read: run `dpstats ledger verify`.") from None

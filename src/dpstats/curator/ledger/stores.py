@@ -1,17 +1,19 @@
 """Stores: where the entries of a ledger are kept, and the few questions that are put to them.
 
 The table has one row for each entry and is the same in every store. Nothing here updates or deletes a row, and triggers in the
-store refuse to. A store is used by one thread at a time, and holds no connection while the process forks: what `disconnect` lets
-go of, the next use connects to anew, and finds everything that was written.
+store refuse to. A store is used by one thread at a time, and read by one more meanwhile where it `reads_apart`. It holds no
+connection while the process forks: what `disconnect` lets go of, the next use connects to anew, and finds everything that was
+written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.entries import KINDS, Entry
 
 Sought = tuple[str, str, str | None]
 """An account, a kind of entry, and a key or None for any."""
@@ -47,6 +49,7 @@ ADD_ACTORS = (
 )
 """Makes a table of earlier releases, which had no actors, one of ours."""
 PAGE = 1000
+"""Entries that are read at once, unless fewer are asked for."""
 _AT_ONCE = 50
 _FIRST = -(2**63)
 LAST_NUMBER = 2**63 - 1
@@ -56,6 +59,31 @@ _WITHOUT_ACTORS = f"SELECT {_COLUMNS} FROM (SELECT *, '' AS actor, '' AS request
 LAST = f"{_SELECT} ORDER BY sequence DESC LIMIT 1"
 INSERT = f"INSERT INTO dpstats_ledger ({_COLUMNS}) VALUES "
 VALUES = f"({', '.join('?' * len(Entry._fields))})"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which entries to read."""
+
+    dataset: str | None = None
+    actor: str | None = None
+    kinds: tuple[str, ...] = KINDS
+    start: str | None = None
+    """The earliest time, as entries have it."""
+    end: str | None = None
+    """The time before which entries were written."""
+
+    def conditions(self) -> tuple[str, list[str]]:
+        """What is asked of the store beside the number, with its values; kinds are asked for one by one."""
+        asked = {"dataset = ?": self.dataset, "actor = ?": self.actor, "time >= ?": self.start, "time < ?": self.end}
+        texts = [text for text, value in asked.items() if value is not None]
+        if self.actor:
+            texts.append("actor <> ''")  # by which the store sees that the index of actors will do
+        values = [value for value in asked.values() if value is not None]
+        if self.kinds != KINDS and (self.dataset is None or self.actor is not None):
+            texts.append(f"kind IN ({', '.join('?' * len(self.kinds))})")
+            values += self.kinds
+        return "".join(f" AND {text}" for text in texts), values
 
 
 @contextmanager
@@ -115,10 +143,19 @@ class EntryTable:
         """The hash of the entry of that number."""
         return next((row[0] for row in self._run("SELECT hash FROM dpstats_ledger WHERE sequence = ?", (sequence,))), None)
 
-    def page(self, after: int | None) -> list[Entry]:
-        """Some entries in order, from the first or from `after` on."""
+    def page(self, after: int | None, limit: int = PAGE, chosen: Chosen | None = None) -> list[Entry]:
+        """At most `limit` entries in order, from the first or from `after` on; only those that are `chosen`, if that is given."""
         start = _FIRST if after is None else after + 1
-        return self._all(f"WHERE sequence >= ? ORDER BY sequence LIMIT {PAGE}", (start,))
+        if chosen is None:
+            return self._all("WHERE sequence >= ? ORDER BY sequence LIMIT ?", (start, limit))
+        conditions, values = chosen.conditions()
+        end, bounds = f"sequence >= ?{conditions} ORDER BY sequence LIMIT ?", (start, *values, limit)
+        if chosen.dataset is None or chosen.actor is not None:  # by the order of the chain, or by the index of actors
+            return self._all(f"WHERE {end}", bounds)
+        parts = [f"SELECT * FROM ({self._select} WHERE kind = ? AND {end}) AS entries_{kind}" for kind in chosen.kinds]
+        parameters = [value for kind in chosen.kinds for value in (kind, *bounds)]
+        rows = self._run(f"{' UNION ALL '.join(parts)} ORDER BY sequence LIMIT ?", [*parameters, limit])
+        return [self._found(row) for row in rows]
 
     def names(self) -> list[str]:
         """The names of all accounts, by a few steps along an index."""

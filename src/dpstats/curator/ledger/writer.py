@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
 from dpstats.curator.ledger.entries import Entry, chained
@@ -140,6 +140,7 @@ class Writer:
         self.head = HighestHead(store.address, store.witness)
         self._queue: deque[_WriteRequest[object]] = deque()
         self._turn = threading.Lock()
+        self._reading = threading.Lock()  # whoever needs both takes the turn first
         _WRITERS.add(self)
         weakref.finalize(self, store.close)
 
@@ -163,12 +164,18 @@ class Writer:
         return cast(T, request.result)
 
     def read(self, look: Callable[[EntryTable], T]) -> T:
-        """What `look` finds in the entries as they are now."""
+        """What `look` finds in the entries as they are now. It does not wait for writers, where the store can do without."""
+        with self._reading:
+            if self.store.reads_apart:
+                return self._read(self.store.reading_apart(), look)
         with self.turn():
-            seen = self.head.seen
-            with self.store.reading() as table:
-                self.head.check(seen, table)
-                found = look(table)
+            return self._read(self.store.reading(), look)
+
+    def _read(self, reading: AbstractContextManager[EntryTable], look: Callable[[EntryTable], T]) -> T:
+        seen = self.head.seen
+        with reading as table:
+            self.head.check(seen, table)
+            found = look(table)
         self.head.notice(table.highest)
         return found
 
@@ -182,8 +189,8 @@ class Writer:
             self._call_first()
 
     def close(self) -> None:
-        """Let go of the connection."""
-        with self.turn():
+        """Let go of the connections."""
+        with self.turn(), self._reading:
             self.store.disconnect()
 
     def _see_to(self, request: _WriteRequest[Any]) -> None:
@@ -235,6 +242,7 @@ def _before_fork() -> None:
     _FORKING.acquire()
     for writer in sorted(_WRITERS, key=id):
         writer._turn.acquire()
+        writer._reading.acquire()
         _held.append(writer)
         writer.store.disconnect()
 
@@ -242,6 +250,7 @@ def _before_fork() -> None:
 def _after_fork() -> None:
     while _held:
         writer = _held.pop()
+        writer._reading.release()
         writer._turn.release()
         writer._call_first()
     _FORKING.release()

@@ -15,21 +15,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from dpstats.curator.archive import Result, document_of, result_of
 from dpstats.curator.desk import Desk, Request, details_of, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.values import named
+from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.reservations import Delivery, Goods, recall_or_reserve
 from dpstats.curator.session import Session
 from dpstats.engines.stores.reach import check_reachable
-from dpstats.foundations.errors import BudgetError, LedgerError
+from dpstats.foundations.errors import BudgetError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import find_statistic, outcome_of
+from dpstats.foundations.registry import COULD_NOT, find_statistic, outcome_of
 from dpstats.foundations.results import NoReply
 from dpstats.foundations.working import one_question
 
@@ -136,26 +140,49 @@ def answer_batch(batch: PricedBatch, rng: Any = None) -> AnsweredBatch:
     desk = batch.desk
     account, source, key = desk.account, desk.source_of_noise(rng), batch.key()
     assert account is not None
-    if source.private and (document := account.recall(key)) is not None:
-        debit = account.debit_behind(key)
-        return AnsweredBatch(_handed_out(batch, archived_answers(document)), batch.cost, debit, repeated=True, archived=True)
-    if not account.budget.fits(batch.cost, account.total, batch.loss):
-        raise BudgetError(
+    order = account.order(key, batch.text, batch.cost, batch.details(), batch.loss)
+
+    def answers() -> list[Result]:
+        with one_question():  # all of it sees one state of the rows
+            return [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
+
+    with _in_words_of_batches(batch, account):
+        if source.private:
+            found = recall_or_reserve(
+                account,
+                order,
+                Goods(
+                    check=partial(check_reachable, desk.store),
+                    compute=answers,
+                    revive=archived_answers,
+                    refuse=lambda: [each.request.or_refusal(COULD_NOT, source) for each in batch.priced],
+                    document=lambda results: _archive_form(batch, results),
+                ),
+            )
+        else:
+            check_reachable(desk.store)
+            receipt = account.write(partial(account.spend, order=order))
+            found = Delivery(answers(), receipt.sequence, recalled=False, archived=False)
+    return AnsweredBatch(
+        _handed_out(batch, found.value), batch.cost, account.entry(found.debit), repeated=found.recalled, archived=found.archived
+    )
+
+
+@contextmanager
+def _in_words_of_batches(batch: PricedBatch, account: Account) -> Iterator[None]:
+    """Where all questions together do not fit, it is said so, to the data holder's own program."""
+    try:
+        yield
+    except BudgetError:
+        if account.actor or account.fits(batch.cost, batch.loss):
+            raise
+        complaint = (
             f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is "
             f"{account.remaining} left. Nothing was spent. Leave questions out, or ask them with less."
         )
-    check_reachable(desk.store)
-    receipt = account.debit(key, batch.text, batch.cost, batch.details(), batch.loss)
-    with one_question():  # all of it sees one state of the rows
-        results = [each.request.or_refusal(outcome_of(each.compute, source), source) for each in batch.priced]
-    archived = source.private
-    if archived:
-        try:
-            account.record(receipt, _archive_form(batch, results))
-        except LedgerError:  # they were paid for, so they are handed out all the same
-            archived = False
-    debit = account.entry(receipt.sequence)
-    return AnsweredBatch(_handed_out(batch, results), batch.cost, debit, repeated=False, archived=archived)
+    else:
+        return
+    raise BudgetError(complaint)
 
 
 def archived_answers(document: dict[str, Any]) -> list[Result]:

@@ -1,0 +1,144 @@
+"""Recall or reserve: an identical question is paid for once, however many ask it at the same time.
+
+Whoever asks looks into the archive. If the answer is not there, the claim of the question is held; then one transaction recalls
+what was archived meanwhile, or debits. Only who debited computes, and writes down the answer or that there will be none, before
+the claim is let go of. Who waited while another one failed is told the same, at no further cost; who asks later pays anew.
+
+An actor's request names one question for good: the same request is never debited twice, and another question by that name is
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from dpstats.curator.ledger.accounts import Account
+from dpstats.curator.ledger.debits import DebitOrder, Receipt
+from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
+from dpstats.curator.ledger.readers import archived_document, first_answer, is_failure
+from dpstats.curator.ledger.stores import EntryTable
+from dpstats.curator.ledger.writer import Page
+from dpstats.foundations.errors import InvalidParameterError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Goods(Generic[T]):
+    """What can be had for a debit."""
+
+    check: Callable[[], None]
+    """Called before the debit; raises where it cannot be had now."""
+    compute: Callable[[], T]
+    """Called once the debit is on the disk."""
+    revive: Callable[[dict[str, Any]], T]
+    """The same from an archived document."""
+    refuse: Callable[[], T]
+    """What is said where it could not be computed."""
+    document: Callable[[T], Mapping[str, object] | None]
+    """What the archive keeps; None for what could not be computed, which may be asked again."""
+
+
+@dataclass(frozen=True)
+class Delivery(Generic[T]):
+    """What was handed out, and the debit behind it."""
+
+    value: T
+    debit: int
+    recalled: bool
+    """Whether it was paid for before, so that nothing was spent."""
+    archived: bool
+    """Whether it can be had again at no cost."""
+
+
+def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> Delivery[T]:
+    """What an order is about: from the archive, or paid for and computed."""
+    found, seen = _look(account, order)
+    if found is not None:
+        return _recalled(found, goods)
+    with account.claim(order.key) as claim:
+        if claim.result is not None:
+            left: Delivery[T] = claim.result
+            return left
+        goods.check()
+        paid = account.write(lambda page: _recall_or_debit(page, account, order, seen))
+        if isinstance(paid, Entry):
+            return _recalled(paid, goods)
+        try:
+            value = goods.compute()
+        except BaseException:
+            with suppress(Exception):
+                account.record_failure(paid)
+            raise
+        archived = _kept(account, paid, value, goods)
+        delivery = Delivery(value, paid.sequence, recalled=False, archived=archived)
+        if not archived:
+            claim.result = delivery  # for those who wait: they will not find it in the ledger
+        return delivery
+
+
+def _look(account: Account, order: DebitOrder) -> tuple[Entry | None, int]:
+    """The archived answer, or None, and the number of the last entry at that time."""
+    account.check_access()
+
+    def look(table: EntryTable) -> tuple[Entry | None, int]:
+        last = table.last()
+        if order.request:
+            _refuse_another(table.with_request(order.actor, order.request), account.dataset, order)
+        answer = first_answer(table.with_key(account.dataset, ANSWER, order.key))
+        return answer, last.sequence if last else 0
+
+    return account.read(look)
+
+
+def _recall_or_debit(page: Page, account: Account, order: DebitOrder, seen: int) -> Receipt | Entry:
+    """The answer that there is by now, be it that there is none, or the receipt of a debit."""
+    asked = page.with_request(order.actor, order.request) if order.request else None
+    _refuse_another(asked, account.dataset, order)
+    answers = page.with_key(account.dataset, ANSWER, order.key)
+    if (answer := first_answer(answers)) is not None:
+        return answer
+    failed = [each for each in answers if each.sequence > seen or _is_of(each, asked)]
+    if failed:
+        return failed[-1]
+    if asked is not None:
+        return asked  # its process ended before there was an answer
+    return account.spend(page, order)
+
+
+def _is_of(answer: Entry, asked: Entry | None) -> bool:
+    return asked is not None and (answer.actor, answer.request) == (asked.actor, asked.request)
+
+
+def _refuse_another(asked: Entry | None, dataset: str, order: DebitOrder) -> None:
+    if asked is not None and (asked.dataset, asked.key) != (dataset, order.key):
+        raise InvalidParameterError(
+            f"the request {order.request!r} has named another question already: give every question a name of its own."
+        )
+
+
+def _recalled(entry: Entry, goods: Goods[T]) -> Delivery[T]:
+    """What an answer holds; the refusal where it says that there is none, or where a debit was never answered."""
+    if entry.kind == DEBIT:
+        return Delivery(goods.refuse(), entry.sequence, recalled=True, archived=False)
+    debit = entry.read(lambda content: int(content["debit"]), "names no debit")
+    if is_failure(entry):
+        return Delivery(goods.refuse(), debit, recalled=True, archived=False)
+    return Delivery(goods.revive(archived_document(entry)), debit, recalled=True, archived=True)
+
+
+def _kept(account: Account, receipt: Receipt, value: T, goods: Goods[T]) -> bool:
+    """Whether the archive has taken an answer. It was paid for, so it is handed out all the same, whatever goes wrong here."""
+    try:
+        document = goods.document(value)
+        if document is not None:
+            account.record(receipt, document)
+            return True
+    except Exception:
+        document = None
+    with suppress(Exception):
+        account.record_failure(receipt)
+    return False

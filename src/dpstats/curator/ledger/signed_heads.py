@@ -1,0 +1,92 @@
+"""Signed heads: entries that sign all entries before them, written now and then and when a ledger is closed.
+
+The first one brings its own public key. Every later one is signed by the key that the one before it named, so that a key can be
+followed by another, but only by whoever had it. Whoever knows one of these keys from elsewhere can tell the ledger from one that
+was written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dpstats.curator.ledger.audit import Complaint
+from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry
+from dpstats.curator.ledger.signing import Signer, can_check, is_signed
+from dpstats.curator.ledger.writer import Page
+from dpstats.foundations.errors import LedgerError
+
+EVERY = 1000
+"""Entries after which a head is signed while a ledger is being written to."""
+
+
+class Seal:
+    """Signs the end of a chain where that is due."""
+
+    def __init__(self, signer: Signer) -> None:
+        self.signer = signer
+
+    def sign_if_due(self, page: Page) -> None:
+        """Sign what the page ends with, if the last signature is long ago."""
+        if page.appended and page.last is not None:
+            head = page.latest("", HEAD)
+            if page.last.sequence - (head.sequence if head else 0) >= EVERY:
+                self.sign(page)
+
+    def sign_end(self, page: Page) -> None:
+        """Sign what the page ends with, unless that is a signature."""
+        if page.last is not None and page.last.kind != HEAD:
+            self.sign(page)
+
+    def sign(self, page: Page, key: str | None = None) -> None:
+        """Sign what the page ends with; `key` is the public key that signs from now on, if it is another."""
+        known = public_key(page.latest("", HEAD))
+        if known not in (None, self.signer.public):
+            raise LedgerError(f"the ledger is signed with the key {known}, and the one that is here is {self.signer.public}.")
+        sequence, hash = (page.last.sequence, page.last.hash) if page.last else (0, BEFORE_THE_FIRST)
+        signature = self.signer.sign(sequence, hash, key)
+        content = {"sequence": sequence, "hash": hash, "key": key or self.signer.public, "signature": signature}
+        page.append("", HEAD, "", content)
+
+
+def public_key(head: Entry | None) -> str | None:
+    """The public key that signs after a head."""
+    return None if head is None else head.read(lambda content: str(content["key"]), "names no key")
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """What the signed heads of a ledger say."""
+
+    signed: int = 0
+    """The number of the last entry that is signed."""
+    key: str = ""
+    """The public key that signs, in hexadecimal digits; none where nothing is signed."""
+    checked: bool = True
+    """Whether the signatures were checked, which takes the extra `signing`."""
+    keys: tuple[str, ...] = ()
+    """All keys that have signed, the first one first."""
+    complaints: tuple[Complaint, ...] = ()
+
+
+def check_heads(heads: Iterable[Entry], expected: str | None = None) -> Signatures:
+    """Check the signatures of heads, in order; `expected` is a public key that must have signed."""
+    checked, signed, key = can_check(), 0, ""
+    keys: list[str] = []
+    complaints = []
+    for head in heads:
+        try:
+            content = head.content()
+            by = key or content["key"]
+            if checked and not is_signed(by, content["signature"], content["sequence"], content["hash"], content["key"]):
+                complaints.append(Complaint(head.sequence, f"is not signed with the key {by}: somebody else has written it"))
+                continue
+            keys += [by] if by not in keys else []
+            if expected is None or expected in keys:
+                signed = content["sequence"]
+            key = content["key"]
+        except (ValueError, KeyError, TypeError):
+            complaints.append(Complaint(head.sequence, "has a signature that cannot be read"))
+    if expected is not None and expected not in keys:
+        complaints.append(Complaint(None, f"nothing is signed with the key {expected}: this is not the ledger that it signs"))
+    return Signatures(signed if checked else 0, key, checked, tuple(keys), tuple(complaints))
