@@ -20,6 +20,7 @@ class FileIdentity:
         self.log = Path(f"{real_path}-wal")
         """Where SQLite keeps what is not in the main file yet."""
         self.witness = Path(f"{real_path}.witness")
+        self.secret = Path(f"{real_path}.secret")
         self._paths = str(self.path), str(self.log)
         self._file: _Identity | None = None
         self._log: _Identity | None = None
