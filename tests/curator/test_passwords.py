@@ -133,4 +133,5 @@ def test_what_is_no_password_stays() -> None:
         "region=north/part.parquet",
     ]:
         assert without_passwords(text) == text
+    assert without_passwords("at postgresql://host:5433/db, or not") == "at postgresql://host:5433/db, or not"
     assert without_passwords("see postgresql://me:x@host/db#clinic.visits now") == "see postgresql://host/db#clinic.visits now"

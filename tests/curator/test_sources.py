@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import dpstats as dp
+from dpstats.curator.ledger.backup import back_up, restore
 from dpstats.curator.ledger.ledger import open_ledger
 from dpstats.curator.session import Session
 from dpstats.engines.stores import versions
@@ -237,8 +238,13 @@ def test_a_table_of_a_database_is_known_by_every_way_to_it(postgres_schema_url: 
 
 
 def test_a_ledger_in_postgres_keeps_its_secret_there(postgres_schema_url: str, file: Path) -> None:
-    prints = [open_ledger(postgres_schema_url)._writer.store.secret() for _ in range(2)]
-    assert prints[0] == prints[1]
     protect(file, postgres_schema_url)
     with pytest.raises(LedgerError, match="knows these rows as 'people'"):
         protect(file, postgres_schema_url, name="other")
+    back_up(postgres_schema_url, str(file.parent / "copy.ledger"))  # which takes the secret along
+    with pytest.raises(LedgerError, match="knows these rows as 'people'"):
+        protect(file, file.parent / "copy.ledger", name="other")
+    secret = file.parent / "copy.ledger.secret"
+    assert bytes.fromhex(secret.read_text()) == open_ledger(postgres_schema_url).secret
+    restore(str(file.parent / "copy.ledger"), str(file.parent / "restored.ledger"))
+    assert (file.parent / "restored.ledger.secret").read_bytes() == secret.read_bytes()

@@ -11,7 +11,7 @@ import re
 HIDDEN = "postgresql://..."
 HOW_TO_WRITE = "postgresql://user@host/database, with %40 for an @ in the password, %2F for a /, %3A for a :, %23 for a #"
 _PLAIN = re.compile(
-    r"postgres(?:ql)?://(?P<user>[^\s@/?#]*@)?(?P<host>(?:[\w.~%-]+|\[[\da-f:]+\]|,|:\d+)*)(?:/(?P<database>[\w.~%-]*))?"
+    r"postgres(?:ql)?://(?:[^\s@/?#]*@)?(?P<host>(?:[\w.~%-]+|\[[\da-f:]+\]|,|:\d{1,5})*)(?:/(?P<database>[\w.~%-]*))?"
     r'(?:\?[^\s@#]*)?(?:#(?P<table>[\w.%"]*))?',
     re.IGNORECASE,
 )
@@ -35,15 +35,19 @@ def shown_url(url: str) -> str:
     found = _PLAIN.fullmatch(url.strip())
     if found is None:
         return HIDDEN
-    host = found["host"] if found["user"] else re.sub(r":\d+", "", found["host"])  # which may be a user's password
     database = f"/{found['database']}" if found["database"] else ""
     table = f"#{found['table']}" if found["table"] else ""
-    return f"postgresql://{host}{database}{table}"
+    return f"postgresql://{found['host']}{database}{table}"
 
 
 def without_passwords(text: str) -> str:
     """The text without the passwords of the connection strings in it."""
     if "=" not in text and "@" not in text and "//" not in text and ":/" not in text:
         return text
-    text = _LIKE_POSTGRES.sub(lambda found: shown_url(found[0]), text)
+    text = _LIKE_POSTGRES.sub(lambda found: _shown_in_text(found[0]), text)
     return _WORD.sub(r"\1***", _OTHER_URL.sub(r"\1***@", text))
+
+
+def _shown_in_text(found: str) -> str:
+    url = found.rstrip(",.;:)'\"")
+    return shown_url(url) + found[len(url) :]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from dpstats.accounting.budgets import Budget

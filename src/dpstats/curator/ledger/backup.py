@@ -34,10 +34,12 @@ def back_up(source: str, target: str, *, witness: str | None = None) -> Verifica
             raise LedgerError(f"{ledger.address} is not copied, because it is not sound: {doubts[0]}.")
         if target.startswith(SCHEMES):
             _fill(PostgresEntryStore(target), ledger)
+            _hand_secret(ledger, target)
             return _verified(target)
         with _new_file(Path(target)) as draft:
             _fill(SqliteEntryStore(draft), ledger)
             make_single_file(draft)
+            _hand_secret(ledger, target)
             return _verified(str(draft))
 
 
@@ -77,7 +79,14 @@ def restore(source: str, target: str, *, witness: str | None = None, forfeit: st
                 with _new_file(Path(target)) as draft:
                     _fill(SqliteEntryStore(draft), backup)
                     _raise(keeper, known, _forfeited(str(draft), why, Path(folder) / "witness"), is_below)
+        _hand_secret(backup, target)
     return _verified(target, witness)
+
+
+def _hand_secret(source: Ledger, target: str) -> None:
+    """Let a copy know what fingerprints of tables are made with, unless it knows; it lies beside the copy, not in it."""
+    if (secret := source.secret) is not None:
+        _store_at(target).keep_secret(secret)
 
 
 def _fill(store: EntryStore, source: Ledger) -> None:

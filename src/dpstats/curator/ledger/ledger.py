@@ -29,6 +29,7 @@ from dpstats.curator.ledger.openings import (
 )
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.readers import AccountReader, all_entries
+from dpstats.curator.ledger.secret import new_secret
 from dpstats.curator.ledger.signed_heads import Seal, Signatures, check_heads, public_key
 from dpstats.curator.ledger.signing import Signer
 from dpstats.curator.ledger.sources import Fingerprinter, SourcePrints, content_by_stamp, note_source, refuse_known
@@ -111,10 +112,21 @@ class Ledger:
 
     def prints_of(self, dataset: str, table: Whereabouts, label: str = "") -> SourcePrints:
         """Fingerprints of a table; its content is read only where the data set was not opened with its stamp before."""
-        maker = Fingerprinter(self._writer.store.secret())
+        maker = Fingerprinter(self.secret or self._with_secret(new_secret()))
         stamp = maker.stamp_of(table)
         known = self._writer.read(lambda found: content_by_stamp(Page(found, self.address), dataset, stamp)) if stamp else ""
         return maker.of(table, label, known)
+
+    @property
+    def secret(self) -> bytes | None:
+        """What fingerprints of tables are made with; None where none was made yet."""
+        return self._writer.store.secret()
+
+    def _with_secret(self, secret: bytes) -> bytes:
+        self._writer.store.keep_secret(secret)
+        kept = self.secret
+        assert kept is not None
+        return kept
 
     def population(self, name: str, terms: Terms) -> AccountReader:
         """The account of a population: one budget for several data sets of the same persons. Opened if there is none yet, and

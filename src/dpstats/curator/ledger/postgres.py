@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dpstats.curator.ledger.advisory_locks import AdvisoryLocks
 from dpstats.curator.ledger.claims import Claims
 from dpstats.curator.ledger.entries import Entry
-from dpstats.curator.ledger.secret import secret_in_postgres
+from dpstats.curator.ledger.secret import put_into_postgres, secret_in_postgres
 from dpstats.curator.ledger.stores import (
     ADD_ACTORS,
     CREATE_INDEXES,
@@ -114,10 +114,15 @@ class PostgresEntryStore:
         """The URL without user, password and options."""
         return shown_url(self._url)
 
-    def secret(self) -> bytes:
-        """What fingerprints are made with."""
+    def secret(self) -> bytes | None:
+        """What fingerprints are made with; None where there is none yet."""
         with self._our_words(), closing(self._connect()) as connection:
-            return secret_in_postgres(connection, _CREATION)
+            return secret_in_postgres(connection)
+
+    def keep_secret(self, secret: bytes) -> None:
+        """Make fingerprints with this, unless there is a secret already."""
+        with self._our_words(), closing(self._connect()) as connection:
+            put_into_postgres(connection, secret, _CREATION)
 
     @contextmanager
     def writing(self) -> Iterator[EntryTable]:

@@ -25,42 +25,52 @@ _TABLE = (
 )
 
 
-def secret_in_file(path: Path) -> bytes:
-    """The secret in a file, which is made if there is none."""
+def new_secret() -> bytes:
+    """A secret that nobody has had."""
+    return secrets.token_bytes(len(IN_MEMORY))
+
+
+def secret_in_file(path: Path) -> bytes | None:
+    """The secret in a file; None where there is no file."""
     try:
-        with suppress(FileExistsError):
-            _make(path)
-        text = path.read_text("ascii")
-        if len(secret := bytes.fromhex(text)) == len(IN_MEMORY):
+        if len(secret := bytes.fromhex(path.read_text("ascii"))) == len(IN_MEMORY):
             return secret
+    except FileNotFoundError:
+        return None
     except (OSError, ValueError):
         pass
-    raise LedgerError(f"the secret {path} of the ledger cannot be read or made: check its permissions, or put it back.")
+    raise LedgerError(f"the secret {path} of the ledger cannot be read: check its permissions, or put it back.")
 
 
-def secret_in_postgres(connection: psycopg.Connection[Any], lock: int) -> bytes:
-    """The secret in a table, which is made if there is none."""
+def put_into_file(path: Path, secret: bytes) -> None:
+    """Keep a secret in a file, unless there is one: written under another name first, so that nobody finds half of one."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(descriptor, "w", encoding="ascii") as file:
+                file.write(secret.hex())
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(draft, path)
+        finally:
+            draft.unlink()
+    except OSError:
+        raise LedgerError(f"the secret {path} of the ledger cannot be written: check the permissions of its folder.") from None
+
+
+def secret_in_postgres(connection: psycopg.Connection[Any]) -> bytes | None:
+    """The secret in a table; None where there is no table."""
     if connection.execute("SELECT to_regclass('dpstats_ledger_secret') IS NULL").fetchall() == [(True,)]:
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", [lock])
-            connection.execute(_TABLE.encode())
-            made = secrets.token_hex(len(IN_MEMORY))
-            connection.execute("INSERT INTO dpstats_ledger_secret VALUES (1, %s) ON CONFLICT DO NOTHING", [made])
+        return None
     [(text,)] = connection.execute("SELECT secret FROM dpstats_ledger_secret").fetchall()
     return bytes.fromhex(text)
 
 
-def _make(path: Path) -> None:
-    """Write a new secret under another name first, so that nobody finds half of one."""
-    if path.exists():
-        return
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with open(descriptor, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(len(IN_MEMORY)))
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, path)
-    finally:
-        draft.unlink()
+def put_into_postgres(connection: psycopg.Connection[Any], secret: bytes, lock: int) -> None:
+    """Keep a secret in a table, unless there is one; `lock` is the advisory lock under which tables are made."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [lock])
+        connection.execute(_TABLE.encode())
+        connection.execute("INSERT INTO dpstats_ledger_secret VALUES (1, %s) ON CONFLICT DO NOTHING", [secret.hex()])

@@ -21,7 +21,7 @@ from typing import Any
 from dpstats.curator.ledger.claims import Claims, claims_at
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.in_use import APPLICATION, InUseMark, Rows, clear, holds, lacks_its_log
-from dpstats.curator.ledger.secret import IN_MEMORY, secret_in_file
+from dpstats.curator.ledger.secret import IN_MEMORY, put_into_file, secret_in_file
 from dpstats.curator.ledger.stores import ADD_ACTORS, CREATE_INDEXES, CREATE_TABLE, EntryTable, closed_on_failure
 from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.errors import LedgerError
@@ -73,9 +73,14 @@ class SqliteEntryStore:
         """The path."""
         return "in memory" if self._in_memory else str(self._path)
 
-    def secret(self) -> bytes:
-        """What fingerprints are made with."""
-        return IN_MEMORY if self._in_memory else secret_in_file(Path(f"{os.path.realpath(self._path)}.secret"))
+    def secret(self) -> bytes | None:
+        """What fingerprints are made with; None where there is none yet."""
+        return IN_MEMORY if self._in_memory else secret_in_file(self._identity.secret)
+
+    def keep_secret(self, secret: bytes) -> None:
+        """Make fingerprints with this, unless there is a secret already."""
+        if not self._in_memory:
+            put_into_file(self._identity.secret, secret)
 
     @contextmanager
     def writing(self) -> Iterator[EntryTable]:

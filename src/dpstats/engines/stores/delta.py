@@ -29,8 +29,8 @@ def delta_store(folder: Path) -> ParquetStore:
         features = set(protocol.reader_features or ())
         if protocol.min_reader_version > _PLAIN_VERSION and (not features or features - _PLAIN_FEATURES):
             raise DataFileError(
-                f"the Delta table {shown(folder)} needs a reader of deletion vectors, mapped columns or the like: write a copy of "
-                "it without these."
+                f"the Delta table {shown(folder)} needs a reader of deletion vectors, mapped columns or the like: write a copy "
+                "of it without these."
             )
         schema = pyarrow.schema(table.schema().to_arrow())
         named = list(table.metadata().partition_columns)

@@ -56,8 +56,8 @@ class ParquetStore(FilesStore):
     ) -> None:
         """`partitions` are cells that all rows of a file have, for each file; they are text unless `partition_types` has a type.
 
-        `declared` are all columns of the table and their least types, where somebody else knows them; `root` is the folder that is
-        the table, where it is one.
+        `declared` are all columns of the table and their least types, where somebody else knows them; `root` is the folder that
+        is the table, where it is one.
         """
         require("reading Parquet files needs", "files", "polars", "pyarrow")
         self._batch_rows = batch_rows
