@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from dpstats.curator.archive import result_of
-from dpstats.curator.jobs.pool import Job, JobFailedError, JobPool
+from dpstats.curator.jobs.pool import PaidJob, JobFailedError, JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import SHORTEST, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots
@@ -43,7 +43,7 @@ def pool() -> Iterator[JobPool]:
 
 
 def run(pool: JobPool, table: TableRecipe, question: dict[str, Any], seconds: float = LONG) -> dict[str, Any]:
-    return pool.run(Job(table.to_json(), question), time.monotonic() + seconds)
+    return pool.run(PaidJob(table.to_json(), question), time.monotonic() + seconds)
 
 
 def test_a_worker_answers_as_a_session_does(pool: JobPool, table: TableRecipe) -> None:

@@ -19,7 +19,7 @@ from dpstats.curator.desk import Desk, Request
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
-from dpstats.curator.jobs.pool import Job, JobPool
+from dpstats.curator.jobs.pool import PaidJob, JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots
@@ -59,7 +59,7 @@ class PolicedDesk(Desk):
 
 
 @dataclass(frozen=True)
-class Price:
+class Quote:
     """What a question would cost, and when its reply would leave; nothing was read or spent to know that."""
 
     question: str
@@ -117,10 +117,10 @@ class ServiceDesk:
         ]
         return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
 
-    def price(self, document: object, actor: str) -> Price:
+    def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         [priced] = self._priced(self._session(actor, ""), [document]).priced
-        return Price(priced.request.text, priced.request.cost, self._seconds(priced.request))
+        return Quote(priced.request.text, priced.request.cost, self._seconds(priced.request))
 
     def history(self, actor: str, *, after: int | None = None, limit: int | None = 100) -> list[StatementLine]:
         """What an analyst has asked and paid for, in pages, with the answers."""
@@ -185,7 +185,7 @@ class ServiceDesk:
 
     def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
-        job, statistic, seconds = Job(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
+        job, statistic, seconds = PaidJob(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
 
         def compute() -> Result:
             with self._slots.held(actor):

@@ -27,7 +27,7 @@ class JobFailedError(Exception):
 
 
 @dataclass(frozen=True)
-class Job:
+class PaidJob:
     """A question that was paid for, about a table that a worker can open."""
 
     table: str
@@ -58,7 +58,7 @@ class JobProcess:
         """Whether it has loaded what answers need; False where it ended instead."""
         return self._replies.read(len(READY)) == READY
 
-    def run(self, job: Job, seconds: float) -> dict[str, Any]:
+    def run(self, job: PaidJob, seconds: float) -> dict[str, Any]:
         """The answer to a job; a process that takes longer is killed, and its job has failed."""
         timer = threading.Timer(seconds, self.kill)
         timer.daemon = True
@@ -113,7 +113,7 @@ class JobPool:
         with self._lock:
             return self._lock.wait_for(lambda: bool(self._ready), seconds)
 
-    def run(self, job: Job, until: float) -> dict[str, Any]:
+    def run(self, job: PaidJob, until: float) -> dict[str, Any]:
         """The answer to a job, in the form of the archive; raises `JobFailedError` at the instant `until`, at the latest."""
         try:
             process = self._idle.get(timeout=max(0.0, until - time.monotonic()))
