@@ -14,7 +14,7 @@ from dpstats.curator.catalog import catalog as catalogs
 from dpstats.curator.catalog import service_desk
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.catalog.settings import CatalogSettings
-from dpstats.curator.jobs.pool import PaidJob, JobFailedError
+from dpstats.curator.jobs.pool import JobFailedError, PaidJob
 from dpstats.curator.jobs.worker import TableShelf, answer
 
 OFFICE: dict[str, Any] = {"actor": "office", "why": "a test"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -114,14 +115,15 @@ def test_every_change_is_an_entry_with_who_and_why(catalog: Catalog) -> None:
 
 def test_nobody_but_the_owner_changes_anything(catalog: Catalog) -> None:
     before = len(catalog.ledger.entries())
+    alice: dict[str, Any] = {"actor": "alice", "why": "I like to"}
     for change in (
-        lambda who: catalog.amend("survey", budget=dp.Budget(99), **who),
-        lambda who: catalog.freeze("survey", **who),
-        lambda who: catalog.grant("survey", analyst="alice", budget=dp.Budget(99), **who),
-        lambda who: catalog.revoke("survey", analyst="bob", **who),
+        lambda: catalog.amend("survey", budget=dp.Budget(99), **alice),
+        lambda: catalog.freeze("survey", **alice),
+        lambda: catalog.grant("survey", analyst="alice", budget=dp.Budget(99), **alice),
+        lambda: catalog.revoke("survey", analyst="bob", **alice),
     ):
         with pytest.raises(AccessError):
-            change({"actor": "alice", "why": "I like to"})
+            change()
     assert len(catalog.ledger.entries()) == before
 
 

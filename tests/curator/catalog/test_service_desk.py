@@ -51,7 +51,8 @@ def test_a_basket_is_one_debit_and_answered_again_for_nothing(catalog: Catalog) 
     basket = [COUNT, {**COUNT, "where": ["income > 110"]}, {**COUNT, "group_by": {"columns": ["region"]}}]
     answered = desk.ask_together(basket, "alice", request="tables of 2026")
     assert [type(each).__name__ for each in answered.answers] == ["Release", "Release", "GroupedRelease"]
-    assert (debits(catalog), answered.cost.epsilon) == (1, 3)
+    assert debits(catalog) == 1
+    assert answered.cost.epsilon == 3
     again = desk.ask_together(basket, "alice", request="tables of 2026")
     assert again.repeated
     assert [document_of(each) for each in again.answers] == [document_of(each) for each in answered.answers]
@@ -254,7 +255,8 @@ def test_every_fault_of_a_store_gives_the_same_reply(catalog: Catalog, monkeypat
 
 
 def test_1000_who_ask_the_same_at_once_pay_once_and_hear_the_same(catalog: Catalog) -> None:
-    desk, heard = catalog.desk("survey"), []
+    desk = catalog.desk("survey")
+    heard: list[float] = []
     start = threading.Barrier(50)
 
     def ask(who: str) -> None:

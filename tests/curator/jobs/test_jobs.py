@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from dpstats.curator.archive import result_of
-from dpstats.curator.jobs.pool import PaidJob, JobFailedError, JobPool
+from dpstats.curator.jobs.pool import JobFailedError, JobPool, PaidJob
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import SHORTEST, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots
@@ -61,7 +61,10 @@ def test_a_recipe_survives_its_way_to_a_worker(table: TableRecipe) -> None:
 
 @pytest.mark.parametrize("case", ["no such column", "no such file", "no such statistic"])
 def test_whatever_goes_wrong_is_one_failure_and_the_worker_goes_on(pool: JobPool, table: TableRecipe, case: str) -> None:
-    questions = {"no such column": {"statistic": "median", "columns": ["x"]}, "no such statistic": {"statistic": "_table"}}
+    questions: dict[str, dict[str, Any]] = {
+        "no such column": {"statistic": "median", "columns": ["x"]},
+        "no such statistic": {"statistic": "_table"},
+    }
     broken = TableRecipe("gone", str(Path(str(table.address)).with_name("gone.parquet")), table.protection)
     with pytest.raises(JobFailedError) as failed:
         run(pool, broken if case == "no such file" else table, {**COUNT, **questions.get(case, {})})

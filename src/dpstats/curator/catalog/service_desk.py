@@ -19,7 +19,7 @@ from dpstats.curator.desk import Desk, Request
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
-from dpstats.curator.jobs.pool import PaidJob, JobPool
+from dpstats.curator.jobs.pool import JobPool, PaidJob
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots

@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import struct
-import sys
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -137,4 +136,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

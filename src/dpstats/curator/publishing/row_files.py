@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from dpstats.curator.publishing.contents import csv_bytes
+from dpstats.curator.publishing.csv_files import csv_bytes
 from dpstats.statistics.synthetic.data import SyntheticData
 
 

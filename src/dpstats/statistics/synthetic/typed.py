@@ -67,4 +67,4 @@ def _label_kinds(column: MeasuredColumn) -> set[type]:
 
 
 def _wholes(values: NDArray[Any]) -> NDArray[np.int64]:
-    return np.clip(values, -(2.0**63), _LARGEST_WHOLE).astype(np.int64)
+    return np.asarray(np.clip(values, -(2.0**63), _LARGEST_WHOLE)).astype(np.int64)
