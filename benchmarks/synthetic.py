@@ -6,8 +6,9 @@
 The mean total variation over all tables of one and of two columns and 100 of three, numbers between deciles (values of a tenth
 of the rows or more apart), and the largest rank error of a median. Beside it the same of each column shuffled by itself, which
 has all columns right and no relations, and of rows drawn with replacement, which is what another sample of such rows would show.
-Labels are listed; nothing else is. `fair`, `diamonds` and `adult` were used to choose the constants of the method; `rwm5yr`,
-`OFP` and `Star` were not looked at before. `adult` is read from a file (UCI's census income, with a header).
+Labels are listed; nothing else is. `fair`, `diamonds` and `adult` were used to choose the constants of the method, and `rwm5yr`,
+`OFP` and `Star` those for few rows; `HI`, `MedExp` and `BudgetFood` were not looked at before. `adult` is read from a file (UCI's
+census income, with a header).
 
 `--peers` names a Python that has dpmm, whose pinned packages are not ours:
 
@@ -40,7 +41,7 @@ from benchmarks.large.synthesis import measure_large
 from benchmarks.peers.true_bins import METHODS, peer_rows
 from benchmarks.real_tables.tables import table as packaged
 
-TUNED, FRESH = ("fair", "diamonds", "adult"), ("rwm5yr", "OFP", "Star")
+TUNED, FRESH = ("fair", "diamonds", "adult", "rwm5yr", "OFP", "Star"), ("HI", "MedExp", "BudgetFood")
 NUMBERS = {
     "fair": ["age", "yrs_married", "children", "educ", "affairs"],
     "diamonds": ["carat", "depth", "table", "price", "x", "y", "z"],
@@ -48,6 +49,9 @@ NUMBERS = {
     "rwm5yr": ["docvis", "hospvis", "age", "hhninc", "educ"],
     "OFP": ["ofp", "ofnp", "opp", "opnp", "emr", "hosp", "numchron", "age", "school", "faminc"],
     "Star": ["tmathssk", "treadssk", "totexpk"],
+    "HI": ["whrswk", "experience", "kidslt6", "kids618", "husby", "wght"],
+    "MedExp": ["med", "lpi", "fmde", "ndisease", "linc", "lfam", "educdec", "age"],
+    "BudgetFood": ["wfood", "totexp", "age", "size"],
 }
 
 
@@ -59,7 +63,7 @@ def loaded(name: str, adult: Path | None) -> pd.DataFrame | None:
         return None
     else:
         table = pd.read_csv(adult)
-    table = table.reset_index(drop=True)
+    table = table.dropna().reset_index(drop=True)
     for column in table:
         table[column] = table[column] if column in NUMBERS[name] else pd.Categorical(table[column]).codes.astype(int)
     return table

@@ -39,7 +39,7 @@ def likely_counts(noisy: NoisyTable, rows: float) -> Floats:
     variances = np.add.reduce(given * np.square(points - means[:, None]), axis=1)
     doubt = math.fsum(variances.tolist())
     missing = rows - math.fsum(means.tolist())
-    return means + variances * (missing / doubt) if doubt > 0.0 else means
+    return np.asarray(means + variances * (missing / doubt) if doubt > 0.0 else means)
 
 
 def _likelihoods(counts: Floats, points: Floats, law: NoiseLaw) -> Floats:

@@ -80,5 +80,7 @@ def pooled(noisy: NoisyTable, stretches: Sequence[CountedStretch]) -> NoisyTable
 
 
 def _law_of(law: NoiseLaw, variance: float) -> NoiseLaw:
-    """A law of the same kind with about this variance."""
-    return LaplaceLaw(math.sqrt(variance / 2)) if isinstance(law, LaplaceLaw) else GaussianLaw(variance)
+    """The law of the same kind that has this variance: of discrete Laplace noise 1 / (2 sinh(1 / (2 scale))**2)."""
+    if not isinstance(law, LaplaceLaw):
+        return GaussianLaw(variance)
+    return LaplaceLaw(0.5 / math.asinh(math.sqrt(0.5 / variance)))
