@@ -63,8 +63,8 @@ def restore(source: str, target: str, *, witness: str | None = None, forfeit: st
             assert known is not None
             raise LedgerError(
                 f"the witness of {shown_address(target)} has seen {known.sequence} entries, and {backup.address} lacks the last "
-                "of them: what they spent is unknown. Restore a newer backup. If there is none, give up all that was left of every "
-                "budget: --forfeit --why TEXT."
+                "of them: what they spent is unknown. Restore a newer backup. If there is none, give up all that was left of "
+                "every budget: --forfeit --why TEXT."
             )
         if forfeit is not None and not is_below:
             raise InvalidParameterError("nothing has to be given up to restore this backup: leave --forfeit out.")

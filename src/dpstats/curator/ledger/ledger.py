@@ -29,7 +29,7 @@ from dpstats.curator.ledger.openings import (
 )
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.readers import AccountReader, all_entries
-from dpstats.curator.ledger.signed_heads import Seal, check_heads, public_key
+from dpstats.curator.ledger.signed_heads import Seal, Signatures, check_heads, public_key
 from dpstats.curator.ledger.signing import Signer
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
@@ -41,6 +41,8 @@ from dpstats.foundations.errors import InvalidParameterError, LedgerError, Missi
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
 
+_ANY_HEAD = ("", HEAD, None)
+
 
 class Ledger:
     """An append-only, hash-chained list of entries. Threads may share one, and child processes that were forked."""
@@ -49,9 +51,9 @@ class Ledger:
         """`key` is a file with the key that signs the ledger; there need not be one."""
         self._writer = Writer(store)
         self._key = key
-        lost = self._lost()
+        lost = [] if store.read_only else self._lost()
         self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
-        if lost and not store.read_only:
+        if lost:
             raise LedgerError(f"{lost[0]}.")
         if key is not None and key.exists() and not store.read_only:
             self._sign_with(Signer.load(key))
@@ -207,11 +209,10 @@ class Ledger:
         """Check everything that can be checked; see `verification`. `key` is a public key that must have signed the ledger, by
         default the one that the witness knows.
         """
-        witness = self._writer.store.witness
-        known = witness.read() if witness and not key else None
         found = verify_entries(all_entries(self._writer), head=head, damages=self.doubts())
-        signatures = check_heads(found.heads, key or (known.key if known else "") or None)
-        return replace(found, complaints=(*found.complaints, *signatures.complaints), signatures=signatures)
+        if key is None and not found.complaints and (witness := self._writer.store.witness) and (known := witness.read()):
+            key = known.key or None
+        return _with_signatures(found, check_heads(found.heads, key))
 
     def make_key(self) -> tuple[str, Path]:
         """Have the ledger signed from now on, with a new key; the public key, and the file that has the private one."""
@@ -250,7 +251,9 @@ class Ledger:
         if self._writer.read(lambda table: table.hash_at(sequence)) != hash:
             return self.verify()
         past = Past(self._writer.read, sequence, hash)
-        return verify_entries(all_entries(self._writer, after=sequence), damages=self._lost(), past=past)
+        head = self._writer.read(lambda table: table.latest_of([_ANY_HEAD], until=sequence)[_ANY_HEAD])
+        found = verify_entries(all_entries(self._writer, after=sequence), damages=self._lost(), past=past)
+        return _with_signatures(found, check_heads(found.heads, before=public_key(head)))
 
     def check(self) -> None:
         """Raise unless the ledger is sound: from where its witness knows that it was, or in full where nobody knows."""
@@ -272,7 +275,10 @@ class Ledger:
         store = self._writer.store
         if (witness := store.witness) is None:
             return []
-        known = witness.read()
+        try:
+            known = witness.read()
+        except LedgerError as error:
+            return [str(error).rstrip(".")]
         lost = self._writer.read(lambda table: below_witness(store.address, witness, known, table))
         return [lost] if lost else []
 
@@ -288,6 +294,10 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self.address})"
+
+
+def _with_signatures(found: Verification, signatures: Signatures) -> Verification:
+    return replace(found, complaints=(*found.complaints, *signatures.complaints), signatures=signatures)
 
 
 def _holder(analyst: str | None, group: str | None) -> tuple[str, str]:
