@@ -129,7 +129,8 @@ def _receipt_line(ledger: Ledger, file: Path, signatures: Signatures) -> tuple[b
     receipt = KeptReceipt.from_dict(plain)
     complaint = receipt.complaint(ledger.entry(receipt.sequence), signatures.keys)
     if complaint:
-        return False, f"{file}: {complaint}"
+        unsigned = "" if receipt.signature else "; the receipt is not signed, so it shows that to nobody but who kept it"
+        return False, f"{file}: {complaint}{unsigned}"
     how = "" if not receipt.signature else ", signature right" if signatures.checked else ", signature NOT CHECKED"
     return True, f"{file}: found, entry {receipt.sequence:,} of {receipt.dataset}{how}"
 

@@ -111,7 +111,7 @@ def test_what_may_be_cut_or_is_not_sound_is_neither_copied_nor_restored(tmp_path
     cut = tmp_path / "cut.ledger"
     shutil.copyfile(tmp_path / "survey.ledger", cut)
     for move in (back_up, restore):
-        with pytest.raises(LedgerError, match=r"not sound: it says that it is in use"):
+        with pytest.raises(LedgerError, match=r"not sound: the file says that it is in use"):
             move(str(cut), str(tmp_path / "copy.ledger"))
     assert not (tmp_path / "copy.ledger").exists()
     with pytest.raises(LedgerError, match=r"folder of .* does not exist"):

@@ -15,6 +15,7 @@ import dpstats as dp
 from dpstats.cli import exits
 from dpstats.cli.ledger import UNSOUND
 from dpstats.curator.ledger import signed_heads
+from dpstats.curator.ledger.backup import back_up, restore
 from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, Entry, chained
 from dpstats.curator.ledger.ledger import Account, Ledger, open_ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
@@ -121,6 +122,22 @@ def test_what_is_written_anew_without_the_key_is_noticed(signed: tuple[Ledger, A
         assert reader.verify().sound
         complaint = f"nothing is signed with the key {public}: this is not the ledger that it signs"
         assert complaint in map(str, reader.verify(key=public).complaints)
+
+
+def test_a_backup_from_before_the_key_is_signed_when_it_comes_back(signed: tuple[Ledger, Account, str], tmp_path: Path) -> None:
+    ledger, account, public = signed
+    path, copy = tmp_path / "survey.ledger", tmp_path / "copy.ledger"
+    account.debit("key", "count()", cost("0.01"))
+    ledger.close()
+    written_anew(path, lambda entries: entries[:1])
+    (tmp_path / "survey.ledger.witness").rename(tmp_path / "kept")
+    back_up(str(path), str(copy))
+    (tmp_path / "kept").rename(tmp_path / "survey.ledger.witness")
+    path.unlink()
+    found = restore(str(copy), str(path), forfeit="lost")
+    assert (found.sound, found.entries, found.signatures.signed, found.signatures.key) == (True, 3, 2, public)
+    with open_ledger(path) as restored:
+        assert restored.verify(key=public).sound
 
 
 def test_a_key_is_followed_by_another_only_if_it_signs_that(signed: tuple[Ledger, Account, str]) -> None:

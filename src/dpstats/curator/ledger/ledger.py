@@ -267,6 +267,11 @@ class Ledger:
             self._writer.store.witness.note_key(signer.public)
         return signer.public, self._key
 
+    def sign(self) -> None:
+        """Sign all entries there are, if the ledger has a key here; else they are signed now and then, and when it is closed."""
+        if self._writer.signer is not None:
+            self._writer.write(Seal(self._writer.signer).sign_end)
+
     @property
     def public_key(self) -> str | None:
         """The public key that signs the ledger, in hexadecimal digits."""

@@ -35,7 +35,8 @@ _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _NOT_WRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 _CUT = (
-    "it says that it is in use, and its log (-wal) is not beside it: it may be cut, because the last entries were in that log. "
+    "the file says that it is in use, and its log (-wal) is not beside it: it may be cut, because the last entries were in that "
+    "log. "
     "Copy ledgers with `dpstats ledger backup`"
 )
 _TRIGGERS = [
