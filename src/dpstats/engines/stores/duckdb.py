@@ -1,8 +1,10 @@
 """Tables in DuckDB: a relation of DuckDB's, read where it is.
 
-A table is read on a connection of the store's own, in one transaction that begins with the first read: all passes see the same
-rows, and nothing that was not committed by then. Rows come in ranges of DuckDB's row numbers, in their order; each is fetched
-whole, so that any number of passes may run at once, and halved where a column has more bytes of text than Arrow takes at once.
+A table is read on a connection of the store's own, in one transaction for each question, which begins with its first read: all
+passes see the same rows, and nothing that was not committed by then; between questions nothing is held that a checkpoint of
+DuckDB's would wait for. Outside of all questions a store has one such transaction, until it is closed. Rows come in ranges of
+DuckDB's row numbers, in their order; each is fetched whole, so that any number of passes may run at once, and halved where a
+column has more bytes of text than Arrow takes at once.
 
 Anything else (a query, a view, a temporary table) is run once, at the first read and on the caller's connection, which must
 have no unfinished result then. Its rows are kept in a temporary table of DuckDB's, so that a query is one table for all passes.
@@ -16,7 +18,10 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass, field
+from itertools import count
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +34,7 @@ from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
+from dpstats.foundations.working import current_work
 
 if TYPE_CHECKING:
     import pyarrow
@@ -68,6 +74,7 @@ class DuckDBStore(LocalStore):
         ):
             names, types = relation.columns, relation.types
             _check_names(names)
+            self._described = list(names), list(map(str, types))
             self._columns = list(map(DuckDBColumn, range(len(names)), names, types))
             self._relation = relation
             connection = getattr(relation, "_con", None)  # where DuckDB does not tell, we take a database of our own
@@ -77,7 +84,7 @@ class DuckDBStore(LocalStore):
         self.doubt = None if listed and all(is_stored for *_, is_stored in listed) else _DOUBT
         self.columns = {column.name: column.type for column in self._columns}
         self._lock = threading.RLock()
-        self._top: int | None = None
+        self._lasting: _Reading | None = None
         self._condition = ""
         self._whole: DuckDBStore | None = None
 
@@ -116,11 +123,11 @@ class DuckDBStore(LocalStore):
         for name in columns:
             check_column_name(name, list(self.columns))
         wanted = [column for column in self._columns if column.name in columns]
-        raw_top = self._begin()
+        reading = self._reading()
         is_empty = True
-        for low in range(0, raw_top, self._batch_rows):
-            for raw_rows in self._fetch(wanted, low, low + self._batch_rows):
-                is_last = low + self._batch_rows >= raw_top
+        for low in range(0, reading.raw_top, self._batch_rows):
+            for raw_rows in self._fetch(reading, wanted, low, low + self._batch_rows):
+                is_last = low + self._batch_rows >= reading.raw_top
                 if raw_rows.num_rows or (is_empty and is_last):  # a batch without rows tells the types
                     is_empty = False
                     assembled = {column.name: column.assemble(raw_rows.column(column.alias)) for column in wanted}
@@ -128,7 +135,11 @@ class DuckDBStore(LocalStore):
 
     def expected_rows(self) -> int | None:
         """One more than the largest row number; unknown where conditions leave some out."""
-        return None if self._condition else self._begin()
+        return None if self._condition else self._reading().raw_top
+
+    def moment(self) -> object:
+        """Another one for each transaction, unless nobody can write to the table or it was copied."""
+        return None if self._table is None or self._is_read_only() else self._reading().number
 
     def check_reachable(self) -> None:
         """Raise where the connection is closed or the table is gone; nothing is run but a look at the catalog."""
@@ -137,29 +148,39 @@ class DuckDBStore(LocalStore):
             self._lock,
             one_error_for("the DuckDB table", "cannot be reached any more: was it dropped, or its connection closed?"),
         ):
-            if whole._top is not None:  # it is read in a transaction that has it, or from a copy
+            if whole._table is None and whole._lasting is not None:  # it was copied
                 self._connection.execute("SELECT 1").fetchall()
             elif whole._table is None:
                 self._relation.limit(0).fetchall()
-            elif not self._is_visible(whole._table):
+            elif not self._is_visible(self._connection):
                 raise DataFileError("the DuckDB table is not there any more, or has other columns: open it anew.")
 
     def whereabouts(self) -> Whereabouts:
         """The file and the table; none for a database in memory, and for what is no table."""
         if self._table is None:
             return Whereabouts()
-        listing = "SELECT database_name, path FROM duckdb_databases() WHERE path IS NOT NULL"
-        with self._lock:
-            found = [path for database, path in self._connection.execute(listing).fetchall() if self._is_in(database)]
-        places = tuple(f"duckdb {os.path.realpath(path)} {self._table.partition('.')[2]}" for path in found)
+        path, _ = self._database()
+        table = self._table.partition(".")[2]
+        places = (f"duckdb {os.path.realpath(path)} {table}",) if path else ()
         return Whereabouts(places, places)
 
-    def _is_in(self, database: str) -> bool:
-        return self._table is not None and self._table.startswith(f"{quoted(database)}.")
+    def _is_read_only(self) -> bool:
+        return self._database()[1]
+
+    def _database(self) -> tuple[str | None, bool]:
+        """The file in which the table lies, if any, and whether nobody can write to it."""
+        with self._lock:  # asked every time: somebody may attach it anew
+            listed = self._connection.execute("SELECT database_name, path, readonly FROM duckdb_databases()").fetchall()
+        for database, path, is_read_only in listed:
+            if (self._table or "").startswith(f"{quoted(database)}."):
+                return path, bool(is_read_only)
+        return None, False
 
     def close(self) -> None:
         """Ends the transaction and drops what was kept; the store can be read no more."""
         with self._lock:
+            if self._lasting is not None:
+                self._lasting.end()
             self._connection.close()
 
     def _listed(self) -> list[tuple[Any, ...]]:
@@ -178,31 +199,43 @@ class DuckDBStore(LocalStore):
         """The full name of the table that the relation is, where a connection of our own can read it; None for all else."""
         if len(listed) != 1 or listed[0][3] or any(column.name.casefold() == "rowid" for column in self._columns):
             return None
-        name = ".".join(map(quoted, listed[0][:3]))
-        return name if self._is_visible(name) else None
+        self._table = ".".join(map(quoted, listed[0][:3]))
+        return self._table if self._is_visible(self._connection) else None
 
-    def _is_visible(self, table: str) -> bool:
-        """Whether our own connection sees the table with the very columns of the relation."""
+    def _is_visible(self, connection: Any) -> bool:
+        """Whether a connection of our own sees the table with the very columns that were opened."""
         import duckdb
 
         try:
-            seen = self._connection.sql(f"SELECT * FROM {table}")
+            seen = connection.sql(f"SELECT * FROM {self._table}")
         except duckdb.Error:  # not committed yet
             return False
-        return bool(seen.columns == self._relation.columns and list(map(str, seen.types)) == list(map(str, self._relation.types)))
+        return (list(seen.columns), list(map(str, seen.types))) == self._described
 
-    def _begin(self) -> int:
-        """One more than the largest row number; at the first call the transaction begins, and a query is run and kept."""
+    def _reading(self) -> _Reading:
+        """The rows as the question that is worked on sees them; a query is run and kept at the first call."""
         if self._whole is not None:
-            return self._whole._begin()
+            return self._whole._reading()
+        work = current_work()
+        if work is not None and self._table is not None:
+            return work.hold(self, self._begin, _Reading.end)
         with self._lock:
-            if self._top is None:
-                if self._table is None:
-                    self._keep()
-                self._connection.execute("BEGIN TRANSACTION READ ONLY")
-                [(raw_last,)] = self._connection.execute(f"SELECT max(rowid) FROM {self._table or _KEPT}").fetchall()
-                self._top = 0 if raw_last is None else raw_last + 1
-            return self._top
+            if self._lasting is None:
+                self._lasting = self._begin()
+            return self._lasting
+
+    def _begin(self) -> _Reading:
+        """A transaction, on a connection of its own; what is kept lies on ours, and needs none."""
+        with self._lock:
+            if self._table is None:
+                self._keep()
+            connection = self._connection if self._table is None else self._connection.cursor()
+        if self._table is not None:
+            connection.execute("BEGIN TRANSACTION READ ONLY")
+            if not self._is_visible(connection):
+                raise DataFileError("the DuckDB table is not there any more, or has other columns: open it anew.")
+        [(raw_last,)] = connection.execute(f"SELECT max(rowid) FROM {self._table or _KEPT}").fetchall()
+        return _Reading(connection, 0 if raw_last is None else raw_last + 1)
 
     def _keep(self) -> None:
         """Runs the query on the caller's connection, straight into a temporary table on our own."""
@@ -224,36 +257,54 @@ class DuckDBStore(LocalStore):
         raw_longest = self._relation.project(f"greatest(0, {', '.join(sizes)}) AS size").aggregate("max(size)").fetchall()[0][0]
         return max(1, min(_ROWS, (_BYTES - 1) // max(1, raw_longest or 0)))
 
-    def _fetch(self, columns: Sequence[DuckDBColumn], low: int, high: int) -> Iterator[pyarrow.Table]:
+    def _fetch(self, reading: _Reading, columns: Sequence[DuckDBColumn], low: int, high: int) -> Iterator[pyarrow.Table]:
         """A range of rows in the order of their numbers, in halves where their texts are too long for Arrow."""
-        if not self._is_too_long(columns, low, high):
-            yield self._fetch_whole(columns, low, high)
+        if not self._is_too_long(reading, columns, low, high):
+            yield self._fetch_whole(reading, columns, low, high)
         elif high - low > 1:
             middle = (low + high) // 2
-            yield from self._fetch(columns, low, middle)
-            yield from self._fetch(columns, middle, high)
+            yield from self._fetch(reading, columns, low, middle)
+            yield from self._fetch(reading, columns, middle, high)
         else:
-            yield self._fetch_whole(columns, low, high, longest=_BYTES - 1)
+            yield self._fetch_whole(reading, columns, low, high, longest=_BYTES - 1)
 
-    def _is_too_long(self, columns: Sequence[DuckDBColumn], low: int, high: int) -> bool:
+    def _is_too_long(self, reading: _Reading, columns: Sequence[DuckDBColumn], low: int, high: int) -> bool:
         sizes = [f"sum({size})" for column in columns if (size := column.size(kept=self._table is None))]
         if not sizes:
             return False
         where = f"WHERE rowid >= {low} AND rowid < {high}{self._condition}"
         statement = f"SELECT greatest(0, {', '.join(sizes)}) FROM {self._table or _KEPT} {where}"
-        with self._lock:
-            [(raw_size,)] = self._connection.sql(statement).fetchall()
+        with reading.lock:
+            [(raw_size,)] = reading.connection.sql(statement).fetchall()
         return bool(raw_size >= _BYTES)
 
-    def _fetch_whole(self, columns: Sequence[DuckDBColumn], low: int, high: int, longest: int | None = None) -> pyarrow.Table:
+    def _fetch_whole(
+        self, reading: _Reading, columns: Sequence[DuckDBColumn], low: int, high: int, longest: int | None = None
+    ) -> pyarrow.Table:
         """A range of rows in the order of their numbers; texts beyond the longest are none that could be told from others."""
         wanted = ", ".join(["rowid", *(column.selected(kept=self._table is None, longest=longest) for column in columns)])
         where = f"WHERE rowid >= {low} AND rowid < {high}{self._condition}"
-        with self._lock:
-            raw_rows = self._connection.sql(f"SELECT {wanted} FROM {self._table or _KEPT} {where}").to_arrow_table()
+        with reading.lock:
+            raw_rows = reading.connection.sql(f"SELECT {wanted} FROM {self._table or _KEPT} {where}").to_arrow_table()
         raw_numbers = raw_rows.column(0).to_numpy()
         in_order = bool((np.diff(raw_numbers) > 0).all())  # so it is, unless somebody told DuckDB not to preserve it
         return raw_rows if in_order else raw_rows.take(np.argsort(raw_numbers))
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A table as one transaction sees it; threads take turns by its lock."""
+
+    connection: Any
+    raw_top: int
+    """One more than the largest row number."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    number: int = field(default_factory=count().__next__)
+
+    def end(self) -> None:
+        """Let go of it."""
+        with suppress(Exception):
+            self.connection.close()
 
 
 def _is_within(table: tuple[Any, ...], parts: Sequence[str]) -> bool:
