@@ -173,7 +173,7 @@ def test_a_release_has_a_receipt_that_shows_what_was_removed(run: Run, tmp_path:
     outcome = run("ledger", "verify", path, "--receipt", *files)
     assert outcome.code == exits.ANSWERED
     assert f"{files[1]}: found, entry 5 of survey, signature right\n" in outcome.out
-    forged = {**releases[1].receipt, "sequence": 3}
+    forged = {**(releases[1].receipt or {}), "sequence": 3}
     files[0].write_text(json.dumps(forged))
     assert "its signature is wrong" in run("ledger", "verify", path, "--receipt", files[0]).out
     written_anew(path, lambda entries: entries[:4])
