@@ -1,4 +1,4 @@
-"""Whether the time of a reply tells how many rows it is about: `python -m tests.curator.catalog.timing PAIRS` prints what was found.
+"""Whether the time of a reply tells how many rows it is about: `python -m tests.curator.catalog.timing PAIRS` prints what it found.
 
 Medians of 30 and of 3,000 rows of one table are asked in turn, at a desk whose questions are worked on in real processes. An
 attacker who sees a time guesses which of two it was; AUC is how often that guess is right, and 0.5 is none.
@@ -76,7 +76,9 @@ def main(pairs: int) -> None:
     with tempfile.TemporaryDirectory() as folder, catalog_in(Path(folder)) as catalog:
         seconds(catalog, 2 * ANALYSTS)  # tables are opened
         few, many, refused = seconds(catalog, pairs)
-        print(f"{pairs} pairs: AUC {auc(few, many):.4f}, {refused} no replies, {min(few + many):.3f} to {max(few + many):.3f} s")
+        sys.stdout.write(
+            f"{pairs} pairs: AUC {auc(few, many):.4f}, {refused} no replies, {min(few + many):.3f} to {max(few + many):.3f} s\n"
+        )
 
 
 if __name__ == "__main__":
