@@ -1,4 +1,4 @@
-"""Whether the time of a reply tells how many rows it is about: `python -m tests.curator.catalog.timing PAIRS` prints what it found.
+"""Whether the time of a reply tells how many rows it is about: `python -m tests.curator.catalog.timing PAIRS` prints an answer.
 
 Medians of 30 and of 3,000 rows of one table are asked in turn, at a desk whose questions are worked on in real processes. An
 attacker who sees a time guesses which of two it was; AUC is how often that guess is right, and 0.5 is none.
