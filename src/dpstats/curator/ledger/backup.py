@@ -16,11 +16,12 @@ from pathlib import Path
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
-from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore, shown_url
+from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.sqlite import SqliteEntryStore, make_name_durable, make_single_file
 from dpstats.curator.ledger.verification import Verification
 from dpstats.curator.ledger.witness import Testimony, Witness
 from dpstats.curator.ledger.writer import EntryStore
+from dpstats.foundations.addresses import shown_url
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError
 
 RESTORER = "restore"
