@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def test_threads_that_ask_the_same_at_the_same_moment_pay_once_and_hear_the_same
     if place == "postgres":
         ledger = request.getfixturevalue("postgres_schema_url")
     sessions = [protected(ledger)] * 6 if place == "memory" else [protected(ledger), protected(ledger)] * 3
-    replies = all_at_once([lambda each=each: each.mean("x", epsilon=1) for each in sessions])
+    replies = all_at_once([partial(each.mean, "x", epsilon=1) for each in sessions])
     assert len({reply.value for reply in replies}) == 1, replies
     assert len(of_kind(sessions[0], DEBIT)) == 1
     assert sum("archive" in dict(reply.notes) for reply in replies) == 5
@@ -102,7 +103,7 @@ def test_who_waits_while_the_first_one_fails_hears_the_same_and_pays_nothing(tmp
     for each in sessions:
         each._table.store.batches = fail
     others = 3
-    replies = all_at_once([lambda each=each: each.median("x", epsilon=1) for each in sessions])
+    replies = all_at_once([partial(each.median, "x", epsilon=1) for each in sessions])
     assert {type(reply) for reply in replies} == {dp.NoReply}
     assert len({str(reply) for reply in replies}) == 1
     [debit], [answer] = of_kind(sessions[0], DEBIT), of_kind(sessions[0], ANSWER)
@@ -132,7 +133,7 @@ def test_a_request_names_one_question_and_pays_once(tmp_path: Path) -> None:
     assert len(of_kind(survey, DEBIT)) == 2
     with pytest.raises(dp.BudgetError, match="survey, analyst alice"):
         asked_by(survey, "r3").median("x", epsilon="0.6")
-    debits = all_at_once([lambda name=name: asked_by(survey, "r4").median(name, epsilon="0.25") for name in ("x", "g", "x", "g")])
+    debits = all_at_once([partial(asked_by(survey, "r4").median, name, epsilon="0.25") for name in ("x", "g", "x", "g")])
     assert sum(isinstance(reply, dp.InvalidParameterError) for reply in debits) == 2
     assert len(of_kind(survey, DEBIT)) == 3
     with open_ledger(tmp_path / "survey.ledger") as ledger:

@@ -1,38 +1,44 @@
-"""`dpstats ledger`: verifies a ledger, or shows what it says."""
+"""`dpstats ledger`: verifies a ledger, shows what it says, copies it, brings it back, and has it signed."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from pathlib import Path
 
 from dpstats.cli import exits
+from dpstats.cli.ledger_statements import counted, show
+from dpstats.curator.ledger.backup import back_up, restore, shown_address
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
-from dpstats.curator.ledger.statements import Statement, StatementLine
-from dpstats.foundations.errors import UnknownNameError
-from dpstats.foundations.results import value_text
-from dpstats.foundations.text_tables import headed_lines, shortened, table_lines
+from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import Signatures
+from dpstats.curator.ledger.verification import Verification
+from dpstats.foundations.errors import InvalidParameterError
 
 UNSOUND = 1
-_LONGEST_QUESTION = 60
 
 _DESCRIPTION = f"""\
 A ledger keeps every question that was put to a protected table, what it cost, and what was answered. Each entry is chained to
 the one before it by a hash. Reading a ledger changes nothing in it, and needs neither the data nor the writer's machine.
 
   dpstats ledger verify survey.ledger
-  dpstats ledger verify survey.ledger --head 5a49dcfc1ee8...
+  dpstats ledger verify survey.ledger --head 5a49dcfc1ee8... --key 3f1c... --receipt receipt.json
   dpstats ledger show survey.ledger --dataset survey
   dpstats ledger show postgresql://user@host/database --json
+  dpstats ledger backup survey.ledger copies/survey-2026-11-16.ledger
+  dpstats ledger restore copies/survey-2026-11-16.ledger survey.ledger
+  dpstats ledger key survey.ledger
 
-verify checks every hash, the chain, every running total, the budgets and the archived answers. A ledger whose last entries were
-cut off is still sound by itself: remember the head that is printed, and give it with --head the next time.
+verify checks every hash, the chain, every running total, the budgets, the archived answers and the signatures, and that the
+ledger has all that its witness (survey.ledger.witness) has seen. Whoever keeps the ledger can cut off its end and change the
+witness, too: remember the head that is printed, or keep receipts of answers, and give them the next time.
 
 Exit codes of verify:
   {exits.ANSWERED}  the ledger is sound
-  {UNSOUND}  it is not; every complaint is printed with the number of its entry
+  {UNSOUND}  it is not, or it is empty; every complaint is printed with the number of its entry
   {exits.BAD_INPUT}  it cannot be read; one sentence says why
 """
+_LEDGER = "a file such as survey.ledger, or a postgresql:// URL"
 
 
 def describe() -> str:
@@ -44,78 +50,101 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `dpstats ledger`."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     verify = actions.add_parser("verify", help="check a ledger from its first entry to its last", allow_abbrev=False)
-    show = actions.add_parser("show", help="print terms, budgets, questions and costs", allow_abbrev=False)
-    for each in (verify, show):
-        each.add_argument("ledger", metavar="LEDGER", help="a file such as survey.ledger, or a postgresql:// URL")
+    showing = actions.add_parser("show", help="print terms, budgets, questions and costs", allow_abbrev=False)
+    backup = actions.add_parser("backup", help="copy a ledger, also while it is in use", allow_abbrev=False)
+    back = actions.add_parser("restore", help="bring back what a backup has and a ledger has lost", allow_abbrev=False)
+    key = actions.add_parser("key", help="make a key that signs the ledger from now on", allow_abbrev=False)
+    back.add_argument("file", metavar="FILE", help="the backup")
+    for each in (verify, showing, backup, back, key):
+        each.add_argument("ledger", metavar="LEDGER", help=_LEDGER)
+    backup.add_argument("file", metavar="FILE", help="a new file, or the URL of an empty place in Postgres")
+    for each in (verify, showing, backup, back, key):
+        each.add_argument("--witness", metavar="FILE", help="the ledger's witness, where it is not beside it")
     verify.add_argument("--head", metavar="HASH", help="a head that was printed before; it must still be in the ledger")
-    show.add_argument("--json", action="store_true", help="print one JSON object, with the archived answers")
-    show.add_argument("--dataset", metavar="NAME", help="only this data set")
+    verify.add_argument("--key", metavar="HEX", help="the public key that must have signed the ledger")
+    verify.add_argument("--receipt", metavar="FILE", nargs="+", help="receipts of answers, as JSON: are they in the ledger?")
+    showing.add_argument("--json", action="store_true", help="print one JSON object, with the archived answers")
+    showing.add_argument("--dataset", metavar="NAME", help="only this data set")
+    back.add_argument(
+        "--forfeit",
+        action="store_true",
+        help="restore a backup that lacks entries which the witness has seen, and give up what was left of every budget",
+    )
+    back.add_argument("--why", metavar="TEXT", help="why, for the ledger to keep")
+    key.add_argument("--key-file", metavar="FILE", help="where to keep the key of a ledger in Postgres")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Verify or show."""
-    with open_ledger(arguments.ledger, read_only=True) as ledger:
-        return _verify(ledger, arguments.head) if arguments.action == "verify" else _show(ledger, arguments)
+    """Do what the action says."""
+    if arguments.action == "backup":
+        found = back_up(arguments.ledger, arguments.file, witness=arguments.witness)
+        return _done(f"{shown_address(arguments.file)} is a copy of {shown_address(arguments.ledger)}", found)
+    if arguments.action == "restore":
+        if bool(arguments.why) != arguments.forfeit:
+            raise InvalidParameterError("--forfeit and --why go together: say why what was left is given up.")
+        found = restore(arguments.file, arguments.ledger, witness=arguments.witness, forfeit=arguments.why)
+        return _done(f"{shown_address(arguments.ledger)} has all that {shown_address(arguments.file)} has", found)
+    if arguments.action == "key":
+        return _make_key(arguments)
+    with open_ledger(arguments.ledger, read_only=True, witness=arguments.witness) as ledger:
+        return _verify(ledger, arguments) if arguments.action == "verify" else show(ledger, arguments)
 
 
-def _verify(ledger: Ledger, head: str | None) -> int:
-    found = ledger.verify(head.strip().lower() if head else None)
+def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
+    head, key = (given.strip().lower() if given else None for given in (arguments.head, arguments.key))
+    found = ledger.verify(head, key)
     for complaint in found.complaints:
         print(complaint)
-    verdict = "sound" if found.sound else f"NOT SOUND, {_counted(len(found.complaints), 'complaint')}"
-    print(f"{ledger.address}: {_counted(found.entries, 'entry', 'entries')}, {verdict}")
+    is_checked = found.signatures.checked or not (key or found.signatures.key)
+    print(f"{ledger.address}: {counted(found.entries, 'entry', 'entries')}, {_verdict(found, is_checked)}")
     print(f"head {found.head or 'none'}")
-    return exits.ANSWERED if found.sound else UNSOUND
+    if found.signatures.signed or not is_checked:
+        print(_signed(found.signatures))
+    receipts = [_receipt_line(ledger, Path(file), found.signatures) for file in arguments.receipt or ()]
+    for _, line in receipts:
+        print(line)
+    return exits.ANSWERED if found.sound and is_checked and all(fine for fine, _ in receipts) else UNSOUND
 
 
-def _show(ledger: Ledger, arguments: argparse.Namespace) -> int:
-    entries = ledger.entries()
-    head = entries[-1].hash if entries else None
-    chosen = _chosen(ledger.statements(), arguments.dataset)
-    if arguments.json:
-        plain = {"ledger": ledger.address, "head": head, "datasets": [statement.to_dict() for statement in chosen]}
-        print(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
-    else:
-        print("\n\n".join([*map(_statement_text, chosen), f"head {head or 'none'}"]))
+def _verdict(found: Verification, is_checked: bool) -> str:
+    if found.complaints:
+        return f"NOT SOUND, {counted(len(found.complaints), 'complaint')}"
+    if not found.entries:
+        return "NOT SOUND, empty: nothing was ever written"
+    return "sound" if is_checked else "sound but for its signatures"
+
+
+def _signed(signatures: Signatures) -> str:
+    if not signatures.checked:
+        return "signatures NOT CHECKED: pip install 'dpstats[signing]'"
+    return f"signed up to entry {signatures.signed:,} with the key {signatures.key}"
+
+
+def _receipt_line(ledger: Ledger, file: Path, signatures: Signatures) -> tuple[bool, str]:
+    """Whether the ledger has what a receipt says, and a line about it."""
+    try:
+        plain = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InvalidParameterError(f"{file} cannot be read as JSON.") from None
+    receipt = KeptReceipt.from_dict(plain)
+    complaint = receipt.complaint(ledger.entry(receipt.sequence), signatures.keys)
+    if complaint:
+        unsigned = "" if receipt.signature else "; the receipt is not signed, so it shows that to nobody but who kept it"
+        return False, f"{file}: {complaint}{unsigned}"
+    how = "" if not receipt.signature else ", signature right" if signatures.checked else ", signature NOT CHECKED"
+    return True, f"{file}: found, entry {receipt.sequence:,} of {receipt.dataset}{how}"
+
+
+def _make_key(arguments: argparse.Namespace) -> int:
+    with open_ledger(arguments.ledger, witness=arguments.witness, key=arguments.key_file) as ledger:
+        public, path = ledger.make_key()
+    print(f"public key {public}")
+    print(f"The private key is in {path}. Keep a copy of it in a safe place; whoever has it can sign in your name.")
+    print("Publish the public key: whoever gives it to `dpstats ledger verify --key` knows that the ledger is yours.")
     return exits.ANSWERED
 
 
-def _chosen(statements: Sequence[Statement], dataset: str | None) -> list[Statement]:
-    chosen = [statement for statement in statements if dataset in (None, statement.dataset)]
-    if dataset is not None and not chosen:
-        known = ", ".join(statement.dataset for statement in statements) or "none"
-        raise UnknownNameError(f"the ledger has no data set {dataset!r}; it has {known}.")
-    return chosen
-
-
-def _statement_text(statement: Statement) -> str:
-    terms, keeper = statement.terms, statement.terms.budget.keeper
-    amounts = f", that is {statement.spent}" if keeper.loss_name != "epsilon" else ""
-    facts = [
-        ("opened", statement.opened),
-        (
-            "protects",
-            f"{terms.neighbors.describe(terms.unit)}; at most {_counted(terms.max_rows_per_unit, 'row')} per {terms.unit}",
-        ),
-        *((name, value_text(fact)) for name, fact in sorted(terms.facts.items())),
-        ("budget", str(terms.budget)),
-        ("spent", f"{keeper.words(statement.total)}{amounts}"),
-        ("remaining", statement.remaining),
-    ]
-    return "\n".join([statement.dataset, *headed_lines(facts), "", *_table(statement.lines, statement)])
-
-
-def _table(lines: Sequence[StatementLine], statement: Statement) -> list[str]:
-    if not lines:
-        return ["  no questions yet"]
-    keeper = statement.terms.budget.keeper
-    rows = [("when (UTC)", "question", "cost", "total", "answer")]
-    for line in lines:
-        when, question = line.time[:19].replace("T", " "), shortened(value_text(line.question), _LONGEST_QUESTION)
-        answered = "archived" if line.document is not None else "none"
-        rows.append((when, question, str(line.cost), keeper.words(line.total), answered))
-    return [f"  {line}" for line in table_lines(rows)]
-
-
-def _counted(number: int, one: str, several: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+def _done(what: str, found: Verification) -> int:
+    print(f"{what}: {counted(found.entries, 'entry', 'entries')}, sound")
+    print(f"head {found.head}")
+    return exits.ANSWERED

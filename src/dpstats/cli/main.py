@@ -24,7 +24,7 @@ COMMANDS = {
     "ask": "private answers about a CSV or Parquet file",
     "synthesize": "write synthetic rows like those of a CSV or Parquet file",
     "publish": "answer a whole plan for one debit, in a folder to verify",
-    "ledger": "check or show what was asked, and what it cost",
+    "ledger": "check, show, copy or sign what was asked, and what it cost",
     "schema": "print what a question may hold as a document, as JSON Schema",
 }
 """Every command, with a summary. The module of that name in this package has `describe`, `add_arguments` and `run`; it is loaded

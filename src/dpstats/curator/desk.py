@@ -27,7 +27,7 @@ from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.stores.store import Store
 from dpstats.engines.tables.table import open_columns
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
@@ -141,11 +141,12 @@ class Desk:
                 document=lambda result: None if has_failed(result) else document_of(result),
             ),
         )
-        if has_failed(found.value):
-            return found.value
+        result = _receipted(found.value, self.account, found.debit)
+        if has_failed(result):
+            return result
         if not found.archived:
-            return noted(found.value, *NOT_ARCHIVED)
-        return noted(found.value, *FROM_ARCHIVE) if found.recalled else found.value
+            return noted(result, *NOT_ARCHIVED)
+        return noted(result, *FROM_ARCHIVE) if found.recalled else result
 
     def choice_of_rows(self) -> str:
         """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""
@@ -201,6 +202,14 @@ class Request:
         return NoReply(
             self.text, self.cost, self.question.method.name, result.reason, advice_of(result, self.cost), source.private
         )
+
+
+def _receipted(result: Result, account: Account, debit: int) -> Result:
+    """A result with the receipt of its debit. It was paid for, so it is handed out also where that cannot be had."""
+    try:
+        return replace(result, receipt=account.receipt(debit).to_dict())
+    except DpstatsError:
+        return result
 
 
 def loss_of(desk: Desk, request: Request) -> Fraction:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +43,8 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
     notes: tuple[tuple[str, str], ...] = ()
     private: bool = True
     """Whether every reply was drawn from a secret source."""
+    receipt: Mapping[str, object] | None = field(default=None, compare=False)
+    """Which entry of the ledger all of it was paid with; None where there is no ledger."""
 
     def __post_init__(self) -> None:
         if any(isinstance(key, tuple) == (len(self.by) == 1) or len(labels_of(key)) != len(self.by) for key in self.replies):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NoReturn
@@ -112,6 +112,8 @@ class Release(Generic[Value]):
     """Whether the rows times epsilon were too few for a good answer, and a rough one was asked for all the same."""
     unknown: str = ""
     """Why there is no interval although one was asked for."""
+    receipt: Mapping[str, object] | None = field(default=None, compare=False)
+    """Which entry of the ledger it was paid with, as plain values to keep; None where there is no ledger."""
 
     def __float__(self) -> float:
         return float(self._single())
@@ -217,6 +219,8 @@ class NoReply:
     reason: str
     advice: str
     private: bool
+    receipt: Mapping[str, object] | None = field(default=None, compare=False)
+    """Which entry of the ledger it was paid with; None where there is no ledger."""
 
     def __float__(self) -> float:
         self._complain()

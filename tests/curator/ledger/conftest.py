@@ -9,6 +9,9 @@ import pytest
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.ledger import Account, Terms, open_ledger
 from dpstats.foundations.privacy import PrivacyCost
+from tests.cli.conftest import run
+
+__all__ = ["run"]
 
 TERMS = Terms(Budget(3, 1e-6), unit="person", max_rows_per_unit=3, facts={"table": "survey.parquet"})
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,14 +18,17 @@ import pytest
 import dpstats as dp
 from dpstats.cli import exits
 from dpstats.cli.ledger import UNSOUND
-
 from dpstats.curator.ledger.in_use import main_file
-
-from dpstats.curator.ledger.ledger import open_ledger
+from dpstats.curator.ledger.ledger import Terms, open_ledger
 from dpstats.foundations.errors import LedgerError
-from tests.cli.conftest import Run, run  # noqa: F401
+from dpstats.foundations.privacy import PrivacyCost
+from tests.cli.conftest import Run
 from tests.curator.ledger.conftest import TERMS, cost, small_ledger
+from tests.curator.ledger.writers import EACH
+from tests.curator.ledger.writers import TERMS as WIDE
 
+ROOT = Path(__file__).parents[3]
+posix = pytest.mark.skipif(sys.platform == "win32", reason="processes are forked and killed by signals")
 TABLE = {"income": [float(number) for number in range(200)]}
 
 
@@ -46,7 +53,7 @@ def mark_of(ledger: Path) -> int:
         return int(rows("PRAGMA user_version", ())[0][0])
 
 
-def test_a_copy_without_its_log_is_not_sound_and_opens_no_session(run: Run, tmp_path: Path) -> None:  # noqa: F811
+def test_a_copy_without_its_log_is_not_sound_and_opens_no_session(run: Run, tmp_path: Path) -> None:
     asked = session(tmp_path / "survey.ledger")
     ask(asked, 9)
     copy, whole = tmp_path / "copy.ledger", tmp_path / "whole.ledger"
@@ -95,10 +102,11 @@ def test_a_live_session_and_a_new_one_refuse_an_older_history(tmp_path: Path) ->
         with closing(sqlite3.connect(ledger)) as connection:
             entries = connection.execute("SELECT * FROM dpstats_ledger").fetchall()
         put_back()
-        for use in (lambda: asked.count(epsilon=0.7), lambda: asked.ledger.spent):
-            with pytest.raises(LedgerError, match="older than what this session has seen|moved, deleted or replaced"):
-                use()
-        del asked, use
+        with pytest.raises(LedgerError, match=r"older than what this session has seen|moved, deleted or replaced"):
+            asked.count(epsilon=0.7)
+        with pytest.raises(LedgerError, match=r"older than what this session has seen|moved, deleted or replaced"):
+            repr(asked.ledger.spent)
+        asked = None
         with pytest.raises(LedgerError, match=r"its witness .* has seen entry 9"):
             session(ledger)
         with closing(sqlite3.connect(ledger)) as connection, connection:
@@ -122,7 +130,7 @@ def test_postgres_refuses_an_older_history_too(postgres_schema_url: str, tmp_pat
     for use in (lambda: account.debit("key", "count()", cost("0.1")), lambda: account.total):
         with pytest.raises(LedgerError, match="older than what this session has seen"):
             use()
-    with pytest.raises(LedgerError, match="ends with entry 3, but its witness .* has seen entry 5"):
+    with pytest.raises(LedgerError, match=r"ends with entry 3, but its witness .* has seen entry 5"):
         open_ledger(postgres_schema_url, witness=witness)
     with open_ledger(postgres_schema_url, read_only=True, witness=witness) as reader:
         assert "its witness" in str(reader.verify().complaints[0])
@@ -135,5 +143,134 @@ def test_postgres_refuses_an_older_history_too(postgres_schema_url: str, tmp_pat
         connection.execute("DROP TABLE dpstats_ledger")
     with pytest.raises(LedgerError, match="dropped or replaced"):
         account.debit("key", "count()", cost("0.1"))
-    with pytest.raises(LedgerError, match="no ledger .* has seen 5 of its entries"):
+    with pytest.raises(LedgerError, match=r"no ledger .* has seen 5 of its entries"):
         open_ledger(postgres_schema_url, witness=witness)
+
+
+def killed(ledger: Path, *lines: str) -> None:
+    """Debit twice in a process that is killed, after which it runs some lines."""
+    code = [
+        "import os, signal, sys",
+        "from dpstats.curator.ledger.ledger import open_ledger",
+        "from tests.curator.ledger.writers import EACH, TERMS",
+        "account = open_ledger(sys.argv[1]).account('survey', TERMS)",
+        "for _ in range(2): account.debit('key', 'count()', EACH)",
+        *lines,
+        "os.kill(os.getpid(), signal.SIGKILL)",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(code), str(ledger)], check=False, cwd=ROOT, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def spent(ledger: object, terms: Terms = TERMS) -> PrivacyCost:
+    with open_ledger(ledger) as opened:
+        opened.check()
+        return opened.account("survey", terms).spent
+
+
+@posix
+def test_a_killed_writer_leaves_a_ledger_that_opens_whoever_looked_at_it_meanwhile(tmp_path: Path) -> None:
+    ledger = tmp_path / "survey.ledger"
+    killed(ledger)
+    assert mark_of(ledger) % 2 == 1
+    with open_ledger(ledger, read_only=True) as reader:
+        assert reader.verify().sound
+    assert spent(ledger, WIDE).epsilon == 2 * EACH.epsilon
+    assert mark_of(ledger) % 2 == 0
+    killed(ledger)
+    with closing(sqlite3.connect(ledger)) as shell:  # another program takes the log up, and knows nothing of the mark
+        shell.execute("SELECT count(*) FROM dpstats_ledger").fetchall()
+    assert mark_of(ledger) % 2 == 1
+    assert not (tmp_path / "survey.ledger-wal").exists()
+    with open_ledger(ledger, read_only=True) as reader:
+        assert reader.verify().sound  # it has all that its witness has seen
+    assert spent(ledger, WIDE).epsilon == 4 * EACH.epsilon
+    killed(ledger, "os.remove(sys.argv[1] + '-wal')")
+    with pytest.raises(LedgerError, match="may be cut"):
+        open_ledger(ledger)
+
+
+def test_a_log_that_another_process_has_removed_is_made_anew(tmp_path: Path) -> None:
+    """Whoever opens the file in the writer's own process, without SQLite, undoes SQLite's locks by closing it."""
+    ledger = tmp_path / "survey.ledger"
+    account = open_ledger(ledger).account("survey", TERMS)
+    account.debit("key", "count()", cost("0.01"))
+    ledger.read_bytes()
+    code = "import sys; from dpstats.curator.ledger.ledger import open_ledger; open_ledger(sys.argv[1]).close()"
+    subprocess.run([sys.executable, "-c", code, str(ledger)], check=True)
+    assert not (tmp_path / "survey.ledger-wal").exists()
+    account.debit("key", "count()", cost("0.01"))
+    assert account.spent == cost("0.02")
+    del account
+    assert spent(ledger) == cost("0.02")
+
+
+def test_a_ledger_of_an_earlier_release_has_neither_mark_nor_witness_and_gets_both(tmp_path: Path) -> None:
+    ledger = small_ledger(tmp_path / "survey.ledger")
+    witness = tmp_path / "survey.ledger.witness"
+    witness.unlink()
+    with closing(sqlite3.connect(ledger)) as connection:
+        connection.execute("PRAGMA user_version = 0")
+    with open_ledger(ledger, read_only=True) as reader:
+        assert reader.verify().sound
+    assert not witness.exists()
+    assert spent(ledger) == cost("0.02", "2e-8")
+    assert witness.read_text().startswith("dpstats witness 1\nentry 9 ")
+    witness.write_bytes(b"")  # the power went before anything was in it
+    assert spent(ledger) == cost("0.02", "2e-8")
+    witness.write_text("something else")
+    with pytest.raises(LedgerError, match=r"witness .* is damaged"):
+        open_ledger(ledger)
+    with open_ledger(ledger, read_only=True) as reader:
+        assert "is damaged" in str(reader.verify().complaints[0])
+
+
+def test_a_ledger_is_the_same_by_a_link_and_after_a_change_of_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    os.symlink("survey.ledger", "link.ledger")
+    opened = [open_ledger(path).account("survey", TERMS) for path in ("survey.ledger", "link.ledger")]
+    monkeypatch.chdir("elsewhere")
+    for number in range(3):
+        for account in opened:
+            account.debit(f"key-{number}", "count()", cost("0.01"))
+    for account in opened:
+        account._writer.close()
+        account.debit("later", "count()", cost("0.01"))
+        assert account.spent.epsilon >= cost("0.07").epsilon
+    assert list(Path().iterdir()) == []
+    assert not (tmp_path / "link.ledger.witness").exists()
+    (tmp_path / "link.ledger").unlink()
+    os.symlink(small_ledger(tmp_path / "other.ledger"), tmp_path / "link.ledger")
+    opened[0].debit("key", "count()", cost("0.01"))
+    with pytest.raises(LedgerError, match="moved, deleted or replaced"):
+        opened[1].debit("key", "count()", cost("0.01"))
+
+
+def test_an_empty_ledger_is_not_sound(run: Run, tmp_path: Path) -> None:
+    with open_ledger(tmp_path / "survey.ledger"):
+        pass
+    outcome = run("ledger", "verify", tmp_path / "survey.ledger")
+    assert outcome.code == UNSOUND
+    assert "0 entries, NOT SOUND, empty: nothing was ever written" in outcome.out
+
+
+@posix
+def test_openings_kills_and_copies_at_random_neither_lose_a_debit_nor_raise_a_false_alarm(tmp_path: Path) -> None:
+    upheaval(tmp_path, 25)
+
+
+@posix
+@pytest.mark.long
+def test_many_openings_kills_and_copies_at_random(tmp_path: Path) -> None:
+    for number in range(10):
+        (tmp_path / str(number)).mkdir()
+        upheaval(tmp_path / str(number), 150)
+
+
+def upheaval(folder: Path, rounds: int) -> None:
+    seed = random.randrange(10**6)
+    command = [sys.executable, "-m", "tests.curator.ledger.upheavals", str(folder), str(rounds), str(seed)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""

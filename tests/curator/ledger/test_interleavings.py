@@ -36,13 +36,13 @@ def granted(ledger: Ledger, caps: dict[str, Fraction | None]) -> Account:
     account = ledger.account("survey", Terms(budgets["survey"], unit="person"), population="persons")
     for group in ("red", "blue"):
         ledger.grant("survey", group=group, budget=budgets[group], **BY)
-    for name, group in PEOPLE.items():
-        ledger.grant("survey", analyst=name, group=group, budget=budgets[name], **BY)
+    for name, team in PEOPLE.items():
+        ledger.grant("survey", analyst=name, group=team, budget=budgets[name], **BY)
     return account
 
 
 def charged(actor: str) -> list[str]:
-    return [name for name in ("survey", "persons", PEOPLE.get(actor), actor) if name]
+    return ["survey", "persons", *(name for name in (PEOPLE.get(actor), actor) if name)]
 
 
 @settings(max_examples=40)

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.ledger.entries import Entry, canonical_json, chained
+from dpstats.curator.ledger.entries import KINDS, Entry, canonical_json, chained
 from dpstats.curator.ledger.ledger import Terms, open_ledger
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.foundations.errors import LedgerError
@@ -29,6 +29,7 @@ from tests.curator.ledger.conftest import TERMS, cost, small_ledger
 HEADS = {
     1: "bca8351a84b33e1cc747eb5872e16b6414a1bd32b4c999f3bb8c2c4bbb0a9882",
     2: "0425465fb68cc1562ae1f2c0d4774a0095260f39fe315b028ae4376f395df71f",
+    3: "c7f8e26927ff92633fe96c9d2abeb6035a8311c066f7b0e085fe1e409027a3bd",
 }
 """By the version of frozen ledgers; each has entries of earlier versions too."""
 ENTRIES = 9
@@ -97,6 +98,7 @@ def test_ledgers_of_earlier_versions_still_mean_what_they_meant() -> None:
         assert verify_entries(entries).complaints == ()
         assert (verify_entries(entries).head, max(entry.version for entry in entries)) == (head, version)
     assert {entry.kind for entry in FROZEN} == {"open", "debit", "answer"}
+    assert {entry.kind for entry in FROZEN_VERSIONS[3]} == {*KINDS} - {"head"}
 
 
 def old_table(path: Path, entries: list[Entry]) -> Path:

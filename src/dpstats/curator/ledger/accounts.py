@@ -14,6 +14,7 @@ from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, PUBLISH, dige
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
 from dpstats.curator.ledger.readers import AccountReader, checked_key, is_failure
+from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.writer import Page, Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
@@ -91,6 +92,10 @@ class Account(AccountReader):
         """
         order = self.order(key, question, cost, details, loss)
         return self.write(lambda page: self.spend(page, order))
+
+    def receipt(self, debit: int) -> KeptReceipt:
+        """What whoever paid keeps of a debit: signed, if the ledger is."""
+        return KeptReceipt.of(self.entry(debit), self._writer.signer)
 
     def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
         """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
@@ -65,9 +64,9 @@ def restore(source: str, target: str, *, witness: str | None = None, forfeit: st
         if is_below and forfeit is None:
             assert known is not None
             raise LedgerError(
-                f"the witness of {_shown(target)} has seen {known.sequence} entries, and {backup.address} lacks the last of them: "
-                "what they spent is unknown. Restore a newer backup. If there is none, give up all that was left of every "
-                "budget: --forfeit --why TEXT."
+                f"the witness of {shown_address(target)} has seen {known.sequence} entries, and {backup.address} lacks the last "
+                "of them: what they spent is unknown. Restore a newer backup. If there is none, give up all that was left of "
+                "every budget: --forfeit --why TEXT."
             )
         if forfeit is not None and not is_below:
             raise InvalidParameterError("nothing has to be given up to restore this backup: leave --forfeit out.")
@@ -75,11 +74,11 @@ def restore(source: str, target: str, *, witness: str | None = None, forfeit: st
         with tempfile.TemporaryDirectory(prefix="dpstats-restore-") as folder:
             if is_there:
                 _fill(_store_at(target), backup)
-                _raise(keeper, known, _forfeited(target, why, Path(folder) / "witness"), is_below)
+                _raise(keeper, _forfeited(target, why, target, Path(folder)), is_below)
             else:
                 with _new_file(Path(target)) as draft:
                     _fill(SqliteEntryStore(draft), backup)
-                    _raise(keeper, known, _forfeited(str(draft), why, Path(folder) / "witness"), is_below)
+                    _raise(keeper, _forfeited(str(draft), why, target, Path(folder)), is_below)
         _hand_secret(backup, target)
     return _verified(target, witness)
 
@@ -119,29 +118,33 @@ def _check_target(target: str, backup: Ledger) -> None:
             return
         raise
     how = "is newer than" if is_newer else "has other entries than"
-    raise LedgerError(f"the ledger {_shown(target)} {how} {backup.address}: nothing was restored, and nothing is overwritten.")
+    raise LedgerError(
+        f"the ledger {shown_address(target)} {how} {backup.address}: nothing was restored, and nothing is overwritten."
+    )
 
 
-def _forfeited(target: str, why: str | None, witness: Path) -> Entry:
-    """Close every account, for that reason; the last entry. `witness` is not the ledger's own, which has seen too much."""
-    with open_ledger(target, witness=witness) as ledger:
+def _forfeited(place: str, why: str | None, target: str, folder: Path) -> Testimony:
+    """Close every account of the ledger at `place`, for that reason, and have it signed if the target has a key; what a witness
+    of it sees. The target's own has seen too much, so another one, in a folder, is used meanwhile.
+    """
+    key = None if target.startswith(SCHEMES) else FileIdentity(target).key
+    with open_ledger(place, witness=folder / "witness", key=key) as ledger:
         if why is not None:
             for name in ledger.account_names:
                 ledger.amend(name, budget=None, actor=RESTORER, why=why)
+            ledger.sign()
         last = ledger.last
-    witness.unlink(missing_ok=True)
-    assert last is not None
-    return last
+        assert last is not None
+        return Testimony(last.sequence, last.hash, key=ledger.public_key or "")
 
 
-def _raise(witness: Witness | None, known: Testimony | None, last: Entry, is_below: bool) -> None:
+def _raise(witness: Witness | None, seen: Testimony, is_below: bool) -> None:
     """Let the witness know what there is now."""
-    if witness is None:
-        return
-    if is_below and known is not None:
-        witness.put(Testimony(last.sequence, last.hash, key=known.key))
-    else:
-        witness.raise_to(last.sequence, last.hash)
+    if witness is not None:
+        if is_below:
+            witness.put(seen)
+        else:
+            witness.raise_to(seen.sequence, seen.hash)
 
 
 @contextmanager
@@ -187,9 +190,10 @@ def _verified(target: str, witness: str | None = None) -> Verification:
     with open_ledger(target, read_only=True, witness=witness) as ledger:
         found = ledger.verify()
     if not found.sound:
-        raise LedgerError(f"the copy at {_shown(target)} is not sound: {found.complaints[0]}.")
+        raise LedgerError(f"the copy at {shown_address(target)} is not sound: {found.complaints[0]}.")
     return found
 
 
-def _shown(target: str) -> str:
+def shown_address(target: str) -> str:
+    """An address as it may be shown: without a password."""
     return shown_url(target) if target.startswith(SCHEMES) else target

@@ -21,6 +21,7 @@ class FileIdentity:
         """Where SQLite keeps what is not in the main file yet."""
         self.witness = Path(f"{real_path}.witness")
         self.secret = Path(f"{real_path}.secret")
+        self.key = Path(f"{real_path}.key")
         self._paths = str(self.path), str(self.log)
         self._file: _Identity | None = None
         self._log: _Identity | None = None

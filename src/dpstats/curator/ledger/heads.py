@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.witness import Witness
+from dpstats.curator.ledger.witness import Testimony, Witness
 from dpstats.foundations.errors import LedgerError
 
 
@@ -30,13 +30,10 @@ class HighestHead:
         self._witness = witness
         self._changing = threading.Lock()
         self._told: Head | None = None
+        self.has_written = False
+        """Whether this process has added to the ledger."""
         self.seen: Head | None = None
         """Taken before a transaction begins, and so in every state of the ledger that it may see."""
-
-    def check_witness(self, table: EntryTable) -> None:
-        """Raise unless the ledger has what its witness has seen."""
-        if self._witness is not None and (complaint := below_witness(self._address, self._witness, table)):
-            raise LedgerError(complaint)
 
     def check(self, seen: Head | None, table: EntryTable, last: Entry | None = None) -> None:
         """Raise unless the ledger still has a head that was seen; `last` is its last entry, where that is known."""
@@ -64,9 +61,10 @@ class HighestHead:
                 self._witness.raise_to(*told)
 
 
-def below_witness(address: str, witness: Witness, table: EntryTable) -> str | None:
-    """In words, what the ledger lacks of what its witness has seen, and what to do; None where it has all of it."""
-    known = witness.read()
+def below_witness(address: str, witness: Witness, known: Testimony | None, table: EntryTable) -> str | None:
+    """In words, what the ledger lacks of what its witness has seen, and what to do; None where it has all of it. What is `known`
+    was asked of the witness before the ledger was looked at, so that nothing can have been added between.
+    """
     if known is None or table.hash_at(known.sequence) == known.hash:
         return None
     last = table.last()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 
@@ -12,7 +13,8 @@ from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.books import Past
 from dpstats.curator.ledger.changes import amend_budget, amend_policy, checked_reason, grant, revoke
 from dpstats.curator.ledger.debits import Receipt, standing_in
-from dpstats.curator.ledger.entries import DEBIT, OPEN, Entry
+from dpstats.curator.ledger.entries import DEBIT, HEAD, OPEN, Entry
+from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.heads import below_witness
 from dpstats.curator.ledger.openings import (
@@ -28,11 +30,12 @@ from dpstats.curator.ledger.openings import (
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.readers import AccountReader, all_entries
 from dpstats.curator.ledger.secret import new_secret
+from dpstats.curator.ledger.signed_heads import Seal, Signatures, check_heads, public_key
+from dpstats.curator.ledger.signing import Signer
 from dpstats.curator.ledger.sources import Fingerprinter, SourcePrints, content_by_stamp, note_source, refuse_known
-from dpstats.curator.ledger.sqlite import SqliteEntryStore
+from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
 from dpstats.curator.ledger.statements import Statement, StatementLine, lines_of, statements
-from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
@@ -42,13 +45,22 @@ from dpstats.foundations.errors import InvalidParameterError, LedgerError, Missi
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
 
+_ANY_HEAD = ("", HEAD, None)
+
 
 class Ledger:
     """An append-only, hash-chained list of entries. Threads may share one, and child processes that were forked."""
 
-    def __init__(self, store: EntryStore) -> None:
+    def __init__(self, store: EntryStore, key: Path | None = None) -> None:
+        """`key` is a file with the key that signs the ledger; there need not be one."""
         self._writer = Writer(store)
-        self._writer.read(self._opened)  # whoever opens it learns at once that it cannot be opened
+        self._key = key
+        lost = [] if store.read_only else self._lost()
+        self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
+        if lost:
+            raise LedgerError(f"{lost[0]}.")
+        if key is not None and key.exists() and not store.read_only:
+            self._sign_with(Signer.load(key))
 
     @property
     def address(self) -> str:
@@ -201,6 +213,10 @@ class Ledger:
             )
         return found
 
+    def entry(self, sequence: int) -> Entry | None:
+        """The entry of that number."""
+        return self._writer.read(lambda table: table.numbered(sequence))
+
     def page(self, after: int | None) -> list[Entry]:
         """Some entries in order, from the first or from `after` on; none after the last."""
         return self._writer.read(lambda table: table.page(after))
@@ -228,9 +244,45 @@ class Ledger:
         """What the ledger says about each account, for people."""
         return statements(all_entries(self._writer))
 
-    def verify(self, head: str | None = None) -> Verification:
-        """Check everything that can be checked; see `verification`."""
-        return verify_entries(all_entries(self._writer), head=head, damages=self.doubts())
+    def verify(self, head: str | None = None, key: str | None = None) -> Verification:
+        """Check everything that can be checked; see `verification`. `key` is a public key that must have signed the ledger, by
+        default the one that the witness knows.
+        """
+        found = verify_entries(all_entries(self._writer), head=head, damages=self.doubts())
+        if key is None and not found.complaints and (witness := self._writer.store.witness) and (known := witness.read()):
+            key = known.key or None
+        return _with_signatures(found, check_heads(found.heads, key))
+
+    def make_key(self) -> tuple[str, Path]:
+        """Have the ledger signed from now on, with a new key; the public key, and the file that has the private one."""
+        if self._key is None:
+            raise MissingParameterError("say in which file the key of a ledger in Postgres is: --key-file PATH.")
+        if known := self.public_key:
+            raise LedgerError(f"the ledger {self.address} is signed already, with the key {known}.")
+        signer = Signer.new()
+        signer.save(self._key)
+        self._sign_with(signer)
+        self._writer.write(Seal(signer).sign)
+        if self._writer.store.witness is not None:
+            self._writer.store.witness.note_key(signer.public)
+        return signer.public, self._key
+
+    def sign(self) -> None:
+        """Sign all entries there are, if the ledger has a key here; else they are signed now and then, and when it is closed."""
+        if self._writer.signer is not None:
+            self._writer.write(Seal(self._writer.signer).sign_end)
+
+    @property
+    def public_key(self) -> str | None:
+        """The public key that signs the ledger, in hexadecimal digits."""
+        return self._writer.read(lambda table: public_key(table.latest("", HEAD)))
+
+    def _sign_with(self, signer: Signer) -> None:
+        known = self.public_key
+        if known not in (None, signer.public):
+            raise LedgerError(f"the ledger {self.address} is signed with the key {known}; {self._key} is another one.")
+        seal = Seal(signer)
+        self._writer.sign_with(signer, seal.sign_if_due, seal.sign_end)
 
     def doubts(self) -> list[str]:
         """What makes one doubt that all entries are here, in words: damages of the store, and what the witness has seen."""
@@ -243,7 +295,9 @@ class Ledger:
         if self._writer.read(lambda table: table.hash_at(sequence)) != hash:
             return self.verify()
         past = Past(self._writer.read, sequence, hash)
-        return verify_entries(all_entries(self._writer, after=sequence), damages=self._lost(), past=past)
+        head = self._writer.read(lambda table: table.latest_of([_ANY_HEAD], until=sequence)[_ANY_HEAD])
+        found = verify_entries(all_entries(self._writer, after=sequence), damages=self._lost(), past=past)
+        return _with_signatures(found, check_heads(found.heads, before=public_key(head)))
 
     def check(self) -> None:
         """Raise unless the ledger is sound: from where its witness knows that it was, or in full where nobody knows."""
@@ -260,17 +314,16 @@ class Ledger:
                 "`dpstats ledger verify` says all that is wrong. Restore a copy, or begin another ledger."
             )
 
-    def _opened(self, table: EntryTable) -> None:
-        if not self._writer.store.read_only:
-            self._writer.head.check_witness(table)
-        table.last()
-
     def _lost(self) -> list[str]:
         """What the witness has seen, and is not there."""
         store = self._writer.store
-        if store.witness is None:
+        if (witness := store.witness) is None:
             return []
-        lost = self._writer.read(lambda table: below_witness(store.address, store.witness, table))
+        try:
+            known = witness.read()
+        except LedgerError as error:
+            return [str(error).rstrip(".")]
+        lost = self._writer.read(lambda table: below_witness(store.address, witness, known, table))
         return [lost] if lost else []
 
     def close(self) -> None:
@@ -287,6 +340,10 @@ class Ledger:
         return f"Ledger({self.address})"
 
 
+def _with_signatures(found: Verification, signatures: Signatures) -> Verification:
+    return replace(found, complaints=(*found.complaints, *signatures.complaints), signatures=signatures)
+
+
 def _holder(analyst: str | None, group: str | None) -> tuple[str, str]:
     """The kind and the name of whoever is granted something."""
     if (analyst is None) == (group is None):
@@ -297,21 +354,28 @@ def _holder(analyst: str | None, group: str | None) -> tuple[str, str]:
 
 
 def open_ledger(
-    address: str | os.PathLike[str], *, read_only: bool = False, witness: str | os.PathLike[str] | None = None
+    address: str | os.PathLike[str],
+    *,
+    read_only: bool = False,
+    witness: str | os.PathLike[str] | None = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> Ledger:
     """The ledger at a path, a postgresql:// URL, or ":memory:" for this process only; made if there is none.
 
     With `read_only` there must be one, and nothing is written to it. `witness` is the file that remembers how far the ledger
-    went; one in a file has its witness beside it, and one in Postgres has none unless it is named here.
+    went, `key` the one with the key that signs it, if it is signed. A ledger in a file has both beside it, and one in Postgres
+    has neither unless it is named here.
     """
     text = os.fspath(address)
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidParameterError("a ledger is given by a path such as survey.ledger, a postgresql:// URL, or ':memory:'.")
     known = None if witness is None else Path(witness).absolute()
+    named = None if key is None else Path(key).absolute()
     if text.startswith(SCHEMES) and not is_plain_url(text):
         raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     if text.startswith(SCHEMES):
-        return Ledger(PostgresEntryStore(text, read_only=read_only, witness=known))
+        return Ledger(PostgresEntryStore(text, read_only=read_only, witness=known), named)
     if "://" in text or looks_like_postgres(text):
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
-    return Ledger(SqliteEntryStore(text, read_only=read_only, witness=known))
+    store = SqliteEntryStore(text, read_only=read_only, witness=known)
+    return Ledger(store, named or (None if text == MEMORY else FileIdentity(text).key))

@@ -49,9 +49,10 @@ class Opening:
         content = entry.content()
         if entry.version != VERSION:
             return cls(Terms.from_content(content))
-        own = {name: content.pop(name) for name in ("account", "population", "sources", "dataset", "holder") if name in content}
-        opening = cls(Terms.from_content(content), **{**own, "sources": tuple(own.get("sources", ()))})
-        if opening.content() != {**content, **own} or not opening._is_whole(entry.dataset):
+        words = ("account", "population", "sources", "dataset", "holder")
+        own: dict[str, Any] = {name: content.pop(name) for name in words if name in content}
+        opening = cls(Terms.from_content(content), **(own | {"sources": tuple(own.get("sources", ()))}))
+        if opening.content() != content | own or not opening._is_whole(entry.dataset):
             raise ValueError("not an opening")
         return opening
 

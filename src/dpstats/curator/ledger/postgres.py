@@ -206,8 +206,8 @@ class PostgresEntryStore:
 
     def _gone(self) -> str:
         return (
-            f"the table of the ledger {self.address} was dropped or replaced while it was in use. Nothing more is answered. Restore "
-            "a backup with `dpstats ledger restore`, and open a new session."
+            f"the table of the ledger {self.address} was dropped or replaced while it was in use. Nothing more is answered. "
+            "Restore a backup with `dpstats ledger restore`, and open a new session."
         )
 
     def _commit(self, table: _Turn) -> None:

@@ -62,7 +62,7 @@ class KeptReceipt:
             if not is_signed(self.signed_by, self.signature, self.sequence, self.hash):
                 return "its signature is wrong: it was not made by whoever has the ledger's key, or was changed since"
             if self.signed_by not in keys and (entry is None or entry.hash != self.hash):
-                return "not found, and signed with a key that this ledger never had: it is of another ledger, or written anew"
+                return "not found, and its key never signed this ledger: the receipt is of another one, or this one is older"
         if entry is None:
             return "not found: the entry was removed"
         ours = (self.dataset, self.key, self.hash, self.time)

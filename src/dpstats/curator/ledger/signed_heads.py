@@ -69,9 +69,11 @@ class Signatures:
     complaints: tuple[Complaint, ...] = ()
 
 
-def check_heads(heads: Iterable[Entry], expected: str | None = None) -> Signatures:
-    """Check the signatures of heads, in order; `expected` is a public key that must have signed."""
-    checked, signed, key = can_check(), 0, ""
+def check_heads(heads: Iterable[Entry], expected: str | None = None, before: str | None = None) -> Signatures:
+    """Check the signatures of heads, in order; `expected` is a public key that must have signed, `before` the one that earlier
+    heads have named.
+    """
+    checked, signed, key = can_check(), 0, before or ""
     keys: list[str] = []
     complaints = []
     for head in heads:

@@ -35,7 +35,8 @@ _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _NOT_WRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 _CUT = (
-    "it says that it is in use, and its log (-wal) is not beside it: it may be cut, because the last entries were in that log. "
+    "the file says that it is in use, and its log (-wal) is not beside it: it may be cut, because the last entries were in that "
+    "log. "
     "Copy ledgers with `dpstats ledger backup`"
 )
 _TRIGGERS = [
@@ -217,7 +218,7 @@ class SqliteEntryStore:
             self._identity.remember_log()
 
     def _cleared(self, connection: sqlite3.Connection) -> bool:
-        """Have everything in the main file, and say so there. Where that cannot be, the log stays and SQLite takes it up again."""
+        """Have everything in the main file, and say so there. Where that cannot be, the log stays and is taken up again."""
         if connection.in_transaction:  # of a thread that the end of its process has stopped
             return False
         try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from dpstats.curator.ledger.audit import Audit, Complaint
 from dpstats.curator.ledger.books import NoPast
 from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.signed_heads import Signatures
 
 __all__ = ["Complaint", "Verification", "verify_entries"]
 
@@ -29,6 +30,8 @@ class Verification:
     complaints: tuple[Complaint, ...]
     heads: tuple[Entry, ...] = field(default=(), repr=False)
     """The entries among them that sign what is before them; whether the signatures are right is checked elsewhere."""
+    signatures: Signatures = field(default_factory=Signatures)
+    """Up to where the ledger is signed, and with which key."""
 
     @property
     def sound(self) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar, cast
 from dpstats.curator.ledger.entries import Entry, chained
 from dpstats.curator.ledger.heads import HighestHead
 from dpstats.curator.ledger.postgres import PostgresEntryStore
+from dpstats.curator.ledger.signing import Signer
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.stores import EntryTable, Sought
 from dpstats.foundations.errors import DpstatsError, LedgerError
@@ -141,8 +142,15 @@ class Writer:
         self._queue: deque[_WriteRequest[object]] = deque()
         self._turn = threading.Lock()
         self._reading = threading.Lock()  # whoever needs both takes the turn first
+        self.signer: Signer | None = None
+        self._sign_if_due: Callable[[Page], None] | None = None
+        self._at_end: list[Callable[[Page], None]] = []
         _WRITERS.add(self)
-        weakref.finalize(self, store.close)
+        weakref.finalize(self, _end, store, self.head, self._at_end, store.close)
+
+    def sign_with(self, signer: Signer, if_due: Callable[[Page], None], at_end: Callable[[Page], None]) -> None:
+        """Have pages signed before they are written, and the last one when the ledger is closed."""
+        self.signer, self._sign_if_due, self._at_end[:] = signer, if_due, [at_end]
 
     def write(self, work: Callable[[Page], T]) -> T:
         """Run `work` on the end of the chain; what it appended is durable when this returns."""
@@ -191,7 +199,7 @@ class Writer:
     def close(self) -> None:
         """Let go of the connections."""
         with self.turn(), self._reading:
-            self.store.disconnect()
+            _end(self.store, self.head, self._at_end, self.store.disconnect)
 
     def _see_to(self, request: _WriteRequest[Any]) -> None:
         """Write everything that is queued, unless another thread was faster."""
@@ -217,9 +225,12 @@ class Writer:
                 self.head.check(seen, table, page.last)
                 for request in requests:
                     request.run(page)
+                if self._sign_if_due is not None:
+                    self._sign_if_due(page)
                 table.insert(page.appended)
             self.head.notice(page.last)
             self.head.tell()
+            self.head.has_written = self.head.has_written or bool(page.appended)
             for request in requests:
                 request.accept()
         except DpstatsError as error:
@@ -228,6 +239,24 @@ class Writer:
         finally:
             for request in requests:
                 request.finish()
+
+
+def _end(store: EntryStore, head: HighestHead, at_end: list[Callable[[Page], None]], close: Callable[[], None]) -> None:
+    """Close a store, after the last page was signed if there is a key."""
+    try:
+        for sign in at_end if head.has_written else ():
+            seen = head.seen
+            with suppress(DpstatsError), store.writing() as table:
+                page = Page(table, store.address)
+                head.check(seen, table, page.last)
+                sign(page)
+                table.insert(page.appended)
+                head.notice(page.last)
+                head.has_written = False
+            with suppress(DpstatsError):
+                head.tell()
+    finally:
+        close()
 
 
 _LONGEST_WAIT = 0.5

@@ -1,0 +1,215 @@
+"""Signed heads tell a ledger from one that was written anew, and receipts show what was removed, whoever keeps the ledger."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import dpstats as dp
+from dpstats.cli import exits
+from dpstats.cli.ledger import UNSOUND
+from dpstats.curator.ledger import signed_heads
+from dpstats.curator.ledger.backup import back_up, restore
+from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, Entry, chained
+from dpstats.curator.ledger.ledger import Account, Ledger, open_ledger
+from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import Seal, check_heads
+from dpstats.curator.ledger.signing import Signer, is_signed
+from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingExtraError
+from tests.cli.conftest import Run
+from tests.curator.ledger.conftest import TERMS, cost
+
+pytest.importorskip("cryptography")
+
+
+@pytest.fixture
+def signed(tmp_path: Path) -> tuple[Ledger, Account, str]:
+    ledger = open_ledger(tmp_path / "survey.ledger")
+    account = ledger.account("survey", TERMS)
+    public, path = ledger.make_key()
+    assert path.stat().st_mode & 0o777 == 0o600
+    return ledger, account, public
+
+
+def written_anew(ledger: Path, change: Callable[[list[Entry]], list[Entry]]) -> None:
+    """Replace all entries, as whoever may write to the file can."""
+    with open_ledger(ledger, read_only=True) as opened:
+        entries = opened.entries()
+    before: Entry | None = None
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        connection.execute("DROP TRIGGER IF EXISTS dpstats_ledger_no_DELETE")
+        connection.execute("DELETE FROM dpstats_ledger")
+        for entry in change(entries):
+            content = entry.content()
+            if entry.kind == "head":
+                sequence, hash = (before.sequence, before.hash) if before else (0, BEFORE_THE_FIRST)
+                content.update(sequence=sequence, hash=hash)
+            before = chained(before, entry.dataset, entry.kind, entry.key, content)
+            connection.execute(f"INSERT INTO dpstats_ledger VALUES ({', '.join('?' * len(before))})", before)
+
+
+def test_a_signed_ledger_says_up_to_where_and_by_whom(run: Run, signed: tuple[Ledger, Account, str], tmp_path: Path) -> None:
+    ledger, account, public = signed
+    for number in range(3):
+        account.debit(f"key-{number}", "count()", cost("0.01"))
+    found = ledger.verify()
+    assert found.sound
+    assert (found.signatures.signed, found.signatures.key) == (1, public)
+    ledger.close()
+    found = ledger.verify(key=public)
+    assert found.sound
+    assert (found.signatures.signed, found.entries) == (5, 6)
+    ledger.close()
+    assert ledger.verify().entries == 6  # nothing was written since
+    outcome = run("ledger", "verify", ledger.address, "--key", public)
+    assert outcome.code == exits.ANSWERED
+    assert outcome.out.endswith(f"signed up to entry 5 with the key {public}\n")
+    other = run("ledger", "verify", ledger.address, "--key", "ab" * 32)
+    assert other.code == UNSOUND
+    assert "nothing is signed with the key abab" in other.out
+    assert "is signed already" in run("ledger", "key", ledger.address).err
+    (tmp_path / "survey.ledger.key").unlink()
+    with open_ledger(ledger.address) as without:  # goes on without a key, and says so
+        without.account("survey", TERMS).debit("key", "count()", cost("0.01"))
+        assert without.verify().signatures.signed == 5
+    Signer.new().save(tmp_path / "survey.ledger.key")
+    with pytest.raises(LedgerError, match="is another one"):
+        open_ledger(ledger.address)
+
+
+def test_heads_are_signed_while_a_ledger_is_written(signed: tuple[Ledger, Account, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signed_heads, "EVERY", 5)
+    ledger, account, _ = signed
+    for number in range(12):
+        account.debit(f"key-{number}", "count()", cost("0.01"))
+    assert [entry.sequence for entry in ledger.entries() if entry.kind == "head"] == [2, 8, 14]
+    assert ledger.verify().sound
+
+
+def test_what_is_written_anew_without_the_key_is_noticed(signed: tuple[Ledger, Account, str], tmp_path: Path) -> None:
+    ledger, account, public = signed
+    for number in range(3):
+        account.debit(f"key-{number}", "count()", cost("0.01"))
+    ledger.close()
+    path = tmp_path / "survey.ledger"
+    (tmp_path / "survey.ledger.witness").unlink()
+
+    def without_last_debits(entries: list[Entry]) -> list[Entry]:
+        return [*entries[:3], entries[-1]]
+
+    written_anew(path, without_last_debits)
+    with open_ledger(path, read_only=True) as reader:
+        found = reader.verify(key=public)
+    assert f"entry 4: is not signed with the key {public}: somebody else has written it" in map(str, found.complaints)
+    thief = Signer.new()
+
+    def with_own_key(entries: list[Entry]) -> list[Entry]:
+        return [entries[0]]
+
+    written_anew(path, with_own_key)
+    with open_ledger(path, key=tmp_path / "thief.key") as stolen:
+        thief.save(tmp_path / "thief.key")
+        stolen._sign_with(thief)
+        stolen._writer.write(Seal(thief).sign)
+        stolen._writer.write(lambda page: Seal(thief).sign(page, public))  # and names the owner's key as the next one
+    with open_ledger(path, read_only=True) as reader:
+        assert reader.verify().sound
+        complaint = f"nothing is signed with the key {public}: this is not the ledger that it signs"
+        assert complaint in map(str, reader.verify(key=public).complaints)
+
+
+def test_a_backup_from_before_the_key_is_signed_when_it_comes_back(signed: tuple[Ledger, Account, str], tmp_path: Path) -> None:
+    ledger, account, public = signed
+    path, copy = tmp_path / "survey.ledger", tmp_path / "copy.ledger"
+    account.debit("key", "count()", cost("0.01"))
+    ledger.close()
+    written_anew(path, lambda entries: entries[:1])
+    (tmp_path / "survey.ledger.witness").rename(tmp_path / "kept")
+    back_up(str(path), str(copy))
+    (tmp_path / "kept").rename(tmp_path / "survey.ledger.witness")
+    path.unlink()
+    found = restore(str(copy), str(path), forfeit="lost")
+    assert (found.sound, found.entries, found.signatures.signed, found.signatures.key) == (True, 3, 2, public)
+    with open_ledger(path) as restored:
+        assert restored.verify(key=public).sound
+
+
+def test_a_key_is_followed_by_another_only_if_it_signs_that(signed: tuple[Ledger, Account, str]) -> None:
+    ledger, _, public = signed
+    first, second = Seal(ledger._writer.signer), Seal(Signer.new())
+    ledger._writer.write(lambda page: first.sign(page, second.signer.public))
+    with pytest.raises(LedgerError, match="signed with the key"):
+        ledger._writer.write(first.sign)
+    ledger._writer.write(second.sign)
+    heads = [entry for entry in ledger.entries() if entry.kind == "head"]
+    found = check_heads(heads, public)
+    assert (found.complaints, found.keys) == ((), (public, second.signer.public))
+    assert check_heads([heads[0], heads[2]], public).complaints  # the step between is missing
+    assert is_signed(public, first.signer.sign(3, "f" * 64), 3, "f" * 64)
+    assert not is_signed(public, first.signer.sign(3, "f" * 64), 4, "f" * 64)
+
+
+def test_a_release_has_a_receipt_that_shows_what_was_removed(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "survey.ledger"
+    with open_ledger(path) as ledger:
+        public, _ = ledger.make_key()
+    table = {"income": [float(number) for number in range(300)]}
+    session = dp.protect(table, unit="row", budget=dp.Budget(epsilon=3), ledger=str(path), name="survey")
+    releases = [session.count(epsilon=0.5), session.count(epsilon=0.6), session.count(epsilon=0.5)]
+    receipts = [KeptReceipt.from_dict(json.loads(json.dumps(release.receipt))) for release in releases]
+    assert [receipt.sequence for receipt in receipts] == [3, 5, 3]  # the archive's answer has the receipt of its debit
+    assert {receipt.signed_by for receipt in receipts} == {public}
+    assert dp.count(table["income"], epsilon=1).receipt is None
+    del session
+    files = [tmp_path / f"receipt-{number}.json" for number in range(2)]
+    for file, release in zip(files, releases, strict=False):
+        file.write_text(json.dumps(release.receipt))
+    outcome = run("ledger", "verify", path, "--receipt", *files)
+    assert outcome.code == exits.ANSWERED
+    assert f"{files[1]}: found, entry 5 of survey, signature right\n" in outcome.out
+    forged = {**releases[1].receipt, "sequence": 3}
+    files[0].write_text(json.dumps(forged))
+    assert "its signature is wrong" in run("ledger", "verify", path, "--receipt", files[0]).out
+    written_anew(path, lambda entries: entries[:4])
+    (tmp_path / "survey.ledger.witness").unlink()
+    outcome = run("ledger", "verify", path, "--receipt", files[1])
+    assert outcome.code == UNSOUND
+    assert "not found: the entry was removed" in outcome.out
+    files[0].write_text("[]")
+    assert "no receipt" in run("ledger", "verify", path, "--receipt", files[0]).err
+    assert "cannot be read" in run("ledger", "verify", path, "--receipt", tmp_path / "gone.json").err
+    with pytest.raises(InvalidParameterError, match="no receipt"):
+        KeptReceipt.from_dict({**forged, "sequence": "3"})
+
+
+def test_without_the_extra_signatures_are_not_called_right(
+    run: Run, signed: tuple[Ledger, Account, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, _, public = signed
+    ledger.close()
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
+    outcome = run("ledger", "verify", ledger.address, "--key", public)
+    assert outcome.code == UNSOUND
+    assert "signatures NOT CHECKED: pip install 'dpstats[signing]'" in outcome.out
+    assert "signed up to" not in outcome.out
+    with pytest.raises(MissingExtraError, match=r"dpstats\[signing\]"):
+        open_ledger(ledger.address)
+
+
+def test_postgres_signs_with_the_key_that_is_named(postgres_schema_url: str, tmp_path: Path) -> None:
+    with open_ledger(postgres_schema_url) as ledger, pytest.raises(dp.MissingParameterError, match="key"):
+        ledger.make_key()
+    with open_ledger(postgres_schema_url, key=tmp_path / "survey.key") as ledger:
+        public, _ = ledger.make_key()
+        account = ledger.account("survey", TERMS)
+        assert account.receipt(account.debit("key", "count()", cost("0.01")).sequence).signed_by == public
+    with open_ledger(postgres_schema_url, read_only=True) as ledger:
+        found = ledger.verify(key=public)
+        assert found.sound
+        assert (found.signatures.signed, found.entries) == (3, 4)
