@@ -84,16 +84,19 @@ def generate(address: str, entries: int) -> None:
         ledger.grant("survey", analyst="alice", group="team", budget=terms.budget, **given)
         alice = account.acting_for("alice")
 
+        def length(page: Page) -> int:
+            return page.last.sequence if page.last is not None else 0
+
         def add(page: Page) -> int:
-            for number in range(page.last.sequence, page.last.sequence + 200):
+            for number in range(length(page), length(page) + 200):
                 asker = account if number % 10 else alice
                 price = PrivacyCost(Fraction(1 + number % 50, 1_000), Fraction(number % 3, 10**12), unit="person")
                 key = f"{number:064x}"
                 receipt = asker.spend(page, asker.order(key, "median(income) where age >= 30", price, DETAILS, Fraction(1, 8)))
                 asker.answer(page, receipt, {"value": {"float": repr(number / 7)}, "claim": "epsilon-DP", "notes": []})
-            return page.last.sequence
+            return length(page)
 
-        while account.write(lambda page: page.last.sequence if page.last.sequence >= entries else add(page)) < entries:
+        while account.write(lambda page: length(page) if length(page) >= entries else add(page)) < entries:
             pass
 
 

@@ -115,7 +115,7 @@ def answer(name: str, file: Path) -> dict[str, float]:
         passes.append(len(columns))
         return batches(store, columns)
 
-    ParquetStore.batches = counted  # type: ignore[method-assign]
+    ParquetStore.batches = counted  # type: ignore[method-assign, assignment]
     began = time.process_time()
     QUESTIONS[name](file)
     seconds = time.process_time() - began

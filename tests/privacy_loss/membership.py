@@ -89,8 +89,8 @@ def _best_rule(without: Views, with_target: Views, confidence: float, delta: flo
 def _tried(rule: Rule, without: Views, with_target: Views, confidence: float, delta: float) -> SampledEpsilon:
     place, cut, above, more = rule
     often, seldom = (with_target, without) if more else (without, with_target)
-    hits = [(side[:, place] >= cut) == above for side in (often, seldom)]
-    return epsilon_lower_bound(*hits, bool, confidence=confidence, delta=delta)
+    hits, alarms = ((side[:, place] >= cut) == above for side in (often, seldom))
+    return epsilon_lower_bound(hits, alarms, bool, confidence=confidence, delta=delta)
 
 
 def _code(column: FineColumn, value: Any) -> int:

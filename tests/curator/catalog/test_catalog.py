@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +117,13 @@ def test_every_change_is_an_entry_with_who_and_why(catalog: Catalog) -> None:
 def test_nobody_but_the_owner_changes_anything(catalog: Catalog) -> None:
     before = len(catalog.ledger.entries())
     alice: dict[str, Any] = {"actor": "alice", "why": "I like to"}
-    for change in (
+    changes: list[Callable[[], object]] = [
         lambda: catalog.amend("survey", budget=dp.Budget(99), **alice),
         lambda: catalog.freeze("survey", **alice),
         lambda: catalog.grant("survey", analyst="alice", budget=dp.Budget(99), **alice),
         lambda: catalog.revoke("survey", analyst="bob", **alice),
-    ):
+    ]
+    for change in changes:
         with pytest.raises(AccessError):
             change()
     assert len(catalog.ledger.entries()) == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -187,7 +188,10 @@ def test_a_connection_that_broke_while_it_was_idle_is_made_anew(postgres_url: st
     schema = postgres_schema_url.rpartition("%3D")[2]
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE %s AND pid <> pg_backend_pid()"
     store = account._writer.store
-    uses = {"_connection": lambda: account.debit("key", "count()", cost(1)), "_apart": lambda: account.spent}
+    uses: dict[str, Callable[[], object]] = {
+        "_connection": lambda: account.debit("key", "count()", cost(1)),
+        "_apart": lambda: account.spent,
+    }
     for connection, use in uses.items():
         getattr(store, connection).execute(f"SELECT '{schema}'")  # marks the connection as ours
         with psycopg.connect(postgres_url, autocommit=True) as other:

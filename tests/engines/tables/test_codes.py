@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import polars as pl
 
@@ -48,7 +49,12 @@ def test_columns_that_do_not_matter_are_not_read() -> None:
     store, schema = open_store(NUMBERS)
     read: list[list[str]] = []
     plain = store.run
-    store.run = lambda job, columns: (read.append(list(columns)), plain(job, columns))[1]  # type: ignore[method-assign, assignment]
+
+    def noted(job: Any, columns: Any) -> Any:
+        read.append(list(columns))
+        return plain(job, columns)
+
+    store.run = noted  # type: ignore[method-assign]
     table = StoreCodes(store, TableView(schema), ["x", "word", "flag"], [True, False, False])
     every, some = CutCoding((2.0,), missing=2), LabelCoding(("a",), other=1, missing=2)
     assert table.code_counts([every, some, LabelCoding((True,), other=1, missing=2)], [(1,)])[0].tolist() == [3, 4, 1]

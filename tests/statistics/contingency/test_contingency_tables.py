@@ -160,7 +160,7 @@ def test_a_wrong_word_gets_a_hint_and_cuts_are_round_numbers() -> None:
     with pytest.raises(dp.InvalidParameterError, match="all else by name"):
         dp.contingency_table(frame(), COLUMNS, 2, epsilon=1)
     with pytest.raises(dp.InvalidParameterError, match="twice"):
-        dp.contingency_table(frame(), COLUMNS, columns=COLUMNS, epsilon=1)
+        dp.contingency_table(frame(), COLUMNS, columns=COLUMNS, epsilon=1)  # type: ignore[misc]
     heights = np.random.default_rng(1).normal(170, 10, 4_000)
     edges = ask({"height": heights}, columns=["height"], levels=None, bins=4)["height"].columns[0].edges
     assert all(round(edge, 1) == edge for edge in edges)

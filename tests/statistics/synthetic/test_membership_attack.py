@@ -39,7 +39,8 @@ def attacked(method: str, releases: int, training: int, mistake: Mistake = lambd
             seen.append(views_of(mistake(release.value, len(table["pay"])), OTHERS, TARGET))
         views.append(np.array(seen))
     delta = float(WORDS[method].get("delta", 0.0))  # type: ignore[arg-type]
-    found = lower_bound(*views, training, confidence=CONFIDENCE, delta=delta)
+    without, with_target = views
+    found = lower_bound(without, with_target, training, confidence=CONFIDENCE, delta=delta)
     return found.at_least
 
 
