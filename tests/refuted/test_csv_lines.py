@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dpstats as dp
 from dpstats.engines.stores.lines import broken_lines
+from tests.fresh_ledgers import forget_ledgers_in_memory
 
 HUGE = 10_000  # an epsilon at which noise vanishes
 OTHERS = 1_000
@@ -33,6 +34,7 @@ def used_rows(folder: Path, lines: list[str], missing_unit: str, first: str = "p
     """How many rows a session uses, and how many of them say 9."""
     file = folder / "visits.csv"
     file.write_text("\n".join([first, *(f"p{row},fine,7" for row in range(OTHERS)), *lines]) + "\n")
+    forget_ledgers_in_memory()
     visits = dp.protect(
         file, unit="person", missing_unit=missing_unit, budget=dp.Budget(epsilon=10**9, delta=0.01), ledger=":memory:"
     )

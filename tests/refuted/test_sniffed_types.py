@@ -15,6 +15,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.engines.stores.opening import open_store
+from tests.fresh_ledgers import forget_ledgers_in_memory
 from tests.postgres import url_of_new_schema
 
 HUGE = 10_000  # an epsilon at which noise vanishes
@@ -22,6 +23,7 @@ FAR = 2**61  # microseconds, which are a multiple of 2**64 nanoseconds apart fro
 
 
 def protect(table: Any, **changes: Any) -> Any:
+    forget_ledgers_in_memory()
     settings: dict[str, Any] = {"budget": dp.Budget(epsilon=10**9, delta=0.01), "ledger": ":memory:", "name": "visits", **changes}
     return dp.protect(table, **{"unit": "row", **settings})
 

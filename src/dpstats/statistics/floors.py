@@ -67,7 +67,7 @@ class Floor:
         )
 
     def _is_hopeless(self, question: Question, noisy_rows: float) -> bool:
-        return noisy_rows < self.rough_nats / float(row_epsilon(question.epsilon, question.neighbors))
+        return self.rough_nats > 0.0 and noisy_rows < self.rough_nats / float(row_epsilon(question.epsilon, question.neighbors))
 
     def rows_text(self, question: Question) -> str:
         """The rows that an answer takes, in words."""

@@ -24,6 +24,7 @@ from dpstats.foundations.summaries import Clip, Coding, Column, CutCoding, Label
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
 from tests.engines.stores.ugly import ROW, ROWS, UGLY, Products, expected_cells, ugly_frame
+from tests.fresh_ledgers import forget_ledgers_in_memory
 
 REQUESTS = [WindowRequest(Fraction(part, 8), margin) for part in (0, 1, 4, 7, 8) for margin in (0, 1, 5)]
 CUTS = [float("-inf"), -1, 0, 0.1, 1, 2, 7, 2**53, 2**63, 1e300, float("inf")]
@@ -236,6 +237,7 @@ def asked(shelf: Shelf, request: pytest.FixtureRequest, tmp_path_factory: pytest
 
 
 def session(store: Store, **changes: Any) -> Session:
+    forget_ledgers_in_memory()
     types = {name: UGLY[name].type.value if name in UGLY else "integer" for name in ASKED}
     undeclared = {name: types[name] for name, kind in store.columns.items() if kind is ColumnType.UNDECLARED}
     settings = {

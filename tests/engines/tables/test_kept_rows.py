@@ -21,6 +21,7 @@ from dpstats.engines.tables.table import StoreTable
 from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Clip, WindowRequest
 from tests.engines.cell_stores import CellStore, numbers
+from tests.fresh_ledgers import forget_ledgers_in_memory
 
 NUMBER, INTEGER = ColumnType.NUMBER, ColumnType.INTEGER
 ROWS = 5000
@@ -37,6 +38,7 @@ def survey() -> pl.DataFrame:
 
 
 def session(table: Any, **unit: Any) -> Any:
+    forget_ledgers_in_memory()
     return dp.protect(
         table, **{"unit": "row", **unit}, budget=dp.Budget(epsilon=100, delta=1e-3), ledger=":memory:", allow_seeded=True
     )
