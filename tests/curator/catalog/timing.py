@@ -46,7 +46,7 @@ def catalog_in(folder: Path) -> Catalog:
     return catalog
 
 
-def seconds(catalog: Catalog, pairs: int) -> tuple[list[float], list[float], int]:
+def seconds(catalog: Catalog, pairs: int, epsilon: int = 1) -> tuple[list[float], list[float], int]:
     """The times of replies about few and about many rows, and how many of all were no replies."""
     desk = catalog.desk("survey")
     times: dict[str, list[float]] = {FEW: [], MANY: []}
@@ -55,10 +55,10 @@ def seconds(catalog: Catalog, pairs: int) -> tuple[list[float], list[float], int
 
     def ask(number: int) -> None:
         for place in range(number, pairs, ANALYSTS):
-            for condition in (FEW, MANY) if place % 2 else (MANY, FEW):
+            for condition in (FEW, MANY) if place // ANALYSTS % 2 else (MANY, FEW):
                 question: dict[str, Any] = {"version": 1, "statistic": "median", "columns": ["income"], "where": [condition]}
                 begun = time.perf_counter()
-                reply = desk.ask({**question, "epsilon": f"1.{place:06}", "rough": True}, f"analyst {number}")
+                reply = desk.ask({**question, "epsilon": f"{epsilon}.{place:06}", "rough": True}, f"analyst {number}")
                 times[condition].append(time.perf_counter() - begun)
                 if isinstance(reply, dp.NoReply):
                     refused.append(reply)
@@ -74,7 +74,7 @@ def seconds(catalog: Catalog, pairs: int) -> tuple[list[float], list[float], int
 def main(pairs: int) -> None:
     """Ask, and print."""
     with tempfile.TemporaryDirectory() as folder, catalog_in(Path(folder)) as catalog:
-        seconds(catalog, 2 * ANALYSTS)  # tables are opened
+        seconds(catalog, 2 * ANALYSTS, epsilon=2)  # tables are opened
         few, many, refused = seconds(catalog, pairs)
         sys.stdout.write(
             f"{pairs} pairs: AUC {auc(few, many):.4f}, {refused} no replies, {min(few + many):.3f} to {max(few + many):.3f} s\n"
