@@ -21,6 +21,7 @@ import dpstats.statistics  # announces them to the registry
 from dpstats.foundations import registry
 from dpstats.statistics.likelihood.families import KNOWN, RowKind
 from dpstats.statistics.regression.fit import RegressionFit
+from dpstats.statistics.synthetic.data import SyntheticData
 
 ROWS = 3000
 EPSILON, MUCH = 2, 50
@@ -52,10 +53,14 @@ WITHIN = np.clip(np.round(_shares(41), 3), 0.001, 0.999)
 LABELS = np.where(A > 0.3, "a", np.where(B > 0, "b", "c"))
 SIDES = np.where(C > 0, "x", "y")
 
+TABLE = {"pay": POSITIVE, "size": COUNTS, "label": LABELS, "side": SIDES}
+LEVELS = {"label": ["a", "b", "c"], "side": ["x", "y"]}
+
 ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "association_test": [((LABELS, SIDES), {})],
     "cdf": [((POSITIVE,), {"points": 9})],
     "chi_square_test": [((LABELS, SIDES), {"row_labels": ["a", "b", "c"], "column_labels": ["x", "y"]})],
+    "contingency_table": [((TABLE,), {"columns": ["label", "side", "pay"], "levels": LEVELS, "bins": {"pay": [0, 5, 10, 20]}})],
     "correlation": [((A, Y), {"kind": kind}) for kind in ("pearson", "spearman", "kendall")],
     "covariance": [((A, Y), {})],
     "goodness_of_fit_test": [((LABELS,), {"probabilities": {"a": 0.3, "b": 0.4, "c": 0.3}})],
@@ -65,12 +70,15 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "logistic_regression": [((X, MARKS), {})],
     "median_test": [((A, SIDES), {"groups": ["x", "y"]})],
     "mode": [((LABELS,), {})],
+    "mwem": [((TABLE,), {"columns": ["label", "side"], "levels": LEVELS, "rounds": 3})],
     "poisson_regression": [((X, COUNTS), {})],
     "quantile": [((POSITIVE,), {"q": 0.9})],
     "quantile_regression": [((X, Y), {})],
     "select_features": [((np.column_stack([A, B, C]), Y), {})],
     "select_model": [((np.column_stack([A, B, C]), Y), {"blocks": 30})],
     "sign_test": [((POSITIVE,), {"median": 10.4})],
+    "small_database": [((TABLE,), {"columns": ["label", "side"], "levels": LEVELS, "size": 3})],
+    "synthesize": [((TABLE,), {"levels": LEVELS})],
     "t_test": [((POSITIVE,), {"mean": 5})],
     "two_sample_ks_test": [((A, SIDES), {"groups": ["x", "y"]})],
     "two_sample_t_test": [((A, SIDES), {"groups": ["x", "y"]})],
@@ -138,6 +146,10 @@ def plain(value: Any) -> Any:
     """A release, or a part of one, as JSON can say it; floats by their shortest decimals, which tell them all apart."""
     if isinstance(value, dp.Release):
         return [plain(each) for each in (value.value, value.interval, value.intervals, value.notes)]
+    if isinstance(value, SyntheticData):
+        return [value.to_dict(), {name: plain(column.tolist()) for name, column in value.values.items()}]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     if isinstance(value, dict):
