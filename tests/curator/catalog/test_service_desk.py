@@ -17,7 +17,7 @@ from dpstats.curator.jobs.worker import TableShelf
 from dpstats.curator.ledger.entries import ANSWER, DEBIT
 from dpstats.curator.session import Session
 from dpstats.engines.stores.parquet import ParquetStore
-from dpstats.foundations.errors import AccessError, BudgetError, DataFileError, DpstatsError, InvalidParameterError
+from dpstats.foundations.errors import AccessError, BudgetError, DataFileError, DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.results import NoReply
 from tests.curator.catalog.conftest import OFFICE, PoolHere
 
@@ -149,6 +149,27 @@ def test_what_the_owner_does_not_allow_is_refused_before_the_debit(catalog: Cata
             ask()
     assert debits(catalog) == 0
     assert not isinstance(desk.ask(COUNT, "alice"), Exception)
+
+
+def test_a_policy_may_allow_regressions_by_formulas_or_by_their_models(catalog: Catalog) -> None:
+    by_formula = {"version": 1, "statistic": "regression", "formula": "income ~ person", "epsilon": 1}
+    desk = catalog.desk("survey")
+    for allowed in ("regression", "linear_regression"):
+        catalog.amend("survey", statistics=[allowed], **OFFICE)
+        assert desk.price(by_formula, "alice").cost.epsilon == 1
+    catalog.amend("survey", statistics=["median"], **OFFICE)
+    with pytest.raises(InvalidParameterError, match="does not allow regression"):
+        desk.price(by_formula, "alice")
+
+
+def test_a_ledger_that_fails_is_not_named(catalog: Catalog, root: Path) -> None:
+    desk = catalog.desk("survey")
+    (root.parent / "curator.ledger").rename(root.parent / "moved.ledger")
+    for look in (lambda: desk.ask(COUNT, "alice"), lambda: desk.price(COUNT, "alice"), lambda: desk.history("alice")):
+        with pytest.raises(LedgerError, match="try again later") as refused:
+            look()
+        assert str(root.parent) not in str(refused.value)
+    (root.parent / "moved.ledger").rename(root.parent / "curator.ledger")
 
 
 def test_a_frozen_data_set_gives_what_was_answered_before(catalog: Catalog) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.catalog.registrations import Registration, Registrations
-from dpstats.curator.catalog.service_desk import ServiceDesk, no_access
+from dpstats.curator.catalog.service_desk import ServiceDesk, no_access, unreadable
 from dpstats.curator.catalog.settings import CatalogSettings
 from dpstats.curator.desk import Desk
 from dpstats.curator.jobs.pool import JobPool
@@ -30,7 +30,7 @@ from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.openings import checked_name
 from dpstats.curator.opening import open_table
 from dpstats.curator.protect import bounding_key, checked_protection, protect
-from dpstats.foundations.errors import AccessError, InvalidParameterError
+from dpstats.foundations.errors import AccessError, DataFileError, DataTypeError, InvalidParameterError
 
 
 class Catalog:
@@ -169,7 +169,11 @@ class Catalog:
             known = self._desks.get(name)
             if known is None or not known.is_current:
                 self._pool = self._pool or JobPool(self._settings.processes, self._settings.memory)
-                known = ServiceDesk(self._ledger, *self._opened_table(registration), self._pool, self._slots)
+                try:
+                    opened = self._opened_table(registration)
+                except (DataFileError, DataTypeError):
+                    raise unreadable(name) from None
+                known = ServiceDesk(self._ledger, *opened, self._pool, self._slots)
                 self._desks[name] = known
             return known
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
@@ -69,11 +69,14 @@ class Policy:
         """Only the columns that may be named."""
         return scope if self.columns is None else scope.only(self.columns)
 
-    def check(self, statistic: str, epsilon: Fraction) -> None:
-        """Raise where the policy does not allow a question, whether or not it was answered before."""
-        if self.statistics is not None and statistic not in self.statistics:
+    def check(self, names: Sequence[str], epsilon: Fraction) -> None:
+        """Raise where the policy does not allow a question, whether or not it was answered before.
+
+        `names` are what its statistic is called: a regression by a formula has the name of its model, too.
+        """
+        if self.statistics is not None and not set(names) & set(self.statistics):
             raise InvalidParameterError(
-                f"the owner of this data set does not allow {statistic}: there are {', '.join(self.statistics)}."
+                f"the owner of this data set does not allow {names[0]}: there are {', '.join(self.statistics)}."
             )
         if self.largest_epsilon is not None and epsilon > self.largest_epsilon:
             raise InvalidParameterError(

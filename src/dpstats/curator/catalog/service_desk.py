@@ -8,7 +8,8 @@ the work is done in another process, within a public time, and the reply leaves 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -53,9 +54,9 @@ class PolicedDesk(Desk):
         try:
             super().check_before_debit()
         except DpstatsError:
-            raise DataFileError(f"the table of {self.name} cannot be read now: ask the data holder. Nothing was spent.") from None
+            raise unreadable(self.name) from None
         if self.pool is not None and not self.pool.wait_until_ready():
-            raise LedgerError("nobody can work on questions now: try again later. Nothing was spent.")
+            raise LedgerError("nobody can work on questions now.")
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,17 @@ class Quote:
 
     def __str__(self) -> str:
         return f"{self.question} would cost {self.cost}; its reply would leave {self.seconds:g} s after that is paid"
+
+
+@contextmanager
+def _in_public_words() -> Iterator[None]:
+    """What the ledger complains of names files and databases, which are no business of analysts."""
+    try:
+        yield
+    except LedgerError:
+        raise LedgerError(
+            "this cannot be answered now: try again later, or ask the data holder. What was paid for, your history says."
+        ) from None
 
 
 class ServiceDesk:
@@ -97,17 +109,19 @@ class ServiceDesk:
             return False
         return True
 
+    @_in_public_words()
     def ask(self, document: object, actor: str, request: str = "") -> Any:
         """The answer to a question. `request` is what the asker calls it: the same words get the same reply, and pay once."""
         asked = _read(document)
         session = self._session(actor, request)
 
         def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
-            self._check(priced)
+            self._check(asked, priced)
             return session._table.serve(priced, self._elsewhere(asked, priced, actor), source)
 
         return self._for(actor, relayed(session, relay).ask(asked.to_dict()))
 
+    @_in_public_words()
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
         """The answers to several questions, paid for by one debit, or by none."""
         batch = self._priced(self._session(actor, request), documents)
@@ -117,22 +131,26 @@ class ServiceDesk:
         ]
         return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
 
+    @_in_public_words()
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         [priced] = self._priced(self._session(actor, ""), [document]).priced
         return Quote(priced.request.text, priced.request.cost, self._seconds(priced.request))
 
+    @_in_public_words()
     def history(self, actor: str, *, after: int | None = None, limit: int | None = 100) -> list[StatementLine]:
         """What an analyst has asked and paid for, in pages, with the answers."""
         self._grant(actor)
         return self._ledger.questions(self.name, actor=actor, after=after, limit=limit)
 
+    @_in_public_words()
     def remaining(self, actor: str) -> str | None:
         """What is left of an analyst's own cap, in words; None where there is none. What others have is theirs to know."""
         self._grant(actor)
         cap = self._ledger.cap(self.name, analyst=actor)
         return None if cap is None else cap.remaining
 
+    @_in_public_words()
     def columns(self, actor: str) -> dict[str, str]:
         """The names and types of the columns that an analyst may name."""
         return self._session(actor, "").columns
@@ -145,8 +163,8 @@ class ServiceDesk:
             with named(f"question {number}"):
                 read.append(_read(document))
         batch = price_batch(session, read)
-        for each in batch.priced:
-            self._check(each.request)
+        for document, each in zip(batch.documents, batch.priced, strict=True):
+            self._check(document, each.request)
         return batch
 
     def _session(self, actor: str, request: str) -> Session:
@@ -169,9 +187,9 @@ class ServiceDesk:
             raise no_access(self.name)
         return grant
 
-    def _check(self, request: Request) -> None:
+    def _check(self, document: QuestionDocument, request: Request) -> None:
         check_request(request)
-        self.policy.check(request.question.statistic.name, request.cost.epsilon)
+        self.policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
 
     def _seconds(self, request: Request) -> float:
         policy, question = self.policy, request.question
@@ -198,6 +216,11 @@ class ServiceDesk:
 def no_access(name: object) -> AccessError:
     """What is said of a data set that there is not, or on which nothing is granted."""
     return AccessError(f"there is no data set {name!r} that you may ask about: ask the data holder.")
+
+
+def unreadable(name: object) -> DataFileError:
+    """What analysts are told where a table cannot be opened or read; why and where, its owner sees."""
+    return DataFileError(f"the table of {name} cannot be read now: ask the data holder. Nothing was spent.")
 
 
 def _read(document: object) -> QuestionDocument:
