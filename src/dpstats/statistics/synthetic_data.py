@@ -157,7 +157,7 @@ def _notes(question: Question, data: SyntheticData, total: float) -> tuple[tuple
         *((("use", GUIDE),) if data.guide else ()),
         ("rows", f"{data.rows:,} were drawn; the table has about {value_text(round(total))}"),
         ("measured", f"each column by itself; {listed or 'no pairs'}"),
-        ("noise in columns", f"about as much as {_between(column.noisy.law for column in data.columns)} in every code"),
+        ("noise in columns", f"{_between(column.noisy.law for column in data.columns)}, about, in every code"),
         *((("noise in pairs", "; ".join(laws)),) if laws else ()),
         (
             "what holds",
@@ -170,6 +170,7 @@ def _notes(question: Question, data: SyntheticData, total: float) -> tuple[tuple
 
 
 def _between(laws: Iterable[NoiseLaw]) -> str:
-    """The laws of the least and of the most noise."""
-    least, *_, most = sorted([law for law in laws for _ in range(2)], key=lambda law: law.variance)
-    return str(least) if str(least) == str(most) else f"{least} to {most}"
+    """The laws of the least and of the most noise, which are of one kind: its name is said once."""
+    ordered = sorted(laws, key=lambda law: law.variance)
+    least, most = str(ordered[0]), str(ordered[-1])
+    return least if least == most else f"{least} to {most.rpartition(' ')[2]}"
