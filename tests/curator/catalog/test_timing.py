@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.curator.catalog.timing import auc, catalog_in, seconds
+from tests.curator.catalog.timing import FILTERS, ONE_ROW_MORE, Asked, auc, catalog_in, seconds
 
 
 @pytest.mark.long
-def test_nobody_tells_30_rows_from_3000_by_the_time_of_a_reply(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kinds", [FILTERS, ONE_ROW_MORE], ids=["30 against 3,000 rows", "one row more"])
+def test_nobody_tells_rows_by_the_time_of_a_reply(kinds: tuple[Asked, Asked], tmp_path: Path) -> None:
     with catalog_in(tmp_path) as catalog:
-        seconds(catalog, 16, epsilon=2)
-        few, many, refused = seconds(catalog, 400)
+        seconds(catalog, kinds, 32, epsilon=2)
+        first, second, refused = seconds(catalog, kinds, 400)
     assert refused == 0
-    assert abs(auc(few, many) - 0.5) < 0.08  # four times what chance does with so few pairs
+    assert abs(auc(first, second) - 0.5) < 0.08  # four times what chance does with so few pairs
 
 
 def test_a_time_that_tells_is_noticed() -> None:
