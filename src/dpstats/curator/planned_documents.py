@@ -79,8 +79,8 @@ class PlannedRequest:
 
 
 def planned_request(session: Session, plan: PlanDocument, epsilon: Fraction | None = None) -> PlannedRequest:
-    """What a document would ask, at its own epsilon or at another one; every complaint about it is raised here."""
-    document = plan.question.at(epsilon or plan.question.epsilon)
+    """What a document would ask, at its epsilon or at another one; every complaint about it is raised here."""
+    document = plan.question.at(epsilon or max(plan.epsilons, default=plan.question.epsilon))
     request = _priced(session, document)
     if "formula" in request.scope or ("by" in request.scope and request.scope["keys"] is None):
         raise InvalidParameterError(

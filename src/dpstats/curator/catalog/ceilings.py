@@ -21,7 +21,7 @@ MOST_PLAN_LINES = 100
 """Sizes times shapes of a plan, or of a curve, each of them a line."""
 MOST_CURVE_POINTS = 200
 """Epsilons of a curve."""
-MOST_PLAN_WORK = 5_000_000
+MOST_PLAN_WORK = 20_000_000
 """Rows that the tables of a simulated plan may have together; a table counts `TABLE_WORK` more, whatever it holds."""
 SEARCH_TRIES = 12
 """Epsilons that a search for a half-width tries, about."""

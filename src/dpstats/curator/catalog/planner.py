@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from dpstats.curator.catalog.ceilings import PLAN_SECONDS, check_plan_work
 from dpstats.curator.jobs.pool import JobFailedError, JobPool, PlanJob
@@ -36,19 +35,19 @@ class Planner:
         shapes = 1 if question.statistic.simulate is not None else len(checked_shapes(plan.words.get("shape")))
         tables = checked_repeats([question], plan.wanted, plan.words.get("repeats"))
         check_plan_work(plan.sizes, shapes, tables, searches=plan.wanted is not None)
-        job = PlanJob(table, plan.to_dict(), None if plan.wanted else str(question.epsilon))
-        with self._slots.held(actor):
-            return _plan_in(self._run(job))
-
-    def _run(self, job: PlanJob) -> dict[str, Any]:
-        assert self._pool is not None
+        job = PlanJob(table, plan.to_dict())
+        until = time.monotonic() + PLAN_SECONDS
         try:
-            return self._pool.run(job, time.monotonic() + PLAN_SECONDS)
+            with self._slots.held(actor):
+                reply = self._pool.run(job, until)
         except JobFailedError:
             raise InvalidParameterError(
                 f"this plan could not be simulated within {PLAN_SECONDS:g} s: name one size with n, one shape, or fewer repeats; "
                 f"{_AT_HOME}."
             ) from None
+        if "refused" in reply:  # a plan reads nothing, so its complaints are public
+            raise InvalidParameterError(reply["refused"])
+        return Plan.from_dict(reply)
 
 
 def not_stored() -> InvalidParameterError:
@@ -58,9 +57,3 @@ def not_stored() -> InvalidParameterError:
         "intervals of level 0.95, on the shapes normal, lognormal, heavy_tailed and delays, where n times epsilon is "
         f"well above {FEW_NATS}: name a larger n or epsilon, {_AT_HOME}."
     )
-
-
-def _plan_in(reply: dict[str, Any]) -> Plan:
-    if "refused" in reply:  # a plan reads nothing, so its complaints are public
-        raise InvalidParameterError(reply["refused"])
-    return Plan.from_dict(reply)

@@ -170,8 +170,7 @@ class ServiceDesk:
         plan = _read_plan(document)
         if len(plan.epsilons) > 1:
             raise InvalidParameterError("a plan takes one epsilon: ask for a curve of several.")
-        wanted = plan.wanted
-        asked = self._planned(plan, actor, plan.epsilons[0] if plan.epsilons else None, searches=wanted is not None)
+        asked = self._planned(plan, actor, searches=plan.wanted is not None)
         return self._planner.plan(asked, self._recipe, actor)
 
     @_in_public_words()
@@ -218,7 +217,9 @@ class ServiceDesk:
         left = allowed if cap is None else cap.largest_epsilon
         return min(left, allowed) if left > LEAST_EPSILON else allowed
 
-    def _planned(self, plan: PlanDocument, actor: str, epsilon: Fraction | None, *, searches: bool = False) -> PlannedRequest:
+    def _planned(
+        self, plan: PlanDocument, actor: str, epsilon: Fraction | None = None, *, searches: bool = False
+    ) -> PlannedRequest:
         """What a plan is about, for somebody who may ask it, at an epsilon that may be asked where it is not searched for."""
         asked = planned_request(self._session(actor, ""), plan, epsilon)
         check_request(asked.request)

@@ -43,8 +43,6 @@ class PlanJob:
     table: str
     plan: dict[str, Any]
     """The document of the plan."""
-    epsilon: str | None
-    """The exact epsilon that is planned; None where a half-width is wanted."""
 
 
 Job = PaidJob | PlanJob

@@ -79,16 +79,14 @@ def answer(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
 
 
 def plan(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
-    """The plan that a job asks for, or why there is none: it reads no rows, so that its complaints are public."""
-    from fractions import Fraction
-
+    """The plan that a job asks for, or why there is none: a plan knows no rows and no places, so its complaints are public."""
     from dpstats.curator.documents.plan_documents import read_plan
     from dpstats.curator.planned_documents import planned_request
     from dpstats.foundations.errors import DpstatsError
 
-    epsilon = None if job["epsilon"] is None else Fraction(job["epsilon"])
+    session = shelf.session(job["table"])  # whose complaints would name places
     try:
-        return planned_request(shelf.session(job["table"]), read_plan(job["plan"]), epsilon).simulated().to_dict()
+        return planned_request(session, read_plan(job["plan"])).simulated().to_dict()
     except DpstatsError as error:
         return {"refused": str(error)}
 
