@@ -73,10 +73,8 @@ class EpsilonCurve:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> EpsilonCurve:
         """The curve that `to_dict` wrote, also after a way through JSON."""
-        lines = [
-            CurveLine(**{name: tuple(each) if isinstance(each, list) else each for name, each in line.items()})
-            for line in plain["lines"]
-        ]
+        several = ("half_widths", "reply_probabilities")
+        lines = [CurveLine(**{**line, **{name: tuple(line[name]) for name in several}}) for line in plain["lines"]]
         return cls(
             plain["question"],
             plain["method"],
