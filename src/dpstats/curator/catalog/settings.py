@@ -65,9 +65,8 @@ class CatalogSettings:
         for name in ("ledger", "registrations"):
             if name not in given:
                 raise MissingParameterError(f"a catalog needs {name}: for example {name} = {_EXAMPLES[name]!r}.")
-        lists = {name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}
-        words_given: dict[str, Any] = {**given, **lists}
-        settings = cls(**words_given)
+        lists: dict[str, Any] = {name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}
+        settings = cls(**{**given, **lists})
         settings._check()
         place = {name: _from(folder, getattr(settings, name)) for name in ("ledger", "registrations")}
         return cls(**{**vars(settings), **place, "roots": tuple(_from(folder, root) for root in settings.roots)})
