@@ -28,6 +28,8 @@ from dpstats.curator.jobs.slots import SLOTS
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
 
 _LEAST_MEMORY = 2**29
+WEB = "web"
+"""The table of settings that is for the service over HTTP, which reads it by itself."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class CatalogSettings:
         if isinstance(given, (str, PurePath)):
             path = Path(given)
             folder = path.absolute().parent
-            given = _toml(path)
+            given = read_toml(path)
+        given = {str(name): value for name, value in given.items() if name != WEB}
         words = [each.name for each in fields(cls)]
         for name in given:
             if name not in words:
@@ -64,7 +67,8 @@ class CatalogSettings:
         for name in ("ledger", "registrations"):
             if name not in given:
                 raise MissingParameterError(f"a catalog needs {name}: for example {name} = {_EXAMPLES[name]!r}.")
-        settings = cls(**{**given, **{name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}})
+        lists: dict[str, Any] = {name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}
+        settings = cls(**{**given, **lists})
         settings._check()
         place = {name: _from(folder, getattr(settings, name)) for name in ("ledger", "registrations")}
         return cls(**{**vars(settings), **place, "roots": tuple(_from(folder, root) for root in settings.roots)})
@@ -83,7 +87,8 @@ class CatalogSettings:
 _EXAMPLES = {"ledger": "curator.ledger", "registrations": "catalog.sqlite"}
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """The settings in a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:
