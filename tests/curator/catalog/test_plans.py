@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,17 @@ def test_a_curve_goes_from_a_hundredth_to_what_is_left_and_agrees_with_plans(des
     back = desk.plan(planned(MEDIAN, n=5_000, half_width=row.half_width, shape="normal"), "alice").rows[0]
     assert (back.found, back.cost.epsilon) == (Found.SMALLEST, Fraction(1, 5))
     assert "median(income) by universal: half-width of the IQR, by epsilon" in str(curve)
+
+
+def test_a_curve_is_drawn_with_its_lines_their_floor_and_what_is_left_without_privacy(desk: ServiceDesk, tmp_path: Path) -> None:
+    curve = desk.curve(planned(MEDIAN, n=[2_000, 100_000]), "alice")  # on delays of 100,000 rows there is no width at all
+    with pytest.raises(InvalidParameterError, match="nothing to draw"):
+        replace(curve, lines=()).plot(tmp_path / "curve.svg")
+    pytest.importorskip("matplotlib")
+    curve.plot(tmp_path / "curve.svg")
+    picture = (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    for words in ("lognormal, 2,000 rows", "few rows", "dashed: without privacy", "half-width to expect (share of the IQR)"):
+        assert words in picture
 
 
 def test_the_floor_of_a_curve_is_that_of_a_row(simulating: Catalog) -> None:

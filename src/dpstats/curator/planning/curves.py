@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from dpstats.curator.planning.plan_rows import Figures, amount_text, percent_text
@@ -105,7 +107,7 @@ class EpsilonCurve:
             ]
             for line in self.lines
         ]
-        unit = "in the unit of the answer" if any(line.whole is None for line in self.lines) else self.scale
+        unit = self.scale if self.is_relative else "in the unit of the answer"
         return "\n".join(
             [
                 f"{self.question} by {self.method}: half-width {unit}, by epsilon",
@@ -118,11 +120,22 @@ class EpsilonCurve:
     def __repr__(self) -> str:
         return f"EpsilonCurve({self.question}, {len(self.epsilons)} epsilons, {len(self.lines)} lines: print it)"
 
+    @property
+    def is_relative(self) -> bool:
+        """Whether half-widths can be shown as shares on all lines."""
+        return all(line.whole is not None for line in self.lines)
+
+    def shown_width(self, line: CurveLine, width: float | None) -> float | None:
+        """A half-width of a line as it is shown: as a share, or in the unit of the answer."""
+        return width / line.whole if self.is_relative and width is not None and line.whole is not None else width
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the curve into an .svg or .png file; needs `dpstats[plots]`."""
+        import_module("dpstats.curator.planning.curve_pictures").plot_curve(path, self)  # above this module, loaded only to draw
+
     def _width_text(self, line: CurveLine, width: float | None) -> str:
-        if width is None or any(each.whole is None for each in self.lines):
-            return amount_text(width)
-        assert line.whole is not None
-        return percent_text(width / line.whole)
+        shown = self.shown_width(line, width)
+        return percent_text(shown) if self.is_relative else amount_text(shown)
 
 
 def epsilon_grid(most: Fraction, points: int = POINTS) -> tuple[Fraction, ...]:
