@@ -1,4 +1,4 @@
-"""The picture of a curve: the half-width to expect against epsilon, with what is left without privacy, and where rows are few."""
+"""The picture of a curve: the half-width to expect against epsilon, what is left without privacy, and where rows are too few."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plot_curve(path: str | Path, curve: EpsilonCurve) -> None:
         axes.set_yscale("log")
         ends = [_draw_line(axes, curve, line, COLORS[place % len(COLORS)]) for place, line in enumerate(drawn)]
         axes.set_xlim(float(curve.epsilons[0]), float(curve.epsilons[-1]))
-        _draw_floor(axes, max(line.floor for line in drawn))
+        _draw_floor(axes, max((line.floor for line in drawn if line.floor is not None), default=0.0))
         _label(axes, curve, drawn, ends)
         axes.set_xlabel("epsilon")
         axes.set_ylabel(f"half-width to expect ({f'share {curve.scale}' if curve.is_relative else 'in the unit of the answer'})")
@@ -46,11 +46,11 @@ def _draw_line(axes: Any, curve: EpsilonCurve, line: CurveLine, color: str) -> f
 
 
 def _draw_floor(axes: Any, floor: float) -> None:
-    """Shade the epsilons at which rows are few."""
+    """Shade the epsilons at which rows are too few, on some line at least."""
     low, high = axes.get_xlim()
     if floor > low:
         axes.axvspan(low, min(floor, high), color=_GREY, alpha=0.2, linewidth=0)
-        axes.text(low, 1, " few rows", transform=axes.get_xaxis_transform(), fontsize=8, color=_GREY, verticalalignment="top")
+        axes.text(low, 1, " too few rows", transform=axes.get_xaxis_transform(), fontsize=8, color=_GREY, verticalalignment="top")
 
 
 def _label(axes: Any, curve: EpsilonCurve, drawn: list[CurveLine], ends: list[float]) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 from dpstats.curator.planning.plan_rows import Figures, amount_text, percent_text
 from dpstats.curator.planning.planned_questions import PlannedQuestion
-from dpstats.curator.planning.searches import repriced
+from dpstats.curator.planning.searches import CANDIDATES, repriced
 from dpstats.curator.planning.simulations import SimulatedLine
-from dpstats.curator.planning.stored_tables import FEW_NATS, StoredQuestion
+from dpstats.curator.planning.stored_tables import StoredQuestion, StoredShape
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.text_tables import headed_lines, table_lines
 
@@ -33,14 +33,16 @@ class CurveLine:
     n: int
     shape: str
     half_widths: tuple[float | None, ...]
-    """As in a plan, and rough where figures fall steeply; None where the stored tables have none, or the interval has no end."""
+    """As in a plan, and rough where figures fall steeply; None where the stored tables have none, below the floor, and where the
+    interval has no end."""
     reply_probabilities: tuple[float | None, ...]
     without_privacy: float | None
     """The half-width that is left where epsilon does not matter any more."""
     whole: float | None
     """What relative half-widths are shares of, on this shape; None where there is nothing to take shares of."""
-    floor: float
-    """The epsilon below which n rows are few: answers lean on the public prior, or are refused."""
+    floor: float | None
+    """The epsilon below which n rows are too few: fewer than half of the tables get a reply. None where there is no such epsilon
+    in the stored tables."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +95,7 @@ class EpsilonCurve:
         heading = [
             "rows",
             "shape",
-            "few below",
+            "too few below",
             *(f"at {decimal_text(self.epsilons[each])}" for each in places),
             "without privacy",
         ]
@@ -168,17 +170,39 @@ def stored_curve(planned: PlannedQuestion, text: str, epsilons: Sequence[Fractio
 def _curve_line(stored: StoredQuestion, line: SimulatedLine, row_epsilons: Sequence[float], ratio: float) -> CurveLine:
     tables = stored.on(line.shape)
     assert tables is not None
-    figures = [tables.at(line.rows, each, roughly=each * line.rows >= FEW_NATS) for each in row_epsilons]
+    figures = [tables.at(line.rows, each, roughly=True) for each in row_epsilons]
     known = next((each for each in figures if each is not None), None)
+    floor = _floor(tables, line.rows)
     return CurveLine(
         line.rows,
         line.shape.name,
-        tuple(None if each is None else _finite(each.half_width) for each in figures),
+        tuple(
+            _finite(each.half_width) if each is not None and _mostly_replies(each) and epsilon >= (floor or 0.0) else None
+            for each, epsilon in zip(figures, row_epsilons, strict=True)
+        ),
         tuple(None if each is None else each.reply_probability for each in figures),
         _without_privacy(known),
         stored.scale.amount(line.shape, line.truth),
-        ratio * FEW_NATS / max(line.rows, 1),
+        None if floor is None else ratio * floor,
     )
+
+
+def _floor(tables: StoredShape, rows: int) -> float | None:
+    """The smallest epsilon of two digits, for a row, from which on half of the tables get a reply; None if even the smallest that
+    is known has that, or none."""
+    missed, reached, is_known = -1, len(CANDIDATES), False
+    while reached - missed > 1:
+        tried = (missed + reached) // 2
+        figures = tables.at(rows, float(CANDIDATES[tried]), roughly=True)
+        if figures is not None and _mostly_replies(figures):
+            reached = tried
+        else:
+            missed, is_known = tried, figures is not None
+    return float(CANDIDATES[reached]) if is_known and reached < len(CANDIDATES) else None
+
+
+def _mostly_replies(figures: Figures) -> bool:
+    return 2 * figures.reply_probability >= 1
 
 
 def _without_privacy(known: Figures | None) -> float | None:
