@@ -66,6 +66,8 @@ class Done:
     values: Plain = field(default_factory=dict)
     sign_in: str | None = None
     """The secret of a new sign-in, for a cookie; empty to forget it, None where nothing changes."""
+    template: str = ""
+    """Shows the values to a browser at once, where they must not be shown twice; then it does not go on."""
 
 
 @dataclass(frozen=True)

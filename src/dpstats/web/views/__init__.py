@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import entrance, public
+from dpstats.web.views import analyst, ask, entrance, history, public, questions
 
 
 def tables() -> list[RouteTable]:
     """The routes of all modules."""
-    return [entrance.ROUTES, public.ROUTES]
+    return [entrance.ROUTES, public.ROUTES, analyst.ROUTES, ask.ROUTES, questions.ROUTES, history.ROUTES]
