@@ -168,6 +168,17 @@ class Catalog:
         registration = self._registrations.find(name)
         if registration is None or not registration.is_open:
             raise no_access(name)
+        return self._desk_of(registration)
+
+    def desk_for(self, name: str, actor: str) -> ServiceDesk:
+        """The desk of a data set for somebody who may ask there; nobody else learns whether there is one, or can be one."""
+        registration = self._registrations.find(name)
+        if registration is None or not self._may_ask(registration, actor):
+            raise no_access(name)
+        return self._desk_of(registration)
+
+    def _desk_of(self, registration: Registration) -> ServiceDesk:
+        name = registration.name
         with self._lock:
             known = self._desks.get(name)
             if known is None or not known.is_current:

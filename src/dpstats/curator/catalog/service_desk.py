@@ -42,6 +42,7 @@ from dpstats.curator.planned_documents import PlannedRequest, planned_request
 from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, POINTS, EpsilonCurve, epsilon_grid
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.shapes import checked_shapes
+from dpstats.curator.protection import Protection
 from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, PricedQuestion, answer_batch, price_batch
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.remaining import LeftAfter, left_after
@@ -88,6 +89,21 @@ class Quote:
     def __str__(self) -> str:
         own = "" if self.own is None else f" ({self.own})"
         return f"{self.question} would cost {self.cost}{own}; its reply would leave {self.seconds:g} s after that is paid"
+
+
+@dataclass(frozen=True)
+class BasketQuote:
+    """What several questions would cost together."""
+
+    questions: tuple[Quote, ...]
+    cost: PrivacyCost
+    own: LeftAfter | None = None
+    """What all of them would leave of the asker's own cap."""
+
+    @property
+    def seconds(self) -> float:
+        """When the replies would leave: they are worked on one after the other."""
+        return sum(each.seconds for each in self.questions)
 
 
 @contextmanager
@@ -155,9 +171,17 @@ class ServiceDesk:
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         [priced] = self._priced(self._session(actor, ""), [document]).priced
-        request, cap = priced.request, self._own_cap(actor)
+        request, cap = priced.request, self.own_cap(actor)
         own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
         return Quote(request.text, request.cost, self._seconds(request), own)
+
+    @_in_public_words()
+    def price_together(self, documents: Sequence[object], actor: str) -> BasketQuote:
+        """What several questions would cost, paid for by one debit; they are not asked."""
+        batch, cap = self._priced(self._session(actor, ""), documents), self.own_cap(actor)
+        quotes = [Quote(each.request.text, each.request.cost, self._seconds(each.request)) for each in batch.priced]
+        own = None if cap is None else left_after(cap, batch.cost, batch.loss)
+        return BasketQuote(tuple(quotes), batch.cost, own)
 
     @_in_public_words()
     def plan(self, document: object, actor: str) -> Plan:
@@ -198,7 +222,7 @@ class ServiceDesk:
     @_in_public_words()
     def remaining(self, actor: str) -> str | None:
         """What is left of an analyst's own cap, in words; None where there is none. What others have is theirs to know."""
-        cap = self._own_cap(actor)
+        cap = self.own_cap(actor)
         return None if cap is None else cap.remaining
 
     @_in_public_words()
@@ -206,14 +230,9 @@ class ServiceDesk:
         """The names and types of the columns that an analyst may name."""
         return self._session(actor, "").columns
 
-    def _own_cap(self, actor: str) -> AccountReader | None:
-        """The account of an analyst's own cap; None where there is none."""
-        grant = self._grant(actor)
-        return None if grant.budget is None else self._ledger.cap(self.name, analyst=actor)
-
     def _largest_epsilon(self, actor: str) -> Fraction:
         """Up to where a curve goes; a cap of which little is left does not shorten it to nothing."""
-        cap, allowed = self._own_cap(actor), self.policy.largest_epsilon or LARGEST_PLANNED
+        cap, allowed = self.own_cap(actor), self.policy.largest_epsilon or LARGEST_PLANNED
         left = allowed if cap is None else cap.largest_epsilon
         return min(left, allowed) if left > LEAST_EPSILON else allowed
 
@@ -226,6 +245,33 @@ class ServiceDesk:
         names = (plan.question.statistic, asked.request.question.statistic.name)
         self.policy.check(names, Fraction(0) if searches else asked.request.cost.epsilon)
         return asked
+
+    @_in_public_words()
+    def own_cap(self, actor: str) -> AccountReader | None:
+        """The account of an analyst's own cap; None where there is none."""
+        grant = self._grant(actor)
+        return None if grant.budget is None else self._ledger.cap(self.name, analyst=actor)
+
+    @property
+    def protection(self) -> Protection:
+        """Whom the data set protects; public."""
+        return self._desk.protection
+
+    @_in_public_words()
+    def keys(self, actor: str) -> dict[str, list[Any]]:
+        """The values of columns that an analyst may name, where these are public."""
+        columns = self.columns(actor)
+        return {name: list(values) for name, values in self._desk.public_keys.items() if name in columns}
+
+    @_in_public_words()
+    def line(self, actor: str, debit: int) -> StatementLine | None:
+        """What an analyst has asked and paid for with one debit, by its number; None where that is nobody's, or another's."""
+        return next((each for each in self.history(actor, after=debit - 1, limit=1) if each.sequence == debit), None)
+
+    @_in_public_words()
+    def receipt(self, debit: int) -> dict[str, Any]:
+        """What whoever paid keeps of a debit: names and hashes, which are public, signed if the ledger is."""
+        return self._account.receipt(debit).to_dict()
 
     def _priced(self, session: Session, documents: Sequence[object]) -> PricedBatch:
         if isinstance(documents, (str, Mapping)) or not 1 <= len(documents) <= MOST_QUESTIONS:
