@@ -27,7 +27,7 @@ def plot_curve(path: str | Path, curve: EpsilonCurve) -> None:
         axes.set_yscale("log")
         ends = [_draw_line(axes, curve, line, COLORS[place % len(COLORS)]) for place, line in enumerate(drawn)]
         axes.set_xlim(float(curve.epsilons[0]), float(curve.epsilons[-1]))
-        _draw_floor(axes, max((line.floor for line in drawn if line.floor is not None), default=0.0))
+        _draw_floor(axes, max(line.floor for line in drawn))
         _label(axes, curve, drawn, ends)
         axes.set_xlabel("epsilon")
         axes.set_ylabel(f"half-width to expect ({f'share {curve.scale}' if curve.is_relative else 'in the unit of the answer'})")

@@ -40,9 +40,9 @@ class CurveLine:
     """The half-width that is left where epsilon does not matter any more."""
     whole: float | None
     """What relative half-widths are shares of, on this shape; None where there is nothing to take shares of."""
-    floor: float | None
-    """The epsilon below which n rows are too few: fewer than half of the tables get a reply. None where there is no such epsilon
-    in the stored tables."""
+    floor: float
+    """The epsilon below which n rows are too few: fewer than half of the tables get a reply. 0 where there is no such epsilon in
+    the stored tables."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +103,7 @@ class EpsilonCurve:
             [
                 f"{line.n:,}",
                 line.shape,
-                amount_text(line.floor),
+                amount_text(line.floor or None),
                 *(self._width_text(line, line.half_widths[each]) for each in places),
                 self._width_text(line, line.without_privacy),
             ]
@@ -177,19 +177,21 @@ def _curve_line(stored: StoredQuestion, line: SimulatedLine, row_epsilons: Seque
         line.rows,
         line.shape.name,
         tuple(
-            _finite(each.half_width) if each is not None and _mostly_replies(each) and epsilon >= (floor or 0.0) else None
+            _finite(each.half_width) if each is not None and _mostly_replies(each) and epsilon >= floor else None
             for each, epsilon in zip(figures, row_epsilons, strict=True)
         ),
         tuple(None if each is None else each.reply_probability for each in figures),
         _without_privacy(known),
         stored.scale.amount(line.shape, line.truth),
-        None if floor is None else ratio * floor,
+        ratio * floor,
     )
 
 
-def _floor(tables: StoredShape, rows: int) -> float | None:
-    """The smallest epsilon of two digits, for a row, from which on half of the tables get a reply; None if even the smallest that
-    is known has that, or none."""
+def _floor(tables: StoredShape, rows: int) -> float:
+    """The smallest epsilon of two digits, for a row, from which on half of the tables get a reply.
+
+    0 where even the smallest that is known has that, or none.
+    """
     missed, reached, is_known = -1, len(CANDIDATES), False
     while reached - missed > 1:
         tried = (missed + reached) // 2
@@ -198,7 +200,7 @@ def _floor(tables: StoredShape, rows: int) -> float | None:
             reached = tried
         else:
             missed, is_known = tried, figures is not None
-    return float(CANDIDATES[reached]) if is_known and reached < len(CANDIDATES) else None
+    return float(CANDIDATES[reached]) if is_known and reached < len(CANDIDATES) else 0.0
 
 
 def _mostly_replies(figures: Figures) -> bool:
