@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import type_of
+from dpstats.engines.stores.objects import ObjectVersion, StoredObject
 from dpstats.engines.stores.partitions import common_columns
 from dpstats.engines.stores.store import Batch, Store
-from dpstats.engines.stores.versions import FilesStore
+from dpstats.engines.stores.versions import FilesStore, FileVersion, Version, at_once
 from dpstats.engines.units.contributions import Bound, BoundedStore
 from dpstats.foundations.errors import DataFileError, DataTypeError
 
@@ -36,6 +37,9 @@ REPEATED_BYTES = 4
 _WIDE = ("Int128", "UInt128")
 _FAILED = "could not be read as Parquet"
 
+TableFile = Path | StoredObject
+"""One of the files of a table, on this machine or in an object store."""
+
 
 class ParquetStore(FilesStore):
     """Parquet files whose rows follow each other in the order of the files.
@@ -47,12 +51,12 @@ class ParquetStore(FilesStore):
 
     def __init__(
         self,
-        files: Sequence[Path],
+        files: Sequence[TableFile],
         batch_rows: int = BATCH_ROWS,
         partitions: Sequence[Mapping[str, Any]] = (),
         declared: pyarrow.Schema | None = None,
         partition_types: Mapping[str, pyarrow.DataType] | None = None,
-        root: Path | None = None,
+        root: PurePath | None = None,
     ) -> None:
         """`partitions` are cells that all rows of a file have, for each file; they are text unless `partition_types` has a type.
 
@@ -62,8 +66,8 @@ class ParquetStore(FilesStore):
         require("reading Parquet files needs", "files", "polars", "pyarrow")
         self._batch_rows = batch_rows
         self._files = tuple(files)
-        super().__init__(files, root)
-        footers = [_read_footer(file) for file in files]
+        super().__init__(at_once(_version_of, self._files), root)
+        footers = at_once(_read_footer, self._files)
         self._partitions = tuple(partitions) or ({},) * len(footers)
         folders = {name: pyarrow_text() for name in common_columns(self._partitions)} | dict(partition_types or {})
         schemas = [footer.schema for footer in footers]
@@ -140,12 +144,16 @@ class _Footer:
     """The columns of an old type of times, of 96 bits, which has nanoseconds and more years than 64 bits of them."""
 
 
-def _read_footer(file: Path) -> _Footer:
+def _version_of(file: TableFile) -> Version:
+    return FileVersion.of(file) if isinstance(file, Path) else ObjectVersion.of(file)
+
+
+def _read_footer(file: TableFile) -> _Footer:
     """The columns of a file as pyarrow has them, which it cannot where whole numbers have more than 64 bits."""
     import polars as pl
 
     with one_error_for(file, _FAILED):
-        with file.open("rb") as octets:
+        with file.open("rb") if isinstance(file, Path) else file.footer() as octets:
             wide = [name for name, kind in pl.read_parquet_schema(octets).items() if kind.base_type().__name__ in _WIDE]
         if wide:
             raise DataFileError(f"column {shown(wide[0])} of {shown(file)} has whole numbers of 128 bits: save them as decimals.")
@@ -187,22 +195,27 @@ def pyarrow_array(kind: pyarrow.DataType) -> Any:
     return pyarrow.schema([("x", kind)]).empty_table().column(0)
 
 
-def _rows_of(file: Path) -> int:
+def _rows_of(file: TableFile) -> int:
     with _open(file) as reader:
         return int(reader.metadata.num_rows)
 
 
-def _open(file: Path, columns: Sequence[str] = ()) -> ParquetFile:
+def _open(file: TableFile, columns: Sequence[str] = ()) -> ParquetFile:
     """The file; texts of `columns` that are stored as places in a list of a few texts are read as such, which is far quicker."""
     from pyarrow.parquet import ParquetFile
 
     words: dict[str, Any] = {"coerce_int96_timestamp_unit": "us", "pre_buffer": False}  # which would hold all of it in memory
-    plain = ParquetFile(file, **words)
+    source: Path | str
+    if isinstance(file, Path):
+        source = file
+    else:
+        source, words["filesystem"] = file.path, file.reader()
+    plain = ParquetFile(source, **words)
     repeated = _repeated_texts(plain, columns) if columns else []
     if not repeated:
         return plain
     with plain:
-        return ParquetFile(file, **words, metadata=plain.metadata, read_dictionary=repeated)
+        return ParquetFile(source, **words, metadata=plain.metadata, read_dictionary=repeated)
 
 
 def _repeated_texts(reader: ParquetFile, columns: Sequence[str]) -> list[str]:
