@@ -45,6 +45,8 @@ def test_a_delta_table_has_the_rows_of_its_newest_version(tmp_path: Path) -> Non
     assert rows(tmp_path) == [each for each in expected if each[0] != 3]
     assert sum(batch.rows for batch in before.batches(["x"])) == 4  # files of a Delta table stay
     before.check_reachable()
+    deltalake.DeltaTable(tmp_path).delete()
+    assert rows(tmp_path) == []  # an empty table is no error, which would show that it is
 
 
 def test_partition_columns_have_the_types_that_the_log_declares(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Places: where the tables of a catalog may lie.
 
 A file must be under one of the catalog's roots, by its real path and by the path that names it, and no part of the way below the
-root may be a link: what is registered is what lies there. A database must be on a host of the list, an object in a bucket of the list. Everything else is refused,
-with the same words whether or not it exists.
+root may be a link: what is registered is what lies there. A database must be on a host of the list, objects in a bucket of the
+list. Everything else is refused, with the same words whether or not it exists.
 """
 
 from __future__ import annotations

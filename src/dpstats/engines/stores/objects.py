@@ -143,7 +143,7 @@ def bucket_and_key(address: str) -> tuple[str, str]:
 
 
 def find_objects(names: Sequence[str]) -> tuple[tuple[tuple[StoredObject, PurePath], ...], PurePosixPath | None]:
-    """The objects of one table in order, each with the folders between what was named and it; and the folder that is the table."""
+    """The objects of one table, each with the folders between what was named and it; and the folder that is the table."""
     require("reading objects needs", "files", "polars", "pyarrow")
     found: list[tuple[StoredObject, PurePath]] = []
     root = None

@@ -13,7 +13,7 @@ from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.objects import find_objects, is_object_address
 from dpstats.engines.stores.partitions import partition_of
-from dpstats.engines.stores.paths import PARQUET, find_table, is_delta
+from dpstats.engines.stores.paths import PARQUET, find_table, is_delta, is_iceberg
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
 from dpstats.foundations.addresses import looks_like_postgres
@@ -22,8 +22,8 @@ from dpstats.foundations.working import one_question
 
 _WHAT_TO_PASS = (
     "a dict of columns, a numpy structured array, a pandas or polars DataFrame, a polars LazyFrame, a pyarrow Table, the path of "
-    "a .csv, .tsv or .parquet file, a list or a pattern of such paths, the same in an object store (s3://bucket/visits/*.parquet), a DuckDB relation, a Spark DataFrame or the URL of a "
-    "Postgres table"
+    "a .csv, .tsv or .parquet file, a list or a pattern of such paths, the same of objects (s3://bucket/visits/*.parquet), a "
+    "DuckDB relation, a Spark DataFrame or the URL of a Postgres table"
 )
 _DECLARABLE = {
     kind.value: kind for kind in (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MOMENT)
@@ -134,6 +134,10 @@ def _file_store(paths: Any) -> Store:
         from dpstats.engines.stores.delta import delta_store
 
         return delta_store(root)
+    if isinstance(paths, (str, os.PathLike)) and is_iceberg(Path(paths)):
+        from dpstats.engines.stores.iceberg import iceberg_store
+
+        return iceberg_store(Path(paths))
     found = find_table(paths)
     files = [file for file, _ in found]
     if files[0].suffix.lower() in PARQUET:

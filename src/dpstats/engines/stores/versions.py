@@ -130,7 +130,7 @@ class FilesStore(LocalStore):
         nodes = [node for node, _ in found if node]
         shared = [node for node, is_shared in found if is_shared]  # a node of one name may be used anew for another file
         stamp = "\n".join(f"{path} {version}" for path, version in zip(paths, self._versions, strict=True))
-        kind = files[0].suffix.lower()
+        kind = next((file.suffix.lower() for file in files), ".parquet")
         root = os.path.realpath(self._root) if isinstance(self._root, Path) else self._root
         tables = [] if root is None else [f"table {root} {kind}"]
         around = sorted({f"table {folder} {kind}" for file in files for folder in file.parents})
@@ -140,6 +140,7 @@ class FilesStore(LocalStore):
     def _content(self) -> str:
         """A digest of all files in their order, and of what is known of each beside it."""
         lines = [f"{version.digest()} {self._beside(place)}" for place, version in enumerate(self._versions)]
+        lines = lines or [f"no files in {self._root}"]  # which is not the content of another table without any
         return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _beside(self, place: int) -> str:
