@@ -23,7 +23,7 @@ class ObjectServer(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answer)
-        self.buckets: dict[str, dict[str, tuple[bytes, float]]] = {}
+        self.buckets: dict[str, dict[str, tuple[bytes, float, str]]] = {}
         self.denies = False
         self.reads = 0
         """How many ranges of objects were read."""
@@ -37,7 +37,8 @@ class ObjectServer(ThreadingHTTPServer):
 
     def put(self, bucket: str, key: str, octets: bytes, written: float | None = None) -> str:
         """Put an object there, and say its address."""
-        self.buckets.setdefault(bucket, {})[key] = (octets, time() if written is None else written)
+        tag = f'"{hashlib.md5(octets, usedforsecurity=False).hexdigest()}"'
+        self.buckets.setdefault(bucket, {})[key] = (octets, time() if written is None else written, tag)
         return f"s3://{bucket}/{key}"
 
 
@@ -70,16 +71,16 @@ class _Answer(BaseHTTPRequestHandler):
         keys = [item for item in found if item[0].startswith(asked.get("prefix", "")) and item[0] > after]
         shown, rest = keys[: self.server.page], keys[self.server.page :]
         entries = "".join(
-            f"<Contents><Key>{escape(key)}</Key><Size>{len(octets)}</Size><ETag>{_tag(octets)}</ETag>"
+            f"<Contents><Key>{escape(key)}</Key><Size>{len(octets)}</Size><ETag>{tag}</ETag>"
             "<LastModified>2024-01-01T00:00:00.000Z</LastModified></Contents>"
-            for key, (octets, _) in shown
+            for key, (octets, _, tag) in shown
         )
         more = f"<NextContinuationToken>{escape(shown[-1][0])}</NextContinuationToken>" if rest else ""
         facts = f"<IsTruncated>{str(bool(rest)).lower()}</IsTruncated><KeyCount>{len(shown)}</KeyCount>{more}"
         self._send(200, _xml(f"<ListBucketResult><Name>{bucket}</Name>{facts}{entries}</ListBucketResult>"))
 
-    def _send_object(self, octets: bytes, written: float) -> None:
-        facts = {"ETag": _tag(octets), "Last-Modified": formatdate(written, usegmt=True), "Accept-Ranges": "bytes"}
+    def _send_object(self, octets: bytes, written: float, tag: str) -> None:
+        facts = {"ETag": tag, "Last-Modified": formatdate(written, usegmt=True), "Accept-Ranges": "bytes"}
         asked = self.headers.get("Range")
         if asked is None:
             self._send(200, octets, facts)
@@ -99,10 +100,6 @@ class _Answer(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-
-
-def _tag(octets: bytes) -> str:
-    return f'"{hashlib.md5(octets, usedforsecurity=False).hexdigest()}"'
 
 
 def _xml(text: str) -> bytes:

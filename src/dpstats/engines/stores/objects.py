@@ -33,6 +33,7 @@ _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?P<key
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _UNREACHED = "could not be reached: check its name, that it may be read, and that its store answers"
 _END = 8
+_BUFFER = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class ObjectVersion(Version):
 
     def octets(self) -> AbstractContextManager[Any]:
         """All of the object, streamed."""
-        return _Stream(self.file.reader().open_input_stream(self.file.path))
+        return _Stream(self.file.reader().open_input_stream(self.file.path, buffer_size=_BUFFER))
 
     def place(self) -> PurePosixPath:
         """The bucket and the key."""
