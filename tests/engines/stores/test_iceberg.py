@@ -17,7 +17,7 @@ from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.paths import find_files
 from dpstats.foundations.errors import DataFileError, LedgerError
 from tests.engines.stores.makers_iceberg import new_iceberg_table
-from tests.engines.stores.test_delta import rows
+from tests.engines.stores.ugly import rows_of
 
 if not os.environ.get("DPSTATS_NO_SKIP"):
     pytest.importorskip("pyiceberg")
@@ -99,14 +99,14 @@ def test_an_iceberg_table_has_the_rows_of_its_current_snapshot(tmp_path: Path) -
     kinds = {"x": ColumnType.INTEGER, "place": ColumnType.TEXT, "y": ColumnType.TEXT, "old": ColumnType.TEXT}
     assert dict(open_store(folder)[0].columns) == kinds
     expected = [(1, "no/r th", None, None), (2, None, None, None), (2**40, "s", "a", "c"), (4, "s", "b", "d")]
-    assert rows(folder) == sorted(expected, key=str) == rows(table.metadata_location.removeprefix("file://"))
+    assert rows_of(folder) == sorted(expected, key=str) == rows_of(table.metadata_location.removeprefix("file://"))
     before: Any = open_store(folder)[0]
     table.delete("x = 4")
-    assert rows(folder) == sorted([each for each in expected if each[0] != 4], key=str)
+    assert rows_of(folder) == sorted([each for each in expected if each[0] != 4], key=str)
     assert sum(batch.rows for batch in before.batches(["x"])) == 4  # the snapshot that was opened
     before.check_reachable()
     table.delete()
-    assert rows(folder) == []  # an empty table is no error, which would show that it is
+    assert rows_of(folder) == []  # an empty table is no error, which would show that it is
     with pytest.raises(DataFileError):
         find_files(folder)  # so that no catalog takes a table whose files may lie anywhere
 
@@ -116,7 +116,7 @@ def test_deleted_places_are_left_out_and_deletes_by_value_refused(tmp_path: Path
     [task] = table.scan().plan_files()
     ours = {"file_path": [task.file.file_path] * 3 + ["file:///another"], "pos": [0, 7, 7, 3]}
     metadata = with_deletes(table, tmp_path, DataFileContent.POSITION_DELETES, pa.table(ours))
-    assert [each for (each,) in rows(metadata)] == [1, 2, 3, 4, 5, 6, 8, 9] == table_rows(metadata)
+    assert [each for (each,) in rows_of(metadata)] == [1, 2, 3, 4, 5, 6, 8, 9] == table_rows(metadata)
     store: Any = open_store(metadata)[0]
     store._batch_rows = 3
     assert [batch.rows for batch in store.batches(["x"])] == [2, 3, 2, 1]
@@ -144,7 +144,7 @@ def table_rows(metadata: Path) -> list[int]:
 )
 def test_what_is_not_understood_is_refused(tmp_path: Path, change: dict[str, Any], complaint: str) -> None:
     found = Path(written(tmp_path, {"x": [1.0]}).metadata_location.removeprefix("file://"))
-    assert rows(found) == [(1.0,)]
+    assert rows_of(found) == [(1.0,)]
     found.write_text(json.dumps({**json.loads(found.read_text()), **change}))
     with pytest.raises(DataFileError, match=complaint):
         open_store(found)
@@ -155,7 +155,7 @@ def test_metadata_lead_to_no_other_machine_and_name_no_reader(tmp_path: Path) ->
     metadata = json.loads(found.read_text())
     metadata["properties"]["py-io-impl"] = "antigravity.FileIO"
     found.write_text(json.dumps(metadata))
-    assert rows(found) == [(1.0,)]
+    assert rows_of(found) == [(1.0,)]
     metadata["snapshots"][-1]["manifest-list"] = "s3://bucket/list.avro"
     found.write_text(json.dumps(metadata))
     with pytest.raises(DataFileError, match="has files that are not on this machine"):

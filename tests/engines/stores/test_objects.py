@@ -13,7 +13,7 @@ import pytest
 import dpstats as dp
 from dpstats.engines.stores.opening import open_store
 from dpstats.foundations.errors import DataFileError, LedgerError
-from tests.engines.stores.test_delta import rows
+from tests.engines.stores.ugly import rows_of
 from tests.fresh_ledgers import forget_ledgers_in_memory
 from tests.object_store import ObjectServer, name_store, object_server
 
@@ -50,7 +50,7 @@ def test_objects_have_the_rows_of_the_same_files(store: ObjectServer, tmp_path: 
         store.put("clinic", f"visits/{folder}/part.parquet", octets_of(shift, 9))
     store.put("clinic", "visits/.hidden/part.parquet", b"no Parquet")
     store.put("clinic", "visits_old/region=north/part.parquet", b"no Parquet")
-    assert rows(f"s3://clinic/{named}") == rows(str(tmp_path / named))
+    assert rows_of(f"s3://clinic/{named}") == rows_of(str(tmp_path / named))
     assert "region" in open_store(f"s3://clinic/{named}")[0].columns
 
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import S3FileSystem
 
 SCHEME = "s3://"
-_SECONDS = 20.0
+_SECONDS_TO_CONNECT = 5.0
+_SECONDS_TO_ANSWER = 20.0
 _ATTEMPTS = 3
 _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?P<key>(?:/[^/@?#\\\x00-\x1f\x7f]+)*)/?")
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
@@ -180,7 +181,7 @@ def _reader(endpoint: str) -> S3FileSystem:
             )
         words = {"scheme": parts.scheme, "endpoint_override": parts.netloc}
     retry = AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS)
-    return S3FileSystem(connect_timeout=_SECONDS, request_timeout=_SECONDS, retry_strategy=retry, **words)
+    return S3FileSystem(connect_timeout=_SECONDS_TO_CONNECT, request_timeout=_SECONDS_TO_ANSWER, retry_strategy=retry, **words)
 
 
 def _is_pattern(key: str) -> bool:

@@ -26,6 +26,8 @@ class Version(ABC):
 
     file: Any
     """What to open, whose text may be shown."""
+    size: int
+    """In octets."""
 
     @abstractmethod
     def now(self) -> Version:
