@@ -9,6 +9,7 @@
     processes = 2                        # that work on paid questions
     memory = 4_000_000_000               # bytes for each of them
     slots = 4                            # paid questions of one analyst at a time
+    plan_processes = 0                   # that simulate plans which are not in the stored tables; 0: none is simulated
 
 Paths are those from the folder of the file.
 """
@@ -28,6 +29,8 @@ from dpstats.curator.jobs.slots import SLOTS
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
 
 _LEAST_MEMORY = 2**29
+WEB = "web"
+"""The table of settings that is for the service over HTTP, which reads it by itself."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class CatalogSettings:
     processes: int = 2
     memory: int = MEMORY
     slots: int = SLOTS
+    plan_processes: int = 0
 
     @property
     def places(self) -> AllowedPlaces:
@@ -56,7 +60,8 @@ class CatalogSettings:
         if isinstance(given, (str, PurePath)):
             path = Path(given)
             folder = path.absolute().parent
-            given = _toml(path)
+            given = read_toml(path)
+        given = {str(name): value for name, value in given.items() if name != WEB}
         words = [each.name for each in fields(cls)]
         for name in given:
             if name not in words:
@@ -64,9 +69,8 @@ class CatalogSettings:
         for name in ("ledger", "registrations"):
             if name not in given:
                 raise MissingParameterError(f"a catalog needs {name}: for example {name} = {_EXAMPLES[name]!r}.")
-        settings = cls(
-            **{**given, **{name: _texts(name, given[name]) for name in ("roots", "hosts", "buckets") if name in given}}
-        )
+        lists: dict[str, Any] = {name: _texts(name, given[name]) for name in ("roots", "hosts", "buckets") if name in given}
+        settings = cls(**{**given, **lists})
         settings._check()
         place = {name: _from(folder, getattr(settings, name)) for name in ("ledger", "registrations")}
         return cls(**{**vars(settings), **place, "roots": tuple(_from(folder, root) for root in settings.roots)})
@@ -75,7 +79,7 @@ class CatalogSettings:
         for name in ("ledger", "registrations"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InvalidParameterError(f"{name} must be a path, such as {_EXAMPLES[name]!r}.")
-        for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1)):
+        for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1), ("plan_processes", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InvalidParameterError(f"{name} must be a whole number of at least {least:,}.")
         if type(self.second_person) is not bool:
@@ -85,7 +89,8 @@ class CatalogSettings:
 _EXAMPLES = {"ledger": "curator.ledger", "registrations": "catalog.sqlite"}
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """The settings in a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:
