@@ -107,7 +107,7 @@ def test_an_iceberg_table_has_the_rows_of_its_current_snapshot(tmp_path: Path) -
     before.check_reachable()
     table.delete()
     assert rows_of(folder) == []  # an empty table is no error, which would show that it is
-    with pytest.raises(DataFileError):
+    with pytest.raises(DataFileError, match="is an Iceberg table: pass its folder itself"):
         find_files(folder)  # so that no catalog takes a table whose files may lie anywhere
 
 

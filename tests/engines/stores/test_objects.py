@@ -131,3 +131,21 @@ def test_what_cannot_be_reached_is_an_error_that_spends_nothing(
     refused(down)
     heard = capfd.readouterr()
     assert SECRET not in "\n".join([*seen, heard.out, heard.err])
+
+
+def test_an_object_that_changes_under_a_pass_makes_it_fail(store: ObjectServer) -> None:
+    opened: Any = open_store(store.put("clinic", "visits.parquet", octets_of()))[0]
+    opened._batch_rows = 900
+    rows = opened.batches(["x"])
+    next(rows)
+    store.put("clinic", "visits.parquet", octets_of(1))
+    with pytest.raises(DataFileError, match=r"has changed since it was opened|could not be read as Parquet"):
+        list(rows)
+
+
+@pytest.mark.parametrize("key", ["visits/_delta_log/0.json", "visits/metadata/v1.metadata.json"])
+def test_tables_of_logs_are_not_taken_for_folders_of_objects(store: ObjectServer, key: str) -> None:
+    store.put("clinic", "visits/part.parquet", octets_of())
+    store.put("clinic", key, b"{}")
+    with pytest.raises(DataFileError, match="is a Delta or Iceberg table"):
+        open_store("s3://clinic/visits")

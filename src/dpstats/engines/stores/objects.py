@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dpstats.engines.complaints import one_error_for, require, shown
-from dpstats.engines.stores.paths import DELTA_LOG, PARQUET
+from dpstats.engines.stores.paths import DELTA_LOG, ICEBERG_SUFFIX, PARQUET
 from dpstats.engines.stores.versions import Version
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
@@ -229,8 +229,8 @@ def _objects_in(name: str, bucket: str, folder: str) -> list[tuple[StoredObject,
     found: list[tuple[StoredObject, PurePath]] = []
     for key in _listed(name, bucket, folder):
         below = PurePosixPath(key).relative_to(folder)
-        if DELTA_LOG in below.parts:
-            raise DataFileError(f"{shown(name)} is a Delta table: only those in folders of this machine are read.")
+        if DELTA_LOG in below.parts or key.endswith(ICEBERG_SUFFIX):
+            raise DataFileError(f"{shown(name)} is a Delta or Iceberg table: only those in folders of this machine are read.")
         if any(part.startswith((".", "_")) for part in below.parts) or not _is_parquet(key):
             continue
         if not all("=" in part[1:] for part in below.parts[:-1]):

@@ -108,6 +108,8 @@ def _files_in(folder: Path) -> list[Path]:
     """The Parquet files of a folder, and of folders in it that name columns, without those that writers hide."""
     if is_delta(folder):
         raise DataFileError(f"{shown(folder)} is a Delta table: pass its folder itself, with nothing before or after it.")
+    if is_iceberg(folder):
+        raise DataFileError(f"{shown(folder)} is an Iceberg table: pass its folder itself, with nothing before or after it.")
     files: list[Path] = []
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "_")):
