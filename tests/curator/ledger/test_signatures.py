@@ -23,7 +23,7 @@ from dpstats.curator.ledger.signed_heads import Seal, check_heads
 from dpstats.curator.ledger.signing import Signer, is_signed
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingExtraError
 from tests.cli.conftest import Run
-from tests.curator.ledger.conftest import TERMS, cost
+from tests.curator.ledger.conftest import TERMS, cost, cut_in_postgres
 
 pytest.importorskip("cryptography")
 
@@ -205,11 +205,17 @@ def test_without_the_extra_signatures_are_not_called_right(
 def test_postgres_signs_with_the_key_that_is_named(postgres_schema_url: str, tmp_path: Path) -> None:
     with open_ledger(postgres_schema_url) as ledger, pytest.raises(dp.MissingParameterError, match="key"):
         ledger.make_key()
-    with open_ledger(postgres_schema_url, key=tmp_path / "survey.key") as ledger:
+    files = {"witness": tmp_path / "survey.witness", "key": tmp_path / "survey.key"}
+    with dp.open_ledger(postgres_schema_url, **files) as ledger:
         public, _ = ledger.make_key()
-        account = ledger.account("survey", TERMS)
-        assert account.receipt(account.debit("key", "count()", cost("0.01")).sequence).signed_by == public
+        session = dp.protect({"x": [1.0, 2.0]}, unit="row", budget=dp.Budget(1), ledger=ledger, name="survey")
+        receipt = session.count(epsilon=0.5).receipt
+    assert receipt is not None
+    assert receipt["signed_by"] == public
     with open_ledger(postgres_schema_url, read_only=True) as ledger:
         found = ledger.verify(key=public)
         assert found.sound
-        assert (found.signatures.signed, found.entries) == (3, 4)
+        assert (found.signatures.signed, found.entries) == (4, 5)
+    cut_in_postgres(postgres_schema_url, after=3)
+    with pytest.raises(LedgerError, match="its end was cut off"):
+        dp.open_ledger(postgres_schema_url, **files)

@@ -55,6 +55,7 @@ class Ledger:
         """`key` is a file with the key that signs the ledger; there need not be one."""
         self._writer = Writer(store)
         self._key = key
+        self._verified: tuple[int, str] | None = None
         lost = [] if store.read_only else self._lost()
         self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
         if lost:
@@ -300,14 +301,17 @@ class Ledger:
         return _with_signatures(found, check_heads(found.heads, before=public_key(head)))
 
     def check(self) -> None:
-        """Raise unless the ledger is sound: from where its witness knows that it was, or in full where nobody knows."""
+        """Raise unless the ledger is sound: from where it or its witness knows that it was, or in full where nobody knows."""
         if self.head is None:
             return
         witness = self._writer.store.witness
         known = None if witness is None else witness.read()
-        found = self.verify_since(known.verified, known.verified_hash) if known is not None and known.verified else self.verify()
-        if found.sound and witness is not None and not self._writer.store.read_only:
-            witness.note_verified(found.entries, str(found.head))
+        verified = self._verified or ((known.verified, known.verified_hash) if known is not None and known.verified else None)
+        found = self.verify() if verified is None else self.verify_since(*verified)
+        if found.sound:
+            self._verified = found.entries, str(found.head)
+            if witness is not None and not self._writer.store.read_only:
+                witness.note_verified(*self._verified)
         if not found.sound:
             raise LedgerError(
                 f"the ledger {self.address} is not sound: {found.complaints[0]}. Nothing can be asked; "
