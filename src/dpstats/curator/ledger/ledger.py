@@ -17,6 +17,7 @@ from dpstats.curator.ledger.entries import DEBIT, HEAD, OPEN, Entry
 from dpstats.curator.ledger.file_identity import FileIdentity
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.heads import below_witness
+from dpstats.curator.ledger.ledger_key import LedgerKey
 from dpstats.curator.ledger.openings import (
     ANALYST,
     GROUP,
@@ -30,8 +31,7 @@ from dpstats.curator.ledger.openings import (
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.readers import AccountReader, all_entries
 from dpstats.curator.ledger.secret import new_secret
-from dpstats.curator.ledger.signed_heads import Seal, Signatures, check_heads, public_key
-from dpstats.curator.ledger.signing import Signer
+from dpstats.curator.ledger.signed_heads import Signatures, check_heads, public_key
 from dpstats.curator.ledger.sources import Fingerprinter, SourcePrints, content_by_stamp, note_source, refuse_known
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
@@ -54,14 +54,14 @@ class Ledger:
     def __init__(self, store: EntryStore, key: Path | None = None) -> None:
         """`key` is a file with the key that signs the ledger; there need not be one."""
         self._writer = Writer(store)
-        self._key = key
+        self._key = LedgerKey(self._writer, key)
         self._verified: tuple[int, str] | None = None
         lost = [] if store.read_only else self._lost()
         self._writer.read(lambda table: table.last())  # whoever opens it learns at once that it cannot be opened
         if lost:
             raise LedgerError(f"{lost[0]}.")
-        if key is not None and key.exists() and not store.read_only:
-            self._sign_with(Signer.load(key))
+        if not store.read_only:
+            self._key.take_up()
 
     @property
     def address(self) -> str:
@@ -256,34 +256,22 @@ class Ledger:
 
     def make_key(self) -> tuple[str, Path]:
         """Have the ledger signed from now on, with a new key; the public key, and the file that has the private one."""
-        if self._key is None:
-            raise MissingParameterError("say in which file the key of a ledger in Postgres is: --key-file PATH.")
-        if known := self.public_key:
-            raise LedgerError(f"the ledger {self.address} is signed already, with the key {known}.")
-        signer = Signer.new()
-        signer.save(self._key)
-        self._sign_with(signer)
-        self._writer.write(Seal(signer).sign)
-        if self._writer.store.witness is not None:
-            self._writer.store.witness.note_key(signer.public)
-        return signer.public, self._key
+        return self._key.make()
+
+    def rotate_key(self) -> tuple[str, Path]:
+        """Let the key that signs the ledger be followed by a new one, which the old one signs; the new public key, and the file
+        of the private one, in which it takes the place of the old.
+        """
+        return self._key.rotate()
 
     def sign(self) -> None:
         """Sign all entries there are, if the ledger has a key here; else they are signed now and then, and when it is closed."""
-        if self._writer.signer is not None:
-            self._writer.write(Seal(self._writer.signer).sign_end)
+        self._key.sign()
 
     @property
     def public_key(self) -> str | None:
         """The public key that signs the ledger, in hexadecimal digits."""
-        return self._writer.read(lambda table: public_key(table.latest("", HEAD)))
-
-    def _sign_with(self, signer: Signer) -> None:
-        known = self.public_key
-        if known not in (None, signer.public):
-            raise LedgerError(f"the ledger {self.address} is signed with the key {known}; {self._key} is another one.")
-        seal = Seal(signer)
-        self._writer.sign_with(signer, seal.sign_if_due, seal.sign_end)
+        return self._key.public
 
     def doubts(self) -> list[str]:
         """What makes one doubt that all entries are here, in words: damages of the store, and what the witness has seen."""

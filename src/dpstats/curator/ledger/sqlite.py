@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats.curator.ledger.claims import Claims, claims_at
-from dpstats.curator.ledger.file_identity import FileIdentity
+from dpstats.curator.ledger.file_identity import FileIdentity, make_name_durable
 from dpstats.curator.ledger.in_use import APPLICATION, InUseMark, Rows, clear, holds, lacks_its_log
 from dpstats.curator.ledger.secret import IN_MEMORY, put_into_file, secret_in_file
 from dpstats.curator.ledger.stores import ADD_ACTORS, CREATE_INDEXES, CREATE_TABLE, EntryTable, closed_on_failure
@@ -379,13 +379,3 @@ def make_single_file(path: Path) -> None:
     """Have a closed ledger kept without a log, so that reading it makes no files beside it; whoever writes to it makes one."""
     with closing(_connect(str(path))) as connection:
         _patient(connection)("PRAGMA journal_mode = DELETE", ())
-
-
-def make_name_durable(path: Path) -> None:
-    """Have the folder remember a new file, where folders can be synchronised."""
-    with suppress(OSError):
-        folder = os.open(path.absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, cast
 from dpstats.curator.ledger.entries import Entry, chained
 from dpstats.curator.ledger.heads import HighestHead
 from dpstats.curator.ledger.postgres import PostgresEntryStore
-from dpstats.curator.ledger.signing import Signer
+from dpstats.curator.ledger.signing import SigningKey
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.stores import EntryTable, Sought
 from dpstats.foundations.errors import DpstatsError, LedgerError
@@ -142,15 +142,15 @@ class Writer:
         self._queue: deque[_WriteRequest[object]] = deque()
         self._turn = threading.Lock()
         self._reading = threading.Lock()  # whoever needs both takes the turn first
-        self.signer: Signer | None = None
+        self.key: SigningKey | None = None
         self._sign_if_due: Callable[[Page], None] | None = None
         self._at_end: list[Callable[[Page], None]] = []
         _WRITERS.add(self)
         weakref.finalize(self, _end, store, self.head, self._at_end, store.close)
 
-    def sign_with(self, signer: Signer, if_due: Callable[[Page], None], at_end: Callable[[Page], None]) -> None:
+    def sign_with(self, key: SigningKey, if_due: Callable[[Page], None], at_end: Callable[[Page], None]) -> None:
         """Have pages signed before they are written, and the last one when the ledger is closed."""
-        self.signer, self._sign_if_due, self._at_end[:] = signer, if_due, [at_end]
+        self.key, self._sign_if_due, self._at_end[:] = key, if_due, [at_end]
 
     def write(self, work: Callable[[Page], T]) -> T:
         """Run `work` on the end of the chain; what it appended is durable when this returns."""
