@@ -5,6 +5,7 @@ race ADDRESS PART PARTS         some of 16 analysts debit until nothing fits, an
 faults ADDRESS KILLS WRITERS    forks writers and kills them at random instants; prints what became of what they were told. The
                                 address "postgres" is a server of its own. The long run is `faults FILE 10000 4`
 fork ADDRESS                    debits in a parent and in the children that it forks while its threads are writing
+hold ADDRESS                    debits a question for alice, says so, and never answers it
 memory ADDRESS                  debits in a parent, and tries to in its child
 """
 
@@ -27,6 +28,7 @@ from typing import NoReturn
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
+from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
 from dpstats.foundations.errors import BudgetError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 
@@ -268,6 +270,22 @@ def fork(address: str) -> None:
     say(json.dumps({"parent": len(acknowledged), "children": children}))
 
 
+def at_work(compute: Callable[[], int], patience: float = _TOO_LONG) -> Goods[int]:
+    """A number that is computed."""
+    return Goods(lambda: None, compute, lambda found: int(found["value"]), lambda: -1, lambda value: {"value": value}, patience)
+
+
+def hold(address: str) -> None:
+    def forever() -> int:
+        say("working")
+        time.sleep(_TOO_LONG)
+        return 0
+
+    survey = open_ledger(address).account("survey", TERMS)
+    alice = survey.acting_for("alice", "r-1")
+    recall_or_reserve(alice, alice.order("key", "count()", EACH), at_work(forever))
+
+
 def memory(address: str) -> None:
     account = open_ledger(address).account("survey", TERMS)
     _one(account)
@@ -287,7 +305,14 @@ def _one(account: Account) -> int:
     return account.debit("the same key", "count()", EACH).sequence
 
 
-ACTIONS: dict[str, Callable[..., None]] = {"spend": spend, "race": race, "faults": faults, "fork": fork, "memory": memory}
+ACTIONS: dict[str, Callable[..., None]] = {
+    "spend": spend,
+    "race": race,
+    "faults": faults,
+    "fork": fork,
+    "hold": hold,
+    "memory": memory,
+}
 
 if __name__ == "__main__":
     ACTIONS[sys.argv[1]](*sys.argv[2:])

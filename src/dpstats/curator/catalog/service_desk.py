@@ -22,7 +22,7 @@ from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
 from dpstats.curator.jobs.pool import JobPool, PaidJob
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds
+from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds, waiting_seconds
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
@@ -57,6 +57,10 @@ class PolicedDesk(Desk):
             raise unreadable(self.name) from None
         if self.pool is not None and not self.pool.wait_until_ready():
             raise LedgerError("nobody can work on questions now.")
+
+    def longest_wait(self, requests: Sequence[Request]) -> float:
+        """As long as the reply of whoever has asked the same may take, by public numbers."""
+        return waiting_seconds(sum(seconds_of(self.policy, each) for each in requests))
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class ServiceDesk:
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         [priced] = self._priced(self._session(actor, ""), [document]).priced
-        return Quote(priced.request.text, priced.request.cost, self._seconds(priced.request))
+        return Quote(priced.request.text, priced.request.cost, seconds_of(self.policy, priced.request))
 
     @_in_public_words()
     def history(self, actor: str, *, after: int | None = None, limit: int | None = 100) -> list[StatementLine]:
@@ -191,19 +195,10 @@ class ServiceDesk:
         check_request(request)
         self.policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
 
-    def _seconds(self, request: Request) -> float:
-        policy, question = self.policy, request.question
-        return reply_seconds(
-            question.statistic.name,
-            rows=policy.rows,
-            groups=groups_of(request.scope),
-            values=values_of(question.arguments),
-            pace=float(policy.pace),
-        )
-
     def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
-        job, statistic, seconds = PaidJob(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
+        job, statistic = PaidJob(self._recipe, document.to_dict()), request.question.statistic
+        seconds = seconds_of(self.policy, request)
 
         def compute() -> Result:
             with self._slots.held(actor):
@@ -211,6 +206,18 @@ class ServiceDesk:
                 return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
 
         return compute
+
+
+def seconds_of(policy: Policy, request: Request) -> float:
+    """When the reply to a request leaves, after its debit."""
+    question = request.question
+    return reply_seconds(
+        question.statistic.name,
+        rows=policy.rows,
+        groups=groups_of(request.scope),
+        values=values_of(question.arguments),
+        pace=float(policy.pace),
+    )
 
 
 def no_access(name: object) -> AccessError:

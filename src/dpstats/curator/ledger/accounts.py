@@ -61,9 +61,9 @@ class Account(AccountReader):
                 lambda table: payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
             )
 
-    def claim(self, key: str) -> AbstractContextManager[Claim]:
-        """Held by whoever works on a question: one thread of one process."""
-        return self._writer.store.claims.held(f"{self.dataset}\n{key}")
+    def claim(self, key: str, patience: float) -> AbstractContextManager[Claim]:
+        """Held by whoever works on a question: one thread of one process. Others wait so many seconds for it."""
+        return self._writer.store.claims.held(f"{self.dataset}\n{key}", patience)
 
     def read(self, look: Callable[[EntryTable], T]) -> T:
         """What `look` finds in the ledger's entries."""
