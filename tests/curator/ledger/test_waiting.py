@@ -1,4 +1,4 @@
-"""Who waits for somebody else's identical question waits for a public time, pays nothing for it, or asks anew if that one dies."""
+"""Who waits for somebody else's identical question waits for a public time at no cost, or asks anew if that one dies."""
 
 from __future__ import annotations
 

@@ -305,14 +305,7 @@ def _one(account: Account) -> int:
     return account.debit("the same key", "count()", EACH).sequence
 
 
-ACTIONS: dict[str, Callable[..., None]] = {
-    "spend": spend,
-    "race": race,
-    "faults": faults,
-    "fork": fork,
-    "hold": hold,
-    "memory": memory,
-}
+ACTIONS: dict[str, Callable[..., None]] = {each.__name__: each for each in (spend, race, faults, fork, hold, memory)}
 
 if __name__ == "__main__":
     ACTIONS[sys.argv[1]](*sys.argv[2:])
