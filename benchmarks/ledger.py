@@ -24,7 +24,7 @@ from typing import Any
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.ledger import Terms, open_ledger
-from dpstats.curator.ledger.writer import Page
+from dpstats.curator.ledger.pages import Page
 from dpstats.foundations.privacy import PrivacyCost
 
 CROWDS = ((1, 1), (1, 8), (1, 32), (2, 1), (4, 1), (8, 1), (4, 8))

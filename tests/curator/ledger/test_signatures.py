@@ -18,10 +18,11 @@ from dpstats.curator.ledger import signed_heads
 from dpstats.curator.ledger.backup import back_up, restore
 from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry, chained
 from dpstats.curator.ledger.ledger import Account, Ledger, open_ledger
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import Seal
 from dpstats.curator.ledger.signing import KeyFile, Signer
-from dpstats.curator.ledger.writer import Page, Writer
+from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingExtraError
 from tests.cli.conftest import Run
 from tests.curator.ledger.conftest import TERMS, cost, cut_in_postgres

@@ -13,11 +13,12 @@ from dpstats.curator.ledger.debits import DebitOrder, Receipt, grants_in, spend
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, HEAD, PUBLISH, digest
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.readers import AccountReader, checked_key, found, is_failure
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import public_key
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.writer import Page, Writer
+from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS

@@ -28,6 +28,7 @@ from dpstats.curator.ledger.openings import (
     opening_of,
     population_name,
 )
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.readers import AccountReader, all_entries
 from dpstats.curator.ledger.secret import new_secret
@@ -38,7 +39,7 @@ from dpstats.curator.ledger.standing import Standing
 from dpstats.curator.ledger.statements import Statement, StatementLine, lines_of, statements
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
-from dpstats.curator.ledger.writer import EntryStore, Page, Writer
+from dpstats.curator.ledger.writer import EntryStore, Writer
 from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url, looks_like_postgres
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError, UnknownNameError

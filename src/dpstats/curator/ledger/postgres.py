@@ -8,7 +8,7 @@ server's messages are not passed on, and neither is the password in a URL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,13 @@ from dpstats.curator.ledger.stores import (
     CREATE_TABLE,
     INSERT,
     LAST,
+    LAST_NUMBER,
     PAGE,
     VALUES,
     EntryTable,
+    Sought,
     closed_on_failure,
+    latest_statement,
 )
 from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.addresses import shown_url
@@ -59,24 +62,33 @@ SELECT EXISTS (
 )"""
 # Each statement sees what was committed before it began, so the last one sees the end of the chain as it is in our turn.
 _IDENTITY = "SELECT coalesce(to_regclass('dpstats_ledger')::oid::bigint, 0)"
-_TAKE_TURN = (
-    f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT only_row FROM dpstats_ledger_turn FOR UPDATE; {_IDENTITY}; {LAST}".encode()
-)
+_STEPS = {"turn": "SELECT only_row FROM dpstats_ledger_turn FOR UPDATE", "identity": _IDENTITY, "last": LAST}
+_TAKE_TURN = f"BEGIN ISOLATION LEVEL READ COMMITTED; {'; '.join(f'EXECUTE dpstats_ledger_{name}' for name in _STEPS)}"
 _ROW = VALUES.replace("?", "%s")
 
 
 class _Turn(EntryTable):
     """The entries in a transaction that has the turn. What is inserted goes to the server together with the commit."""
 
-    def __init__(self, connection: psycopg.Connection[Any], last: Sequence[Any] | None) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Any], last: list[Any], expected: Collection[Sought], found: list[Any]
+    ) -> None:
+        """`last` and `found` are the rows that came with the turn, of the last entry and of what was `expected` to be needed."""
         super().__init__(lambda statement, parameters: _run(connection, statement, parameters))
         self.connection = connection
-        self._last = Entry(*last) if last else None
+        self._last = Entry(*last[0]) if last else None
+        self._came_along = self._latest(expected, found)
         self._inserted: list[Entry] = []
 
     def last(self) -> Entry | None:
         """The end of the chain, which came with the turn."""
         return self._last
+
+    def latest_of(self, sought: Collection[Sought], until: int = LAST_NUMBER) -> dict[Sought, Entry | None]:
+        """The last entry about each of several accounts, kinds and keys; nothing is asked for what came with the turn."""
+        if until == LAST_NUMBER and all(each in self._came_along for each in sought):
+            return {each: self._came_along[each] for each in sought}
+        return super().latest_of(sought, until)
 
     def insert(self, entries: Sequence[Entry]) -> None:
         """Add entries at the end."""
@@ -105,6 +117,7 @@ class PostgresEntryStore:
         self._connection: psycopg.Connection[Any] | None = None
         self._apart: psycopg.Connection[Any] | None = None
         self._identity: int | None = None
+        self._planned: dict[str, str] = {}  # statements that the connection for writing knows, by name
         self._locks = AdvisoryLocks(self._connect)
         self.claims = Claims(self._locks)
         _driver()
@@ -125,12 +138,14 @@ class PostgresEntryStore:
             put_into_postgres(connection, secret, _CREATION)
 
     @contextmanager
-    def writing(self) -> Iterator[EntryTable]:
-        """A transaction that no other writer can enter; durable when it is left."""
+    def writing(self, expected: Collection[Sought] = ()) -> Iterator[EntryTable]:
+        """A transaction that no other writer can enter; durable when it is left. What is `expected` to be needed comes along with
+        the turn.
+        """
         if self.read_only:
             raise LedgerError(f"the ledger {self.address} was opened for reading only.")
         with self._our_words():
-            table = self._with_turn()
+            table = self._with_turn(expected)
             try:
                 yield table
                 self._commit(table)
@@ -175,26 +190,38 @@ class PostgresEntryStore:
             with suppress(_driver().Error):
                 connection.close()
 
-    def _with_turn(self) -> _Turn:
+    def _with_turn(self, expected: Collection[Sought]) -> _Turn:
         """A connection whose transaction has the turn. One that broke while it was idle is made anew: nothing is lost by that."""
         was_connected = self._connection is not None
         try:
-            return self._take_turn()
+            return self._take_turn(expected)
         except _driver().OperationalError as error:
             if not was_connected or isinstance(error, _driver().errors.LockNotAvailable):
                 raise
-        return self._take_turn()
+        return self._take_turn(expected)
 
-    def _take_turn(self) -> _Turn:
+    def _take_turn(self, expected: Collection[Sought]) -> _Turn:
         connection = self._connected()
         try:
-            cursor = connection.execute(_TAKE_TURN)
-            results = [cursor.fetchone() for _ in iter(cursor.nextset, None)]  # of all that follows BEGIN
-            self._check_identity(results[1])
-            return _Turn(connection, results[2])
+            cursor = connection.execute(f"{_TAKE_TURN}{self._asking(connection, expected)}".encode())
+            _, identity, last, *found = [cursor.fetchall() for _ in iter(cursor.nextset, None)]  # of all that follows BEGIN
+            self._check_identity(identity[0])
+            return _Turn(connection, last, expected, found[0] if found else [])
         except BaseException:
             self._hang_up()  # a transaction that failed at its first step must not stay open
             raise
+
+    def _asking(self, connection: psycopg.Connection[Any], expected: Collection[Sought]) -> str:
+        """The statement that asks for what is expected to be needed, as the end of a message."""
+        if not expected:
+            return ""
+        statement, parameters = latest_statement(expected)
+        name = self._planned.get(statement)
+        if name is None:
+            name = self._planned[statement] = f"latest_{len(self._planned)}"
+            _prepare(connection, name, statement)
+        places = ", ".join(["%s"] * len(parameters))
+        return f"; {_driver().ClientCursor(connection).mogrify(f'EXECUTE dpstats_ledger_{name} ({places})', parameters)}"
 
     def _check_identity(self, row: Any) -> None:
         """Raise unless the table is the one that was written to first."""
@@ -235,7 +262,12 @@ class PostgresEntryStore:
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
-            self._connection = self._connect()
+            connection = self._connect()
+            with closed_on_failure(connection):
+                for name, statement in _STEPS.items():
+                    _prepare(connection, name, statement)
+            self._planned = {}
+            self._connection = connection
         return self._connection
 
     def _connect(self) -> psycopg.Connection[Any]:
@@ -285,6 +317,13 @@ class PostgresEntryStore:
         else:
             return
         raise LedgerError(complaint) from None
+
+
+def _prepare(connection: psycopg.Connection[Any], name: str, statement: str) -> None:
+    """Let the server plan a statement once for a connection."""
+    parts = statement.split("?")
+    numbered = "".join(f"{part}${number}" for number, part in enumerate(parts[:-1], 1)) + parts[-1]
+    connection.execute(f"PREPARE dpstats_ledger_{name} AS {numbered}".encode())
 
 
 def _run(connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any]) -> list[Any]:

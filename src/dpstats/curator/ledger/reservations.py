@@ -20,9 +20,9 @@ from typing import Any, Generic, TypeVar
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.debits import DebitOrder, Receipt
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.readers import archived_document, first_answer, is_failure
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.writer import Page
 from dpstats.foundations.errors import InvalidParameterError
 
 T = TypeVar("T")

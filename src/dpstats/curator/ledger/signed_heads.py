@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from dpstats.curator.ledger.audit import Complaint
 from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.signing import Signer, SigningKey, can_check, is_signed
-from dpstats.curator.ledger.writer import Page
 
 EVERY = 1000
 """Entries after which a head is signed while a ledger is being written to."""

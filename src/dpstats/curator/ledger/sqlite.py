@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from dpstats.curator.ledger.claims import Claims, claims_at
 from dpstats.curator.ledger.file_identity import FileIdentity, make_name_durable
 from dpstats.curator.ledger.in_use import APPLICATION, InUseMark, Rows, clear, holds, lacks_its_log
 from dpstats.curator.ledger.secret import IN_MEMORY, put_into_file, secret_in_file
-from dpstats.curator.ledger.stores import ADD_ACTORS, CREATE_INDEXES, CREATE_TABLE, EntryTable, closed_on_failure
+from dpstats.curator.ledger.stores import ADD_ACTORS, CREATE_INDEXES, CREATE_TABLE, EntryTable, Sought, closed_on_failure
 from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.errors import LedgerError
 
@@ -84,8 +84,10 @@ class SqliteEntryStore:
             put_into_file(self._identity.secret, secret)
 
     @contextmanager
-    def writing(self) -> Iterator[EntryTable]:
-        """A transaction that no other writer can enter; durable when it is left."""
+    def writing(self, expected: Collection[Sought] = ()) -> Iterator[EntryTable]:
+        """A transaction that no other writer can enter; durable when it is left. What is `expected` to be needed is asked for
+        when it is: that takes no message here.
+        """
         if self.read_only:
             raise LedgerError(f"the ledger {self.address} was opened for reading only.")
         with self._our_words():
