@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dpstats.curator.ledger.audit import Complaint
+from dpstats.curator.ledger.complaints import Complaint
 from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry
 from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.signing import Signer, SigningKey, can_check, is_signed
