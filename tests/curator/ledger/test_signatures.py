@@ -20,14 +20,19 @@ from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry, chaine
 from dpstats.curator.ledger.ledger import Account, Ledger, open_ledger
 from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.receipts import KeptReceipt
-from dpstats.curator.ledger.signed_heads import Seal
+from dpstats.curator.ledger.signed_heads import Seal, check_heads
 from dpstats.curator.ledger.signing import KeyFile, Signer
+from dpstats.curator.ledger.verification import verify_entries
 from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingExtraError
 from tests.cli.conftest import Run
 from tests.curator.ledger.conftest import TERMS, cost, cut_in_postgres
 
 pytest.importorskip("cryptography")
+
+FROZEN = Path(__file__).with_name("version_3_signed.jsonl")
+FROZEN_KEY = "719fdfa632d5508b679d5780699f4cc793f852b6a556c61b02a8e672c28d6477"
+FROZEN_HEAD = "ed20f5c2100bdc1f34d0c6a509ce6ee3c6be2de307b7d4ed40291b9594d70087"
 
 
 @pytest.fixture
@@ -83,6 +88,15 @@ def test_a_signed_ledger_says_up_to_where_and_by_whom(run: Run, signed: tuple[Le
     Signer.new().save(tmp_path / "survey.ledger.key")
     with pytest.raises(LedgerError, match="is another one"):
         open_ledger(ledger.address)
+
+
+def test_a_frozen_ledger_with_signed_heads_still_verifies() -> None:
+    entries = [Entry(**json.loads(line)) for line in FROZEN.read_text(encoding="utf-8").splitlines()]
+    assert [entry.kind for entry in entries] == ["open", "head", "debit", "answer", "head"]
+    found = verify_entries(entries, head=FROZEN_HEAD)
+    assert (found.sound, found.head) == (True, FROZEN_HEAD)
+    signatures = check_heads(found.heads, FROZEN_KEY)
+    assert (signatures.complaints, signatures.signed, signatures.keys) == ((), 4, (FROZEN_KEY,))
 
 
 def test_heads_are_signed_while_a_ledger_is_written(signed: tuple[Ledger, Account, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,13 +17,11 @@ import random
 import selectors
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import NoReturn
 
 from dpstats.accounting.budgets import Budget
@@ -181,8 +179,12 @@ class Writers:
 
 def faults(address: str, kills: str, writers: str) -> None:
     if address == "postgres":
-        with own_postgres() as url:
-            faults(url, kills, writers)
+        from tests.postgres import binaries, running_server
+
+        programs = binaries()
+        assert programs is not None, "there is no Postgres here"
+        with running_server(programs) as server:
+            faults(server.url, kills, writers)
         return
     chance = random.Random()
     crowd = Writers(address)
@@ -222,22 +224,6 @@ def what_became_of(address: str, acknowledged: list[str]) -> dict[str, object]:
         "entries": found.entries,
         "complaints": [str(complaint) for complaint in found.complaints],
     }
-
-
-@contextmanager
-def own_postgres() -> Iterator[str]:
-    """The URL of a server that is started for this run."""
-    from tests.postgres import Server, binaries
-
-    programs = binaries()
-    assert programs is not None, "there is no Postgres here"
-    with tempfile.TemporaryDirectory(prefix="dpstats-pg-") as folder:
-        server = Server(programs, Path(folder))
-        server.start()
-        try:
-            yield server.url
-        finally:
-            server.stop()
 
 
 def fork(address: str) -> None:
