@@ -10,6 +10,7 @@
     processes = 2                        # that work on paid questions
     memory = 4_000_000_000               # bytes for each of them
     slots = 4                            # paid questions of one analyst at a time
+    plan_processes = 0                   # that simulate plans which are not in the stored tables; 0: none is simulated
 
 Paths are those from the folder of the file.
 """
@@ -30,6 +31,8 @@ from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, LedgerError, MissingParameterError
 
 _LEAST_MEMORY = 2**29
+WEB = "web"
+"""The table of settings that is for the service over HTTP, which reads it by itself."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class CatalogSettings:
     processes: int = 2
     memory: int = MEMORY
     slots: int = SLOTS
+    plan_processes: int = 0
 
     @property
     def places(self) -> AllowedPlaces:
@@ -65,7 +69,8 @@ class CatalogSettings:
         if isinstance(given, (str, PurePath)):
             path = Path(given)
             folder = path.absolute().parent
-            given = _toml(path)
+            given = read_toml(path)
+        given = {str(name): value for name, value in given.items() if name != WEB}
         words = [each.name for each in fields(cls)]
         for name in given:
             if name not in words:
@@ -73,7 +78,8 @@ class CatalogSettings:
         for name in _NEEDED:
             if name not in given:
                 raise MissingParameterError(f"a catalog needs {name}: for example {name} = {_EXAMPLES[name]!r}.")
-        settings = cls(**{**given, **{name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}})
+        lists: dict[str, Any] = {name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}
+        settings = cls(**{**given, **lists})
         settings._check()
         place = {name: _from(folder, named) for name in _EXAMPLES if (named := getattr(settings, name)) is not None}
         return cls(**{**vars(settings), **place, "roots": tuple(_from(folder, root) for root in settings.roots)})
@@ -84,7 +90,7 @@ class CatalogSettings:
             is_left_out = place is None and name not in _NEEDED
             if not is_left_out and (not isinstance(place, str) or not place):
                 raise InvalidParameterError(f"{name} must be a path, such as {example!r}.")
-        for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1)):
+        for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1), ("plan_processes", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InvalidParameterError(f"{name} must be a whole number of at least {least:,}.")
         if type(self.second_person) is not bool:
@@ -100,7 +106,8 @@ _EXAMPLES = {
 }
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """The settings in a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:
