@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount
 from starlette.routing import Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
@@ -115,7 +115,8 @@ class Service:
     def _reply(self, route: Route, request: Request, visit: Visit, said: Any, *, as_page: bool) -> Response:
         if isinstance(said, FileReply):
             shown = {"content-disposition": f'attachment; filename="{said.name}"'} if said.name else {}
-            return Response(said.content, media_type=said.media_type, headers=shown)
+            reply = Response if isinstance(said.content, bytes) else StreamingResponse
+            return reply(said.content, media_type=said.media_type, headers=shown)
         if isinstance(said, Done):
             by_program = door.is_json(request)
             reply = JSONResponse(said.values) if by_program else RedirectResponse(said.location, 303)
