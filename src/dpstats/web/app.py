@@ -82,7 +82,7 @@ class Service:
             visitor: Visitor | None = None
             try:
                 office = self._office
-                visitor = await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
+                visitor = await self._visitor(request)
                 door.check_origin(request, visitor, office.settings)
                 door.check_passage(route, visitor, request.path_params.get("name"))
                 visit = await self._visit(route, request, visitor)
@@ -97,6 +97,10 @@ class Service:
             return reply
 
         return serve
+
+    async def _visitor(self, request: Request) -> Visitor | None:
+        office = self._office
+        return await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
 
     async def _visit(self, route: Route, request: Request, visitor: Visitor | None) -> Visit:
         body = None if route.body is None else await door.read_body(request, route.body)
@@ -119,6 +123,8 @@ class Service:
             return reply(said.content, media_type=said.media_type, headers=shown)
         if isinstance(said, Done):
             by_program = door.is_json(request)
+            if said.template and not by_program:
+                return self._pages.shown(said.template, said.values, visit.visitor, request.url.path)
             reply = JSONResponse(said.values) if by_program else RedirectResponse(said.location, 303)
             self._set_cookie(reply, door.SIGN_IN, said.sign_in, SIGN_IN_HOURS * 3600)
             self._set_cookie(reply, door.HANDSHAKE, said.handshake, HANDSHAKE_SECONDS)
@@ -153,7 +159,9 @@ class Service:
         )
 
     async def _missing(self, request: Request, _: Exception) -> Response:
-        return JSONResponse(NOT_THERE.to_dict(), 404) if _wants_values(request) else self._pages.complaint(NOT_THERE, None, "")
+        if _wants_values(request):
+            return JSONResponse(NOT_THERE.to_dict(), 404)
+        return self._pages.complaint(NOT_THERE, await self._visitor(request), "")
 
     async def _broken(self, request: Request, _: Exception) -> Response:
         return JSONResponse(BROKEN.to_dict(), 500) if _wants_values(request) else self._pages.complaint(BROKEN, None, "")

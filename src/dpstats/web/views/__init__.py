@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import entrance, public, receipts, releases, single_sign_on
+from dpstats.web.views import analyst, ask, entrance, history, public, questions, receipts, releases, single_sign_on
+
+_MODULES = (
+    entrance,
+    single_sign_on,
+    public,
+    releases,
+    receipts,
+    analyst,
+    ask,
+    questions,
+    history,
+)
 
 
 def tables() -> list[RouteTable]:
     """The routes of all modules."""
-    return [entrance.ROUTES, single_sign_on.ROUTES, public.ROUTES, releases.ROUTES, receipts.ROUTES]
+    return [each.ROUTES for each in _MODULES]
