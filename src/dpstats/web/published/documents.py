@@ -102,9 +102,9 @@ def _facts(ledger: Ledger, registration: Registration, published: PublishedAnswe
         accountant=standing.budget.accountant,
         version=__version__,
         entries=(
-            f"entry {debit.sequence} paid for it, SHA-256 {debit.hash}",
-            f"entry {published.answer.sequence} is the answer, SHA-256 {published.answer.hash}",
-            f"entry {published.number} published it on {day(published.entry.time)}, SHA-256 {published.entry.hash}",
+            f"entry {debit.sequence} paid for it",
+            f"entry {published.answer.sequence} is the answer",
+            f"entry {published.number} published it on {day(published.entry.time)}",
         ),
         total=_total(published, standing),
     )

@@ -40,8 +40,14 @@ class HeadsQuery(Query):
 @ROUTES.page("/receipts", Who.PUBLIC, "receipts.html", query=ReceiptQuery)
 def receipts(visit: Visit) -> Plain:
     """Whether the ledger has what a receipt says."""
-    text = visit.query.receipt
-    return {"receipt": text, "checked": _checked(visit.office.ledger, text) if text.strip() else None}
+    text, ledger = visit.query.receipt, visit.office.ledger
+    if not text.strip():
+        return {"receipt": text, "checked": None}
+    try:
+        return {"receipt": text, "checked": _checked(ledger, text)}
+    except InvalidParameterError as error:
+        complaint = str(error).rstrip(".")
+        return {"receipt": text, "checked": {"found": False, "complaint": complaint, "sequence": None, "head": head_values(ledger)}}
 
 
 @ROUTES.act("/receipts", Who.PUBLIC, ReceiptBody, action=Action.READ, again="/receipts")
