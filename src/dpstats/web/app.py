@@ -207,5 +207,5 @@ def _wants_values(request: Request) -> bool:
 
 def _filled(path: str, request: Request) -> str:
     for name, value in request.path_params.items():
-        path = path.replace(f"{{{name}}}", value)
+        path = path.replace(f"{{{name}}}", str(value))
     return path

@@ -141,7 +141,10 @@ class Ledger:
 
     def reader(self, name: str) -> AccountReader:
         """Any account by its name, to be looked at: `account_names` has them."""
-        return AccountReader(self._writer, name, self._writer.read(lambda table: standing_in(table, name, {})).opening)
+        opened = self._writer.read(lambda table: table.latest(name, OPEN))
+        if opened is None:
+            raise UnknownNameError(f"the ledger has no account {name!r}.")
+        return AccountReader(self._writer, name, opening_of(opened))
 
     def cap(self, dataset: str, *, analyst: str | None = None, group: str | None = None) -> AccountReader | None:
         """The account of an analyst's or a group's own cap on a data set; None where they have none."""

@@ -33,13 +33,14 @@ def account_lines(ledger: Ledger, reader: AccountReader, entries: list[Entry]) -
 
 def totals(reader: AccountReader) -> Plain:
     """The costs of all debits of an account added up anew, beside what the last debit states, and what became of its questions."""
-    book, keeper = _book(reader.opened_with.terms), reader.accountant
-    entries = reader.entries(kinds=[DEBIT, ANSWER], limit=MOST_ADDED + 1)
-    if len(entries) > MOST_ADDED:
-        return {"stated": keeper.words(reader.total), "recomputed": None, "agrees": None, "counts": None}
+    book, keeper, recomputed = _book(reader.opened_with.terms), reader.accountant, Total()
+    said: Plain = {"stated": None, "recomputed": None, "agrees": None, "counts": None}
     counts = {"debits": 0, "answers": 0, "no_replies": 0, "failed": 0}
-    recomputed = Total()
     try:
+        said["stated"] = keeper.words(stated := reader.total)
+        entries = reader.entries(kinds=[DEBIT, ANSWER], limit=MOST_ADDED + 1)
+        if len(entries) > MOST_ADDED:
+            return said
         for entry in entries:
             if entry.kind == DEBIT:
                 recomputed = keeper.add(recomputed, book.charge(entry.version, entry.content()["cost"]))
@@ -47,13 +48,13 @@ def totals(reader: AccountReader) -> Plain:
             else:
                 counts[_outcome(entry)] += 1
     except _UNREADABLE:
-        return {"stated": keeper.words(reader.total), "recomputed": None, "agrees": False, "counts": None}
-    open_ones = counts["debits"] - counts["answers"] - counts["no_replies"] - counts["failed"]
+        return {**said, "agrees": False}
+    unanswered = counts["debits"] - counts["answers"] - counts["no_replies"] - counts["failed"]
     return {
-        "stated": keeper.words(reader.total),
+        **said,
         "recomputed": keeper.words(recomputed),
-        "agrees": recomputed == reader.total,
-        "counts": {**counts, "unanswered": open_ones} if reader.opened_with.account == DATASET else None,
+        "agrees": recomputed == stated,
+        "counts": {**counts, "unanswered": unanswered} if reader.opened_with.account == DATASET else None,
     }
 
 

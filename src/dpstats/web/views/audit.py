@@ -8,7 +8,7 @@ from dpstats.curator.ledger.entries import KINDS
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.openings import DATASET, LONGEST_NAME, checked_name
 from dpstats.curator.ledger.stores import LAST_NUMBER
-from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
+from dpstats.foundations.errors import InvalidParameterError, LedgerError, UnknownNameError
 from dpstats.web.auditing.lines import account_lines, totals
 from dpstats.web.auditing.sight import chain_file
 from dpstats.web.complaints import NOT_THERE
@@ -20,6 +20,7 @@ ROUTES = RouteTable()
 MOST_ACCOUNTS = 500
 LINES = 50
 """On one page of an account."""
+UNREADABLE = "cannot be read"
 _TIME = r"^[0-9TZ:.-]*$"
 
 
@@ -100,13 +101,12 @@ def account(visit: Visit) -> Plain:
 
 
 def _account(ledger: Ledger, name: str) -> Plain:
+    """How an account stands; where an entry was changed, what can be read of it."""
     reader = ledger.reader(name)
-    standing = reader.standing
-    return {
-        "name": name,
-        "account": reader.opened_with.account,
-        "is_dataset": reader.opened_with.account == DATASET,
-        "budget": "closed" if standing.closed else str(standing.budget),
-        "spent": str(standing.spent),
-        "left": standing.remaining,
-    }
+    said = {"name": name, "account": reader.opened_with.account, "is_dataset": reader.opened_with.account == DATASET}
+    try:
+        standing = reader.standing
+    except LedgerError:
+        return {**said, "budget": UNREADABLE, "spent": UNREADABLE, "left": UNREADABLE}
+    budget = "closed" if standing.closed else str(standing.budget)
+    return {**said, "budget": budget, "spent": str(standing.spent), "left": standing.remaining}
