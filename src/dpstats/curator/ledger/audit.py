@@ -34,6 +34,8 @@ _KINDS: dict[int, Collection[str]] = {
     WITH_LOSS: (DEBIT,),
     VERSION: KINDS,
 }
+WITHHELD = "withheld"
+"""In place of the body of an answer that is not shown to whoever verifies a chain."""
 
 
 @dataclass
@@ -44,6 +46,10 @@ class Audit:
     complaints: list[Complaint] = field(default_factory=list)
     heads: list[Entry] = field(default_factory=list)
     """Entries that sign what is before them."""
+    may_withhold: bool = False
+    """Whether answers may be without their bodies; then their hashes are taken as they are."""
+    withheld: int = 0
+    """How many answers were without."""
 
     def __post_init__(self) -> None:
         self.count = self.past.sequence
@@ -87,7 +93,7 @@ class Audit:
         self._questions.due.clear()
 
     def _chain_faults(self, entry: Entry) -> list[str]:
-        faults = [fault] if (fault := entry.fault()) else []
+        faults = [fault] if not self._is_withheld(entry) and (fault := entry.fault()) else []
         if entry.sequence != self._expected:
             faults.append(f"the sequence has a gap: entry {self._expected} should be here")
         if entry.previous != (self.head or BEFORE_THE_FIRST):
@@ -103,6 +109,10 @@ class Audit:
             return [f"is of a kind that version {entry.version} does not have"]
         if entry.kind not in (OPEN, HEAD) and self._books.book(entry.dataset) is None:
             return ["belongs to a data set that was not opened before it"]
+        if self._is_withheld(entry):
+            self.withheld += 1
+            self._questions.note_withheld(entry)
+            return []
         try:
             if share is not None:
                 return self._questions.share_faults(entry, share)
@@ -111,6 +121,9 @@ class Audit:
             if entry.kind == DEBIT:
                 self._books.lose_total(entry.dataset)
             return ["has a body that cannot be read"]
+
+    def _is_withheld(self, entry: Entry) -> bool:
+        return self.may_withhold and entry.kind == ANSWER and entry.body == WITHHELD
 
     def _head_faults(self, entry: Entry) -> list[str]:
         content = entry.content()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dpstats.curator.ledger.debits import standing_in
-from dpstats.curator.ledger.entries import DEBIT, OPEN, Entry
+from dpstats.curator.ledger.entries import DEBIT, HEAD, OPEN, Entry
 from dpstats.curator.ledger.openings import ANALYST, GROUP, cap_name, checked_name, opening_of
 from dpstats.curator.ledger.readers import AccountReader, all_entries
+from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import public_key
 from dpstats.curator.ledger.statements import Statement, StatementLine, lines_of, statements
+from dpstats.curator.ledger.stores import Chosen
+from dpstats.curator.ledger.witness import Testimony
 from dpstats.curator.ledger.writer import Writer
-from dpstats.foundations.errors import MissingParameterError
+from dpstats.foundations.errors import MissingParameterError, UnknownNameError
 
 
 class LedgerReader:
@@ -39,6 +43,8 @@ class LedgerReader:
 
     def reader(self, name: str) -> AccountReader:
         """Any account by its name, to be looked at: `account_names` has them."""
+        if self._writer.read(lambda table: table.latest(name, OPEN)) is None:
+            raise UnknownNameError(f"the ledger has no account {name!r}.")
         return AccountReader(self._writer, name, self._writer.read(lambda table: standing_in(table, name, {})).opening)
 
     def cap(self, dataset: str, *, analyst: str | None = None, group: str | None = None) -> AccountReader | None:
@@ -56,6 +62,26 @@ class LedgerReader:
     def entry(self, sequence: int) -> Entry | None:
         """The entry of that number."""
         return self._writer.read(lambda table: table.numbered(sequence))
+
+    def receipt(self, entry: Entry) -> KeptReceipt:
+        """What anybody may keep of an entry, to show later that the ledger had it: signed, if the ledger has a key here."""
+        key = self._writer.key
+        return KeptReceipt.of(entry, None if key is None else key.named(public_key(self.last_signed)))
+
+    def signed_heads(self, after: int | None = None, limit: int | None = None) -> list[Entry]:
+        """The entries that sign all entries before them, in order, in pages."""
+        return list(all_entries(self._writer, Chosen("", kinds=(HEAD,)), after=after, limit=limit))
+
+    @property
+    def last_signed(self) -> Entry | None:
+        """The last entry that signs all before it; None where nothing is signed."""
+        return self._writer.read(lambda table: table.latest("", HEAD))
+
+    @property
+    def testimony(self) -> Testimony | None:
+        """What the witness has seen; None where there is none, or where it has seen nothing."""
+        witness = self._writer.store.witness
+        return None if witness is None else witness.read()
 
     def page(self, after: int | None) -> list[Entry]:
         """Some entries in order, from the first or from `after` on; none after the last."""

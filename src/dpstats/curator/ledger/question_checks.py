@@ -128,6 +128,10 @@ class QuestionChecks:
                 faults.append("holds a document that does not match its digest")
         return faults
 
+    def note_withheld(self, entry: Entry) -> None:
+        """There is an answer, whose body is not shown here."""
+        self._answers[entry.sequence] = entry.dataset
+
     def publish_faults(self, entry: Entry) -> list[str]:
         """What is wrong with a publication."""
         content = entry.content()

@@ -96,6 +96,17 @@ class AccountReader:
             return {}
         return entry.read(lambda content: dict(content["policy"]), "has no policy that can be read")
 
+    def policy_before(self, sequence: int) -> dict[str, Any]:
+        """What the data holder allowed before the entry of that number."""
+        sought = (self.dataset, AMEND, POLICY)
+        entry = self._writer.read(lambda table: table.latest_of([sought], until=sequence - 1)[sought])
+        return {} if entry is None else entry.read(lambda content: dict(content["policy"]), "has no policy that can be read")
+
+    def last_debit_before(self, sequence: int) -> Entry | None:
+        """The debit of this account that comes before the entry of that number."""
+        sought = (self.dataset, DEBIT, None)
+        return self._writer.read(lambda table: table.latest_of([sought], until=sequence - 1)[sought])
+
     def granted(self, analyst: str) -> Grant | None:
         """What an analyst was granted on this data set; None where that is nothing, or was taken back, also from the group."""
 
