@@ -134,7 +134,7 @@ class Desk:
         if self.account is None:
             return answer()
         details = details_of(self, request)
-        key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
+        key = archive_key(details)
         order = self.account.order(key, request.text, request.cost, details, loss_of(self, request))
         if not source.private:
             self.check_before_debit()
@@ -262,6 +262,11 @@ def details_of(desk: Desk, request: Request) -> dict[str, object]:
         **({"audience": desk.audience} if desk.audience else {}),
         **request.scope,
     }
+
+
+def archive_key(details: Mapping[str, object]) -> str:
+    """The key of a question in the archive, from what `details_of` says of it."""
+    return hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
 
 
 class RowsOf:

@@ -15,18 +15,20 @@ from typing import Any, TypeVar
 
 from dpstats.curator.archive import Result, result_of
 from dpstats.curator.catalog.ceilings import MOST_QUESTIONS, check_document, check_request, groups_of, values_of
-from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy
-from dpstats.curator.desk import Desk, Request
+from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy, policy_of
+from dpstats.curator.catalog.recall import Asked, KnownKeys, recalled
+from dpstats.curator.desk import Desk, Request, archive_key, details_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
 from dpstats.curator.jobs.pool import JobPool, PaidJob
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds
+from dpstats.curator.jobs.reply_times import hand_over, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.statements import StatementLine
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, PricedQuestion, answer_batch, price_batch
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.scope import Scope
@@ -46,6 +48,8 @@ class PolicedDesk(Desk):
 
     policy: Policy = field(default_factory=Policy)
     pool: JobPool | None = None
+    table: str = ""
+    """The recipe by which workers know the table."""
 
     def check_before_debit(self) -> None:
         """Raise where the data set is frozen, or its table cannot be reached, or nobody can work on it; no place is named."""
@@ -55,7 +59,7 @@ class PolicedDesk(Desk):
             super().check_before_debit()
         except DpstatsError:
             raise unreadable(self.name) from None
-        if self.pool is not None and not self.pool.wait_until_ready():
+        if self.pool is not None and not self.pool.wait_until_ready(self.table):
             raise LedgerError("nobody can work on questions now.")
 
 
@@ -94,6 +98,8 @@ class ServiceDesk:
         self._recipe = recipe.to_json()
         self._pool = pool
         self._slots = slots
+        self._keys = KnownKeys()
+        pool.open(self._recipe)
 
     @property
     def policy(self) -> Policy:
@@ -113,20 +119,49 @@ class ServiceDesk:
     def ask(self, document: object, actor: str, request: str = "") -> Any:
         """The answer to a question. `request` is what the asker calls it: the same words get the same reply, and pay once."""
         asked = _read(document)
-        session = self._session(actor, request)
+        session, policy = self._session(actor, request)
 
         def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
-            self._check(asked, priced)
-            return session._table.serve(priced, self._elsewhere(asked, priced, actor), source)
+            _check(asked, priced, policy)
+            return session._table.serve(priced, self._elsewhere(asked, priced, actor, policy), source)
 
         return self._for(actor, relayed(session, relay).ask(asked.to_dict()))
 
     @_in_public_words()
+    def recall(self, document: object, actor: str) -> dict[str, Any] | None:
+        """The archived answer to a question, as plain JSON values; None where there is none, so that it would have to be paid for.
+
+        It is the document (`document_of`) of what `ask` would answer, and whatever `ask` would refuse before it looks into the
+        archive is refused here.
+        """
+        text = check_document(document)
+        kind = "text" if isinstance(document, str) else "values"  # whose numbers are read in different ways
+        asked: list[Asked] = []
+
+        def known_key(table: EntryTable) -> str | None:
+            rights = self._account.rights_in(table, actor)
+            if rights.grant is None:
+                raise no_access(self.name)
+            policy = policy_of(rights.policy)
+            asked[:] = [(f"{kind} {text}", policy, _audience(policy, rights.grant, actor))]
+            return self._keys.find(asked[0])
+
+        is_known, answer = recalled(self._account, known_key)
+        if is_known:
+            return answer
+        session, policy = self._session(actor, "")
+        [priced] = self._priced(session, policy, [document]).priced
+        key = archive_key(details_of(session._table, priced.request))
+        self._keys.keep((asked[0][0], policy, session._table.audience), key)
+        return recalled(session._table.account, lambda table: self._allowed_key(table, actor, key))[1]
+
+    @_in_public_words()
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
         """The answers to several questions, paid for by one debit, or by none."""
-        batch = self._priced(self._session(actor, request), documents)
+        session, policy = self._session(actor, request)
+        batch = self._priced(session, policy, documents)
         elsewhere = [
-            PricedQuestion(each.request, self._elsewhere(document, each.request, actor))
+            PricedQuestion(each.request, self._elsewhere(document, each.request, actor, policy))
             for each, document in zip(batch.priced, batch.documents, strict=True)
         ]
         return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
@@ -134,8 +169,9 @@ class ServiceDesk:
     @_in_public_words()
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
-        [priced] = self._priced(self._session(actor, ""), [document]).priced
-        return Quote(priced.request.text, priced.request.cost, self._seconds(priced.request))
+        session, policy = self._session(actor, "")
+        [priced] = self._priced(session, policy, [document]).priced
+        return Quote(priced.request.text, priced.request.cost, _seconds(priced.request, policy))
 
     @_in_public_words()
     def history(self, actor: str, *, after: int | None = None, limit: int | None = 100) -> list[StatementLine]:
@@ -153,9 +189,9 @@ class ServiceDesk:
     @_in_public_words()
     def columns(self, actor: str) -> dict[str, str]:
         """The names and types of the columns that an analyst may name."""
-        return self._session(actor, "").columns
+        return self._session(actor, "")[0].columns
 
-    def _priced(self, session: Session, documents: Sequence[object]) -> PricedBatch:
+    def _priced(self, session: Session, policy: Policy, documents: Sequence[object]) -> PricedBatch:
         if isinstance(documents, (str, Mapping)) or not 1 <= len(documents) <= MOST_QUESTIONS:
             raise InvalidParameterError(f"a basket is a list of 1 to {MOST_QUESTIONS} questions.")
         read = []
@@ -164,17 +200,18 @@ class ServiceDesk:
                 read.append(_read(document))
         batch = price_batch(session, read)
         for document, each in zip(batch.documents, batch.priced, strict=True):
-            self._check(document, each.request)
+            _check(document, each.request, policy)
         return batch
 
-    def _session(self, actor: str, request: str) -> Session:
-        """The data set as one analyst may see it."""
-        grant = self._grant(actor)
-        policy = self.policy
-        audience = {OWN: f"analyst {actor}", BY_GROUP: f"group {grant.group}" if grant.group else f"analyst {actor}"}
-        acting = {"account": self._account.acting_for(actor, request), "audience": audience.get(policy.archive, "")}
-        desk = PolicedDesk(**{**vars(self._desk), **acting}, policy=policy, pool=self._pool)
-        return Session(desk, policy.scope(Scope(desk.schema, TableView(desk.schema))))
+    def _session(self, actor: str, request: str) -> tuple[Session, Policy]:
+        """The data set as one analyst may see it, and the policy, both of one moment."""
+        rights = self._account.rights(actor)
+        if rights.grant is None:
+            raise no_access(self.name)
+        policy = policy_of(rights.policy)
+        acting = {"account": self._account.acting_for(actor, request), "audience": _audience(policy, rights.grant, actor)}
+        desk = PolicedDesk(**{**vars(self._desk), **acting}, policy=policy, pool=self._pool, table=self._recipe)
+        return Session(desk, policy.scope(Scope(desk.schema, TableView(desk.schema)))), policy
 
     def _for(self, actor: str, answer: T) -> T:
         """An answer, for somebody who may still have it; what was paid for stays in the archive all the same."""
@@ -187,30 +224,44 @@ class ServiceDesk:
             raise no_access(self.name)
         return grant
 
-    def _check(self, document: QuestionDocument, request: Request) -> None:
-        check_request(request)
-        self.policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
+    def _allowed_key(self, table: EntryTable, actor: str, key: str) -> str:
+        """A key, for somebody who may ask now."""
+        if self._account.rights_in(table, actor).grant is None:
+            raise no_access(self.name)
+        return key
 
-    def _seconds(self, request: Request) -> float:
-        policy, question = self.policy, request.question
-        return reply_seconds(
-            question.statistic.name,
-            rows=policy.rows,
-            groups=groups_of(request.scope),
-            values=values_of(question.arguments),
-            pace=float(policy.pace),
-        )
-
-    def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
+    def _elsewhere(self, document: QuestionDocument, request: Request, actor: str, policy: Policy) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
-        job, statistic, seconds = PaidJob(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
+        job, statistic, seconds = PaidJob(self._recipe, document.to_dict()), request.question.statistic, _seconds(request, policy)
 
         def compute() -> Result:
             with self._slots.held(actor):
                 leaves = time.monotonic() + seconds
-                return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
+                return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - hand_over(seconds)), statistic))
 
         return compute
+
+
+def _audience(policy: Policy, grant: Grant, actor: str) -> str:
+    """Who shares the archive's answers with somebody; empty where everybody does."""
+    audience = {OWN: f"analyst {actor}", BY_GROUP: f"group {grant.group}" if grant.group else f"analyst {actor}"}
+    return audience.get(policy.archive, "")
+
+
+def _check(document: QuestionDocument, request: Request, policy: Policy) -> None:
+    check_request(request)
+    policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
+
+
+def _seconds(request: Request, policy: Policy) -> float:
+    question = request.question
+    return reply_seconds(
+        question.statistic.name,
+        rows=policy.rows,
+        groups=groups_of(request.scope),
+        values=values_of(question.arguments),
+        pace=float(policy.pace),
+    )
 
 
 def no_access(name: object) -> AccessError:

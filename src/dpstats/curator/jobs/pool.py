@@ -1,4 +1,8 @@
-"""The pool: processes that work on paid questions, each within a deadline, and are killed where they do not keep it."""
+"""The pool: processes that work on paid questions, each within a deadline, and are killed where they do not keep it.
+
+A table is opened by every process before anything about it is paid for, and by every process that is started later before it takes
+jobs. When a table counts as open is rounded up to few instants, because how long that takes depends on its rows.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
-from queue import Empty, LifoQueue
+from dataclasses import dataclass, field
 from typing import IO, Any
 
-from dpstats.curator.jobs.worker import FAILED, READY, frame, frames
+from dpstats.curator.jobs.deadlines import Deadlines
+from dpstats.curator.jobs.reply_times import leaving_by_doubling
+from dpstats.curator.jobs.worker import FAILED, MOST_TABLES, READY, frame, frames
 
 MEMORY = 4 * 2**30
 """Bytes for a worker, where nobody says otherwise."""
@@ -53,29 +59,34 @@ class JobProcess:
         assert self._process.stdout is not None
         self._requests: IO[bytes] = self._process.stdin
         self._replies: IO[bytes] = self._process.stdout
+        self.tables: set[str] = set()
+        """The recipes of the tables that it has opened before it was asked about them."""
 
     def wait_until_ready(self) -> bool:
         """Whether it has loaded what answers need; False where it ended instead."""
         return self._replies.read(len(READY)) == READY
 
+    def open(self, table: str) -> None:
+        """Have a table opened. Where that fails, its jobs will fail: nothing is said here."""
+        leaving_by_doubling(lambda: self._exchange({"table": table}))
+
     def run(self, job: PaidJob, seconds: float) -> dict[str, Any]:
-        """The answer to a job; a process that takes longer is killed, and its job has failed."""
-        timer = threading.Timer(seconds, self.kill)
-        timer.daemon = True
-        timer.start()
-        try:
-            message = {"table": job.table, "question": job.question, "seconds": seconds}
-            self._requests.write(frame(json.dumps(message).encode("ascii")))
-            self._requests.flush()
-            answer: dict[str, Any] = json.loads(next(frames(self._replies)))
-        except (OSError, ValueError, StopIteration):
-            self.kill()
-            raise JobFailedError from None
-        finally:
-            timer.cancel()
-        if answer == FAILED:
+        """The answer to a job; whoever lets it take longer kills the process."""
+        answer = self._exchange({"table": job.table, "question": job.question, "seconds": seconds})
+        if answer is None or answer == FAILED:
             raise JobFailedError
         return answer
+
+    def _exchange(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """The reply to a message; None where the process is gone."""
+        try:
+            self._requests.write(frame(json.dumps(message).encode("ascii")))
+            self._requests.flush()
+            reply: dict[str, Any] = json.loads(next(frames(self._replies)))
+        except (OSError, ValueError, StopIteration):
+            self.kill()
+            return None
+        return reply
 
     @property
     def is_alive(self) -> bool:
@@ -95,48 +106,126 @@ class JobProcess:
                 pipe.close()
 
 
+@dataclass(eq=False)
+class _Waiting:
+    """Somebody who waits for a process: for a certain one, or for any that knows a table."""
+
+    table: str
+    wanted: JobProcess | None = None
+    process: JobProcess | None = None
+    """The process that was handed over."""
+    called: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.called.acquire()
+
+
 class JobPool:
     """A fixed number of worker processes; whoever was killed is replaced."""
 
     def __init__(self, processes: int = 2, memory: int = MEMORY) -> None:
         self._memory = memory
-        self._idle: LifoQueue[JobProcess] = LifoQueue()
         self._lock = threading.Condition()
+        self._idle: list[JobProcess] = []
+        self._waiting: deque[_Waiting] = deque()
         self._processes: set[JobProcess] = set()
         self._ready: set[JobProcess] = set()
+        self._tables: dict[str, None] = {}
+        self._deadlines = Deadlines()
         self._is_closed = False
         for _ in range(processes):
             self._hire()
 
-    def wait_until_ready(self, seconds: float = START_SECONDS) -> bool:
-        """Whether a process is ready for jobs, be it busy with another one; waits for those that are being started."""
+    def open(self, table: str) -> None:
+        """Let all processes open a table, by its recipe; returns at once. See `wait_until_ready`."""
         with self._lock:
-            return self._lock.wait_for(lambda: bool(self._ready), seconds)
+            self._tables.pop(table, None)
+            self._tables[table] = None
+            while len(self._tables) > MOST_TABLES:
+                self._tables.pop(next(iter(self._tables)))
+            processes = list(self._ready)
+        for process in processes:
+            threading.Thread(target=self._open, args=(process, table), daemon=True).start()
+
+    def wait_until_ready(self, table: str = "", seconds: float = START_SECONDS) -> bool:
+        """Whether a process is ready for jobs, about a table, be it busy with another one; waits for those that will be."""
+        with self._lock:
+            return self._lock.wait_for(lambda: bool(self._knowing(table) if table in self._tables else self._ready), seconds)
 
     def run(self, job: PaidJob, until: float) -> dict[str, Any]:
         """The answer to a job, in the form of the archive; raises `JobFailedError` at the instant `until`, at the latest."""
-        try:
-            process = self._idle.get(timeout=max(0.0, until - time.monotonic()))
-        except Empty:
-            raise JobFailedError from None
+        process = self._taken(_Waiting(job.table), until)
+        if process is None:
+            raise JobFailedError
         try:
             if (left := until - time.monotonic()) <= 0:  # the process is spared
                 raise JobFailedError
-            return process.run(job, left)
+            with self._deadlines.kept(until, process.kill):
+                return process.run(job, left)
         finally:
-            if process.is_alive:
-                self._idle.put(process)
-            else:
-                self._let_go(process)
-                self._hire()
+            self._give_back(process)
 
     def close(self) -> None:
         """End all workers, and take no more jobs."""
         with self._lock:
             self._is_closed = True
             processes = list(self._processes)
+        self._deadlines.close()
         for process in processes:
             self._let_go(process)
+
+    def _taken(self, waiting: _Waiting, until: float) -> JobProcess | None:
+        """A process that somebody may have; None where there is none in time."""
+        with self._lock:
+            for process in reversed(self._idle):  # the one that was used last has the most at hand
+                if self._may_have(waiting, process):
+                    self._idle.remove(process)
+                    return process
+            self._waiting.append(waiting)
+        waiting.called.acquire(timeout=max(0.0, min(until - time.monotonic(), threading.TIMEOUT_MAX)))
+        with self._lock:
+            if waiting.process is None:
+                self._waiting.remove(waiting)
+            return waiting.process
+
+    def _hand_out(self, process: JobProcess) -> None:
+        """Give a process to the first one who waits for it, or let it be idle."""
+        with self._lock:
+            waiting = next((each for each in self._waiting if self._may_have(each, process)), None)
+            if waiting is None:
+                self._idle.append(process)
+                return
+            self._waiting.remove(waiting)
+            waiting.process = process
+            waiting.called.release()
+
+    def _may_have(self, waiting: _Waiting, process: JobProcess) -> bool:
+        """Whether a process is one that is waited for. Where none knows the table, it is any."""
+        if waiting.wanted is not None:
+            return waiting.wanted is process
+        return waiting.table in process.tables or not self._knowing(waiting.table)
+
+    def _knowing(self, table: str) -> list[JobProcess]:
+        return [process for process in self._ready if table in process.tables]
+
+    def _give_back(self, process: JobProcess) -> None:
+        if process.is_alive:
+            self._hand_out(process)
+        else:
+            self._let_go(process)
+            self._hire()
+
+    def _open(self, process: JobProcess, table: str) -> None:
+        """Have one process open a table, when it is free."""
+        if self._taken(_Waiting(table, process), time.monotonic() + threading.TIMEOUT_MAX) is not None:
+            process.open(table)
+            self._note(process, table)
+            self._give_back(process)
+
+    def _note(self, process: JobProcess, table: str) -> None:
+        with self._lock:
+            process.tables.add(table)
+            self._lock.notify_all()
 
     def _hire(self) -> None:
         """Start a process; it takes jobs as soon as it is ready."""
@@ -150,10 +239,19 @@ class JobPool:
     def _welcome(self, process: JobProcess) -> None:
         with suppress(OSError, ValueError):
             if process.wait_until_ready():
-                with self._lock:
-                    self._ready.add(process)
-                    self._lock.notify_all()
-                self._idle.put(process)
+                while (table := self._next_table(process)) is not None:
+                    process.open(table)
+                    self._note(process, table)
+                self._give_back(process)
+
+    def _next_table(self, process: JobProcess) -> str | None:
+        """A table that a new process has yet to open; None, and it is ready, where there is none."""
+        with self._lock:
+            table = next((each for each in self._tables if each not in process.tables), None)
+            if table is None:
+                self._ready.add(process)
+                self._lock.notify_all()
+            return table
 
     def _let_go(self, process: JobProcess) -> None:
         with self._lock:

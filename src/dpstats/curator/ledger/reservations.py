@@ -84,9 +84,9 @@ def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> D
 
 def _look(account: Account, order: DebitOrder) -> tuple[Entry | None, int]:
     """The archived answer, or None, and the number of the last entry at that time."""
-    account.check_access()
 
     def look(table: EntryTable) -> tuple[Entry | None, int]:
+        account.check_access_in(table)
         last = table.last()
         if order.request:
             _refuse_another(table.with_request(order.actor, order.request), account.dataset, order)

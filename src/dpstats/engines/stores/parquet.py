@@ -72,7 +72,7 @@ class ParquetStore(FilesStore):
             schemas = [known, *(pyarrow_schema([field for field in each if field.name in known.names]) for each in schemas)]
         self._types, inexact = _common_types(schemas, folders)
         self._vague = {name for footer in footers for name in footer.cut_off} | inexact
-        self._check_versions()
+        self.check_versions()
         self._no_rows = {name: pyarrow_array(kind) for name, kind in self._types.items()}
         self.columns: Mapping[str, ColumnType] = {name: type_of(cells) for name, cells in self._no_rows.items()}
 
@@ -87,9 +87,9 @@ class ParquetStore(FilesStore):
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in the order of the files; fails at the end where a file has changed on the way."""
-        self._check_versions()
+        self.check_versions()
         yield from one_error_along(self._batches(list(dict.fromkeys(columns))), self._name(), _FAILED)
-        self._check_versions()
+        self.check_versions()
 
     def expected_rows(self) -> int:
         """The number of rows that the footers tell."""

@@ -102,6 +102,7 @@ class FilesStore(LocalStore):
             gone = "is not there any more, has changed, or may not be read any more"  # which one may be told by the rows
             raise DataFileError(f"a file of the table {gone}: open the table anew.") from None
 
-    def _check_versions(self) -> None:
+    def check_versions(self) -> None:
+        """Raise where a file has changed since it was opened."""
         for version in self._versions:
             version.check()
