@@ -125,7 +125,7 @@ class ServiceDesk:
             _check(asked, priced, policy)
             return session._table.serve(priced, self._elsewhere(asked, priced, actor, policy), source)
 
-        return self._for(actor, relayed(session, relay).ask(asked.to_dict()))
+        return self._for(actor, relayed(session, relay).ask(asked))
 
     @_in_public_words()
     def recall(self, document: object, actor: str) -> dict[str, Any] | None:

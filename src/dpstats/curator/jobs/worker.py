@@ -22,7 +22,7 @@ FAILED = {"failed": True}
 MOST_TABLES = 16
 """Open at the same time."""
 KEPT_BYTES = 2**26
-"""Memory for the columns of one table, where nobody says otherwise."""
+"""Memory for the columns of one table that a worker keeps."""
 _KEPT_PART = 64
 """What part of a worker's memory that may be at most."""
 MOST_ROWS = 2_000_000
@@ -47,8 +47,8 @@ def frame(piece: bytes) -> bytes:
 class TableShelf:
     """The tables that a worker has opened, each by its recipe; the ones that were used last are kept."""
 
-    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
-        """`kept_bytes` is the memory for columns of one table that are kept."""
+    def __init__(self, kept_bytes: int = 0) -> None:
+        """`kept_bytes` is the memory for columns of one table that are kept, for one thread."""
         self._kept_bytes = kept_bytes
         self._sessions: OrderedDict[str, Any] = OrderedDict()
 

@@ -40,7 +40,7 @@ class KeptColumns(LocalStore):
         """Raise where the files cannot be read now."""
         self._store.check_reachable()
 
-    def expected_rows(self) -> int | None:
+    def expected_rows(self) -> int:
         """The number of rows that the files tell."""
         return self._store.expected_rows()
 
