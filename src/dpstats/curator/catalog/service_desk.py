@@ -38,6 +38,7 @@ from dpstats.engines.views import TableView
 from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import COULD_NOT
 
 T = TypeVar("T")
 
@@ -150,8 +151,7 @@ class ServiceDesk:
         if is_known:
             return answer
         session, policy = self._session(actor, "")
-        [priced] = self._priced(session, policy, [document]).priced
-        key = archive_key(details_of(session._table, priced.request))
+        key = archive_key(details_of(session._table, _priced_alone(session, policy, document)))
         self._keys.keep((asked[0][0], policy, session._table.audience), key)
         return recalled(session._table.account, lambda table: self._allowed_key(table, actor, key))[1]
 
@@ -170,8 +170,8 @@ class ServiceDesk:
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         session, policy = self._session(actor, "")
-        [priced] = self._priced(session, policy, [document]).priced
-        return Quote(priced.request.text, priced.request.cost, _seconds(priced.request, policy))
+        request = _priced_alone(session, policy, document)
+        return Quote(request.text, request.cost, _seconds(request, policy))
 
     @_in_public_words()
     def history(self, actor: str, *, after: int | None = None, limit: int | None = 100) -> list[StatementLine]:
@@ -240,6 +240,19 @@ class ServiceDesk:
                 return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - hand_over(seconds)), statistic))
 
         return compute
+
+
+def _priced_alone(session: Session, policy: Policy, document: object) -> Request:
+    """A question, checked and priced; it is not asked."""
+    asked, priced = _read(document), list[Request]()
+
+    def note(request: Request, _: Compute, source: RandomSource) -> Result:
+        priced.append(request)
+        return request.or_refusal(COULD_NOT, source)
+
+    relayed(session, note).ask(asked)
+    _check(asked, priced[0], policy)
+    return priced[0]
 
 
 def _audience(policy: Policy, grant: Grant, actor: str) -> str:

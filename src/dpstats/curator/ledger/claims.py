@@ -42,6 +42,8 @@ class Claim:
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self.interested = 0
+        self.waited = False
+        """Whether whoever holds it had to wait for another one."""
         self.result: Any = None
         """What the holder leaves for those who wait, where they cannot find it in the ledger."""
 
@@ -62,8 +64,15 @@ class Claims:
             claim = self._claims.setdefault(question, Claim())
             claim.interested += 1
         try:
-            with claim.turn, self._between_processes(question):
-                yield claim
+            has_waited = not claim.turn.acquire(blocking=False)
+            if has_waited:
+                claim.turn.acquire()
+            try:
+                with self._between_processes(question) as too_soon:
+                    claim.waited = has_waited or too_soon
+                    yield claim
+            finally:
+                claim.turn.release()
         finally:
             with self._changing:
                 claim.interested -= 1
@@ -71,16 +80,17 @@ class Claims:
                     del self._claims[question]
 
     @contextmanager
-    def _between_processes(self, question: str) -> Iterator[None]:
+    def _between_processes(self, question: str) -> Iterator[bool]:
+        """Holds the lock that other processes see; says whether one of them had it first."""
         if self._shared is None:
-            yield
+            yield False
             return
         number, pause = _number(question), _SHORTEST_PAUSE
         while not self._shared.try_to_take(number):
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, _LONGEST_PAUSE)
         try:
-            yield
+            yield pause > _SHORTEST_PAUSE
         finally:
             self._shared.let_go(number)
 

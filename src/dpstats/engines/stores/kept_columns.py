@@ -6,11 +6,13 @@ changed. Columns that would take more than a limit are read from the files every
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
-from dpstats.engines.cells import Cells, ColumnType
+from dpstats.engines.cells import Cells, ColumnType, select_cells
 from dpstats.engines.stores.parquet import ParquetStore
 from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.units.contributions import Bound, BoundedStore
@@ -27,7 +29,7 @@ class KeptColumns(LocalStore):
         """`limit` is the number of bytes for all columns together."""
         self._store = store
         self._left = limit
-        self._kept: dict[str, list[_KeptPart]] = {}
+        self._kept: dict[str, _KeptColumn] = {}
         self._not_kept: set[str] = set()
         self.columns = store.columns
 
@@ -51,22 +53,22 @@ class KeptColumns(LocalStore):
         if not all(self._keeps(name) for name in names) or not self._kept:
             yield from self._store.batches(columns)
             return
-        parts = [self._kept[name] for name in names] or [next(iter(self._kept.values()))]
-        for places in zip(*parts, strict=True):
-            yield _KeptBatch(dict(zip(names, places, strict=False)), places[0].rows)
+        ends = sorted({end for name in names or list(self._kept)[:1] for end in self._kept[name].ends})
+        for start, end in pairwise([0, *ends]):
+            yield _KeptBatch({name: self._kept[name].rows_between(start, end) for name in names}, end - start)
 
     def _keeps(self, name: str) -> bool:
         """Whether a column is in memory; it is read if there is room for it."""
         if name not in self._kept and name not in self._not_kept:
-            parts = self._read(name)
-            if parts is None:
+            column = self._read(name)
+            if column is None:
                 self._not_kept.add(name)
             else:
-                self._kept[name] = parts
+                self._kept[name] = column
         return name in self._kept
 
-    def _read(self, name: str) -> list[_KeptPart] | None:
-        """The batches of one column; None where they take too much memory, or are not those of the columns that are kept."""
+    def _read(self, name: str) -> _KeptColumn | None:
+        """One column; None where it takes too much memory."""
         if self._store.expected_rows() * _FEWEST_BYTES > self._left:
             return None
         parts: list[_KeptPart] = []
@@ -77,11 +79,8 @@ class KeptColumns(LocalStore):
             if held > self._left:
                 return None
             parts.append(part)
-        others = next(iter(self._kept.values()), parts)
-        if [part.rows for part in parts] != [part.rows for part in others]:
-            return None
         self._left -= held
-        return parts
+        return _KeptColumn(parts)
 
 
 class _KeptPart(Batch):
@@ -103,17 +102,33 @@ class _KeptPart(Batch):
         return cells
 
 
+class _KeptColumn:
+    """All rows of a column, in the batches in which the files gave them, which need not be those of another column."""
+
+    def __init__(self, parts: Sequence[_KeptPart]) -> None:
+        self._parts = parts
+        self.ends = list(accumulate(part.rows for part in parts))
+
+    def rows_between(self, start: int, end: int) -> tuple[_KeptPart, slice]:
+        """The part that holds some rows, which lie in one of them, and where it does."""
+        place = min(bisect_right(self.ends, start), len(self.ends) - 1)
+        first = self.ends[place] - self._parts[place].rows
+        return self._parts[place], slice(start - first, end - first)
+
+
 class _KeptBatch(Batch):
     """Some columns of the same rows, each from a part that is kept."""
 
-    def __init__(self, parts: Mapping[str, _KeptPart], rows: int) -> None:
+    def __init__(self, parts: Mapping[str, tuple[_KeptPart, slice]], rows: int) -> None:
         super().__init__({}, rows)
         self._parts = parts
 
     def cells(self, name: str, kind: ColumnType) -> Cells:
         """One column, read as that type."""
-        return self._parts[name].cells(name, kind)
+        part, rows = self._parts[name]
+        return select_cells(part.cells(name, kind), rows)
 
     def identities(self, name: str, kind: ColumnType) -> Cells:
         """One column of ids, read as that type but never rounded."""
-        return self._parts[name].identities(name, kind)
+        part, rows = self._parts[name]
+        return select_cells(part.identities(name, kind), rows)
