@@ -1,7 +1,7 @@
-"""Processor time of one question at a service desk, of all processes together, without HTTP: python benchmarks/desk.py [--profile NAME]
+"""Processor time of one question at a service desk, of all processes together, without HTTP: python benchmarks/desk.py
 
 The table has 100,000 rows and 6 columns in a Parquet file; its unit is a person. Some clients ask at the same time, each question
-once, but for the repeats that the archive answers. Milliseconds are of the processor, so that waiting for reply times does not count.
+once, but for the repeats that the archive answers. Milliseconds are of the processor: waiting for reply times does not count.
 """
 
 from __future__ import annotations
@@ -135,6 +135,20 @@ def row(name: str, found: Measured) -> str:
     return f"{name:<18} {found.here:>8.2f} {found.workers:>8.2f} {total:>8.2f} {found.longest:>10.1f} {verdict:>8}{refused}"
 
 
+def measure_repeats(desk: ServiceDesk, known: dict[str, Any], repeats: int) -> None:
+    """Print what one repeat of a question takes, by both ways to the archive."""
+    desk.ask(known, "client 0")
+
+    def ask(_: int, actor: str) -> Any:
+        return desk.ask(known, actor)
+
+    def recall(_: int, actor: str) -> Any:
+        return desk.recall(known, actor)
+
+    print(row("archive, by ask", measure(desk, ask, range(repeats))), flush=True)
+    print(row("archive", measure(desk, recall, range(repeats))), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=160, help="of each kind")
@@ -153,22 +167,16 @@ def main() -> None:
         first = 0
         for name in kinds:
             if name == "archive":
-                known = document(QUESTIONS["median"], 10**7)
-                desk.ask(known, "client 0")
-                for way in (desk.ask, desk.recall):
-                    again = measure(desk, lambda _, actor, way=way, known=known: way(known, actor), range(20 * given.questions))
-                    print(row("archive" if way == desk.recall else "archive, by ask", again), flush=True)
+                measure_repeats(desk, document(QUESTIONS["median"], 10**7), 20 * given.questions)
                 continue
-            else:
-                words = QUESTIONS[name]
 
-                def ask(number: int, actor: str, words: Mapping[str, Any] = words) -> Any:
-                    return desk.ask(document(words, number), actor)
+            def ask(number: int, actor: str, words: Mapping[str, Any] = QUESTIONS[name]) -> Any:
+                return desk.ask(document(words, number), actor)
 
-                measure(desk, ask, range(first, first + 2 * CLIENTS))
-                first += 2 * CLIENTS
-                found = measure(desk, ask, range(first, first + given.questions))
-                first += given.questions
+            measure(desk, ask, range(first, first + 2 * CLIENTS))
+            first += 2 * CLIENTS
+            found = measure(desk, ask, range(first, first + given.questions))
+            first += given.questions
             print(row(name, found), flush=True)
 
 

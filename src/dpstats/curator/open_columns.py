@@ -1,7 +1,7 @@
 """Open columns: columns that stay open from one question to the next, with what was found out about them.
 
-A column's answers do not depend on what it was asked before, only the work behind them does. So a process that works on one question
-after the other may keep the columns of a small table: what one question has read, counted or sorted, the next one need not.
+A column's answers do not depend on what it was asked before, only the work behind them does. So a process that works on one
+question after the other may keep the columns of a small table: what one has read, counted or sorted, the next one need not.
 """
 
 from __future__ import annotations

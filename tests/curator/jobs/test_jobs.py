@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from dpstats.curator.archive import result_of
+from dpstats.curator.jobs import pool as pools
 from dpstats.curator.jobs.deadlines import Deadlines
 from dpstats.curator.jobs.pool import JobFailedError, JobPool, JobProcess, PaidJob, _Waiting
 from dpstats.curator.jobs.recipes import TableRecipe
@@ -77,8 +78,18 @@ def test_whatever_goes_wrong_is_one_failure_and_the_worker_goes_on(pool: JobPool
     assert run(pool, table, COUNT)["value"] == 5
 
 
-def test_who_is_late_is_killed_and_replaced(pool: JobPool, table: TableRecipe) -> None:
+def test_who_is_late_is_waited_for_and_killed_where_that_is_in_vain(
+    pool: JobPool, table: TableRecipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pool.wait_until_ready()
     [stalled] = pool._processes
+    os.kill(stalled._process.pid, signal.SIGSTOP)
+    with pytest.raises(JobFailedError):
+        run(pool, table, COUNT, 0.05)
+    os.kill(stalled._process.pid, signal.SIGCONT)
+    assert run(pool, table, {**COUNT, "where": ["income > 2"]})["value"] == 4  # the late answer is nobody's
+    assert [*pool._processes] == [stalled]
+    monkeypatch.setattr(pools, "GRACE_SECONDS", 0.1)
     with pytest.raises(JobFailedError):
         run(pool, table, COUNT, 0.0)  # nobody answers in no time, and nobody is killed for that
     os.kill(stalled._process.pid, signal.SIGSTOP)
@@ -139,9 +150,9 @@ def test_columns_that_stay_open_are_not_used_when_the_file_has_changed(table: Ta
 
 def test_whoever_is_late_is_called_and_nobody_else() -> None:
     deadlines, called = Deadlines(), threading.Event()
-    with deadlines.kept(time.monotonic() + LONG, lambda: pytest.fail("it was in time")):
-        with deadlines.kept(time.monotonic() + 0.01, called.set):
-            assert called.wait(LONG)
+    begun = time.monotonic()
+    with deadlines.kept(begun + LONG, lambda: pytest.fail("it was in time")), deadlines.kept(begun + 0.01, called.set):
+        assert called.wait(LONG)
     assert not deadlines._late
     deadlines.close()
     assert deadlines._thread is not None

@@ -130,7 +130,7 @@ class ServiceDesk:
 
     @_in_public_words()
     def recall(self, document: object, actor: str) -> dict[str, Any] | None:
-        """The archived answer to a question, as plain JSON values; None where there is none, so that it would have to be paid for.
+        """The archived answer to a question, as plain JSON values; None where there is none, so that it would have to be paid.
 
         It is the document (`document_of`) of what `ask` would answer, and whatever `ask` would refuse before it looks into the
         archive is refused here.
@@ -153,7 +153,7 @@ class ServiceDesk:
         session, policy = self._session(actor, "")
         key = archive_key(details_of(session._table, _priced_alone(session, policy, document)))
         self._keys.keep((asked[0][0], policy, session._table.audience), key)
-        return recalled(session._table.account, lambda table: self._allowed_key(table, actor, key))[1]
+        return recalled(self._account, lambda table: self._allowed_key(table, actor, key))[1]
 
     @_in_public_words()
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:

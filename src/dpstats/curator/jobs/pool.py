@@ -1,13 +1,14 @@
-"""The pool: processes that work on paid questions, each within a deadline, and are killed where they do not keep it.
+"""The pool: processes that work on paid questions, each within a deadline; who is late by far is killed, and replaced.
 
-A table is opened by every process before anything about it is paid for, and by every process that is started later before it takes
-jobs. When a table counts as open is rounded up to few instants, because how long that takes depends on its rows.
+A table is opened by every process before anything about it is paid for, and by every process that is started later before it
+takes jobs. When a table counts as open is rounded up to few instants, because how long that takes depends on its rows.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -25,6 +26,8 @@ MEMORY = 4 * 2**30
 """Bytes for a worker, where nobody says otherwise."""
 START_SECONDS = 60.0
 """How long somebody waits, before anything is paid for, while all processes are being started."""
+GRACE_SECONDS = 2.0
+"""How long a process may go on with a job that is late, before it is killed."""
 _ONE_THREAD = ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMEXPR_NUM", "RAYON_NUM", "POLARS_MAX")
 
 
@@ -68,25 +71,36 @@ class JobProcess:
 
     def open(self, table: str) -> None:
         """Have a table opened. Where that fails, its jobs will fail: nothing is said here."""
-        leaving_by_doubling(lambda: self._exchange({"table": table}))
+        self._send({"table": table})
+        leaving_by_doubling(self.reply)
 
-    def run(self, job: PaidJob, seconds: float) -> dict[str, Any]:
-        """The answer to a job; whoever lets it take longer kills the process."""
-        answer = self._exchange({"table": job.table, "question": job.question, "seconds": seconds})
-        if answer is None or answer == FAILED:
-            raise JobFailedError
-        return answer
+    def begin(self, job: PaidJob, seconds: float) -> None:
+        """Hand a job over, which may take so long."""
+        self._send({"table": job.table, "question": job.question, "seconds": seconds})
 
-    def _exchange(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """The reply to a message; None where the process is gone."""
+    def replies_by(self, until: float) -> bool:
+        """Whether there is a reply, or the process is gone, before an instant; where that cannot be known, it is supposed."""
+        if os.name != "posix":
+            return True
+        waiting = select.poll()
+        waiting.register(self._replies, select.POLLIN)
+        return bool(waiting.poll(1000 * max(0.0, until - time.monotonic())))
+
+    def reply(self) -> dict[str, Any] | None:
+        """The reply to what was sent last, as soon as there is one; None where the process is gone."""
         try:
-            self._requests.write(frame(json.dumps(message).encode("ascii")))
-            self._requests.flush()
             reply: dict[str, Any] = json.loads(next(frames(self._replies)))
         except (OSError, ValueError, StopIteration):
             self.kill()
             return None
         return reply
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._requests.write(frame(json.dumps(message).encode("ascii")))
+            self._requests.flush()
+        except (OSError, ValueError):
+            self.kill()
 
     @property
     def is_alive(self) -> bool:
@@ -104,6 +118,11 @@ class JobProcess:
         for pipe in (self._requests, self._replies):
             with suppress(OSError, ValueError):
                 pipe.close()
+
+
+def _grace() -> float:
+    """Seconds from when a job is late until its process is killed; none where it cannot be left alone meanwhile."""
+    return GRACE_SECONDS if os.name == "posix" else 0.0
 
 
 @dataclass(eq=False)
@@ -157,13 +176,20 @@ class JobPool:
         process = self._taken(_Waiting(job.table), until)
         if process is None:
             raise JobFailedError
-        try:
-            if (left := until - time.monotonic()) <= 0:  # the process is spared
-                raise JobFailedError
-            with self._deadlines.kept(until, process.kill):
-                return process.run(job, left)
-        finally:
+        if (left := until - time.monotonic()) <= 0:  # the process is spared
             self._give_back(process)
+            raise JobFailedError
+        with self._deadlines.kept(until + _grace(), process.kill):
+            process.begin(job, left)
+            is_late = not process.replies_by(until)
+            answer = None if is_late else process.reply()
+        if is_late:
+            threading.Thread(target=self._wait_out, args=(process,), daemon=True).start()
+            raise JobFailedError
+        self._give_back(process)
+        if answer is None or answer == FAILED:
+            raise JobFailedError
+        return answer
 
     def close(self) -> None:
         """End all workers, and take no more jobs."""
@@ -214,6 +240,12 @@ class JobPool:
         else:
             self._let_go(process)
             self._hire()
+
+    def _wait_out(self, process: JobProcess) -> None:
+        """Let a process end a job that nobody waits for any more, or kill it: to start another takes longer than most jobs."""
+        with self._deadlines.kept(time.monotonic() + _grace(), process.kill):
+            process.reply()
+        self._give_back(process)
 
     def _open(self, process: JobProcess, table: str) -> None:
         """Have one process open a table, when it is free."""
