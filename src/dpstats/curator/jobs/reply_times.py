@@ -2,7 +2,7 @@
 
 Claim      The time between a debit and the reply is a function of the question's document and of declared, public numbers alone
 Why        The seconds are computed from these. A reply that is ready waits for them; one that is not ready by then is a charged
-           `NoReply`, and its process is killed
+           `NoReply`, and its process is killed where it does not end soon
 Limits     A machine so busy that a thread wakes up late shows that it is busy. An answer that is not ready in time shows that, by
            being no reply: declare more rows, or a slower pace, where that happens
 """
