@@ -23,7 +23,8 @@ FLOORS = (
     {"curator"},
     {"audit"},
     {FACE},
-    {"cli", "web"},
+    {"web"},
+    {"cli"},
     {"__main__"},
 )
 IN_FACE = {

@@ -24,6 +24,8 @@ COMMANDS = {
     "ask": "private answers about a CSV or Parquet file",
     "synthesize": "write synthetic rows like those of a CSV or Parquet file",
     "publish": "answer a whole plan for one debit, in a folder to verify",
+    "serve": "the curator over HTTP: pages for people, JSON for programs",
+    "people": "who may sign in to the service of a catalog",
     "ledger": "check, show, copy or sign what was asked, and what it cost",
     "schema": "print what a question may hold as a document, as JSON Schema",
 }
@@ -42,6 +44,8 @@ Start here:
   dpstats ask --help                                        all the questions there are
   dpstats synthesize people.parquet --epsilon 1 --delta 1e-6 --out rows.csv    rows like those of a table, and none of them
   dpstats publish plan.toml --out report                    questions, tables and synthetic rows in one report, paid at once
+  dpstats serve --demo                                      the curator as a web page, with an invented table
+  dpstats people catalog.toml --add olga --role owner        who may sign in to such a page
   dpstats ledger verify survey.ledger                       what a session spent, checked from the first entry to the last
   dpstats schema                                            questions as JSON documents: what they may hold
 """

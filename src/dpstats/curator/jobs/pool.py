@@ -45,6 +45,18 @@ class PaidJob:
     """The document of the question."""
 
 
+@dataclass(frozen=True)
+class PlanJob:
+    """A plan that is to be simulated; the table is opened to price the question, and none of its rows is read."""
+
+    table: str
+    plan: dict[str, Any]
+    """The document of the plan."""
+
+
+WorkerJob = PaidJob | PlanJob
+
+
 class JobProcess:
     """One worker process, by its pipes; it works on one job at a time."""
 
@@ -74,9 +86,9 @@ class JobProcess:
         self._send({"table": table})
         leaving_by_doubling(self.reply)
 
-    def begin(self, job: PaidJob, seconds: float) -> None:
+    def begin(self, job: WorkerJob, seconds: float) -> None:
         """Hand a job over, which may take so long."""
-        self._send({"table": job.table, "question": job.question, "seconds": seconds})
+        self._send({**vars(job), "seconds": seconds})
 
     def replies_by(self, until: float) -> bool:
         """Whether there is a reply, or the process is gone, before an instant; where that cannot be known, it is supposed."""
@@ -171,8 +183,8 @@ class JobPool:
         with self._lock:
             return self._lock.wait_for(lambda: bool(self._knowing(table) if table in self._tables else self._ready), seconds)
 
-    def run(self, job: PaidJob, until: float) -> dict[str, Any]:
-        """The answer to a job, in the form of the archive; raises `JobFailedError` at the instant `until`, at the latest."""
+    def run(self, job: WorkerJob, until: float) -> dict[str, Any]:
+        """The answer to a job, or a plan; raises `JobFailedError` at the instant `until`, at the latest."""
         process = self._taken(_Waiting(job.table), until)
         if process is None:
             raise JobFailedError

@@ -26,6 +26,7 @@ _PATIENCE = 4
 """How many times as long a reply may take on a machine that has other work too."""
 SHORTEST = 1 / 32
 """Seconds; longer ones are this, doubled as often as it takes."""
+_FOR_A_SLOT = 60.0
 _FIRST_INSTANT = 0.25
 _HAND_OVER, _PART_HANDED_OVER = 0.02, 1 / 8
 
@@ -52,6 +53,13 @@ def leaving_by_doubling(work: Callable[[], T]) -> T:
     while begun + instant < time.monotonic():
         instant *= 2
     return leaving_at(begun + instant, lambda: found)
+
+
+def waiting_seconds(seconds: float) -> float:
+    """How long to wait for the reply to somebody else's identical question, which leaves so many seconds after its debit: twice
+    that, and a while in which that one may have waited for a slot.
+    """
+    return 2 * seconds + _FOR_A_SLOT
 
 
 def leaving_at(instant: float, work: Callable[[], T]) -> T:

@@ -174,10 +174,7 @@ class AccountReader:
 
     def entry(self, sequence: int) -> Entry:
         """The entry of that number."""
-        found = self._writer.read(lambda table: table.numbered(sequence))
-        if found is None:
-            raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
-        return found
+        return found(self._writer.read(lambda table: table.numbered(sequence)), sequence)
 
     def _first_answer(self, key: str) -> Entry | None:
         return first_answer(self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, checked_key(key))))
@@ -195,6 +192,13 @@ class AccountReader:
 def policy_in(amendment: Entry) -> dict[str, Any]:
     """The policy that an amendment sets."""
     return amendment.read(lambda content: dict(content["policy"]), "has no policy that can be read")
+
+
+def found(entry: Entry | None, sequence: int) -> Entry:
+    """An entry that must be there."""
+    if entry is None:
+        raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
+    return entry
 
 
 def first_answer(answers: Iterable[Entry]) -> Entry | None:

@@ -1,0 +1,197 @@
+"""The application: the tables of routes behind one door, for any server that speaks ASGI.
+
+app = build_app(office)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount
+from starlette.routing import Route as StarletteRoute
+from starlette.staticfiles import StaticFiles
+
+from dpstats.curator.catalog.catalog import Catalog
+from dpstats.web import door
+from dpstats.web.complaints import BROKEN, NOT_THERE, ComplaintError, complaint_about
+from dpstats.web.guards import Guards
+from dpstats.web.lanes import Lanes
+from dpstats.web.logs import RequestLog
+from dpstats.web.office import Office
+from dpstats.web.openapi import openapi_document
+from dpstats.web.pages import Pages
+from dpstats.web.people.people import SIGN_IN_HOURS
+from dpstats.web.people.roles import Visitor
+from dpstats.web.routes import Done, FileReply, Lane, Route, Visit
+from dpstats.web.settings import read_settings
+from dpstats.web.views import tables
+
+SETTINGS = "DPSTATS_SETTINGS"
+"""The environment's variable that tells the processes of a server where their settings are."""
+STATIC = Path(__file__).parent / "static"
+HANDSHAKE_SECONDS = 600
+"""How long somebody may take to sign in elsewhere."""
+_KEPT = "public, max-age=3600"
+
+
+class Service:
+    """All routes, and what they share."""
+
+    def __init__(self, office: Office, routes: Iterable[Route]) -> None:
+        self._office = office
+        self._routes = list(routes)
+        self._pages = Pages(office)
+        self._lanes = Lanes()
+        self._log = RequestLog()
+
+    def app(self) -> Starlette:
+        """The ASGI application."""
+        routes: list[Any] = []
+        for route in self._routes:
+            if route.is_page:
+                values = "/index.json" if route.path == "/" else f"{route.path}.json"
+                routes.append(StarletteRoute(values, self._endpoint(route, as_page=False), methods=["GET"]))
+            routes.append(StarletteRoute(route.path, self._endpoint(route, as_page=route.is_page), methods=[route.method]))
+        document = JSONResponse(openapi_document(self._office.settings, self._routes))
+        routes.append(StarletteRoute("/openapi.json", lambda _: document, methods=["GET"]))
+        routes.append(Mount("/static", _KeptFiles(directory=STATIC)))
+        app = Starlette(
+            routes=routes,
+            lifespan=self._lifespan,
+            exception_handlers={404: self._missing, 405: self._missing, Exception: self._broken},
+        )
+        app.add_middleware(Guards, is_secure=self._office.settings.is_secure)
+        return app
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        yield
+        self._lanes.close()
+        self._office.close()
+
+    def _endpoint(self, route: Route, *, as_page: bool) -> Callable[[Request], Awaitable[Response]]:
+        async def serve(request: Request) -> Response:
+            visitor: Visitor | None = None
+            try:
+                office = self._office
+                visitor = await self._visitor(request)
+                door.check_origin(request, visitor, office.settings)
+                door.check_passage(route, visitor, request.path_params.get("name"))
+                visit = await self._visit(route, request, visitor)
+                said = await self._handled(route, visit)
+                reply = self._reply(route, request, visit, said, as_page=as_page)
+            except Exception as error:
+                complaint = complaint_about(error)
+                if complaint is BROKEN:
+                    self._log.fault(error)
+                reply = self._complaint(route, request, visitor, complaint, as_page=as_page)
+            self._log.served(route, reply.status_code, visitor)
+            return reply
+
+        return serve
+
+    async def _visitor(self, request: Request) -> Visitor | None:
+        office = self._office
+        return await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
+
+    async def _visit(self, route: Route, request: Request, visitor: Visitor | None) -> Visit:
+        body = None if route.body is None else await door.read_body(request, route.body)
+        query, key = door.read_query(request, route.query), door.check_key(request)
+        kept = [request.cookies.get(door.cookie_name(each, self._office.settings), "") for each in (door.SIGN_IN, door.HANDSHAKE)]
+        return Visit(self._office, visitor, request.path_params, query, body, key, *kept)
+
+    async def _handled(self, route: Route, visit: Visit) -> Any:
+        name = "" if visit.visitor is None else visit.visitor.name
+        if route.first is not None:
+            said = await self._lanes.run(Lane.QUICK, name, partial(route.first, visit))
+            if said is not None:
+                return said
+        return await self._lanes.run(route.lane, name, partial(route.handler, visit))
+
+    def _reply(self, route: Route, request: Request, visit: Visit, said: Any, *, as_page: bool) -> Response:
+        if isinstance(said, FileReply):
+            shown = {"content-disposition": f'attachment; filename="{said.name}"'} if said.name else {}
+            return Response(said.content, media_type=said.media_type, headers=shown)
+        if isinstance(said, Done):
+            by_program = door.is_json(request)
+            if said.template and not by_program:
+                return self._pages.shown(said.template, said.values, visit.visitor, request.url.path)
+            reply = JSONResponse(said.values) if by_program else RedirectResponse(said.location, 303)
+            self._set_cookie(reply, door.SIGN_IN, said.sign_in, SIGN_IN_HOURS * 3600)
+            self._set_cookie(reply, door.HANDSHAKE, said.handshake, HANDSHAKE_SECONDS)
+            return reply
+        if as_page:
+            return self._pages.shown(route.template, said, visit.visitor, request.url.path)
+        return JSONResponse(said)
+
+    def _complaint(
+        self, route: Route, request: Request, visitor: Visitor | None, complaint: ComplaintError, *, as_page: bool
+    ) -> Response:
+        """What is wrong: as values for programs, on the form's own page for whoever has filled it in, else on a page."""
+        by_form = request.method == "POST" and not door.is_json(request) and "authorization" not in request.headers
+        if not (as_page or by_form):
+            return JSONResponse(complaint.to_dict(), complaint.status)
+        if complaint.status == 401 and request.method == "GET":
+            return RedirectResponse(f"/login?next={request.url.path}", 303)
+        return self._pages.complaint(complaint, visitor, request.url.path, back=_filled(route.again, request))
+
+    def _set_cookie(self, reply: Response, what: str, secret: str | None, seconds: int) -> None:
+        if secret is None:
+            return
+        settings = self._office.settings
+        reply.set_cookie(
+            door.cookie_name(what, settings),
+            secret,
+            max_age=seconds if secret else 0,
+            httponly=True,
+            secure=settings.is_secure,
+            samesite="lax",
+            path="/",
+        )
+
+    async def _missing(self, request: Request, _: Exception) -> Response:
+        if _wants_values(request):
+            return JSONResponse(NOT_THERE.to_dict(), 404)
+        return self._pages.complaint(NOT_THERE, await self._visitor(request), "")
+
+    async def _broken(self, request: Request, _: Exception) -> Response:
+        return JSONResponse(BROKEN.to_dict(), 500) if _wants_values(request) else self._pages.complaint(BROKEN, None, "")
+
+
+class _KeptFiles(StaticFiles):
+    """Files that browsers may keep."""
+
+    def file_response(self, *given: Any, **named: Any) -> Response:
+        """A file, to be kept for an hour."""
+        reply = super().file_response(*given, **named)
+        reply.headers["cache-control"] = _KEPT
+        return reply
+
+
+def build_app(office: Office) -> Starlette:
+    """The service as an ASGI application."""
+    return Service(office, [route for table in tables() for route in table.routes]).app()
+
+
+def app_from_settings() -> Starlette:
+    """The service that the environment names; each process of a server calls it."""
+    catalog, web = read_settings(os.environ[SETTINGS])
+    return build_app(Office(Catalog(catalog), web))
+
+
+def _wants_values(request: Request) -> bool:
+    return request.url.path.endswith(".json") or door.is_json(request) or "authorization" in request.headers
+
+
+def _filled(path: str, request: Request) -> str:
+    for name, value in request.path_params.items():
+        path = path.replace(f"{{{name}}}", value)
+    return path

@@ -1,0 +1,1 @@
+"""Who uses the service: people with roles, their passwords, sign-ins and tokens."""

@@ -1,0 +1,30 @@
+"""Words: how times, amounts and numbers are written on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from fractions import Fraction
+
+from dpstats.foundations.rounding import decimal_text
+
+
+def day(time: str) -> str:
+    """The day of a time of the ledger: 16 November 2026."""
+    at = datetime.fromisoformat(time)
+    return f"{at.day} {at:%B %Y}"
+
+
+def moment(time: str) -> str:
+    """A time of the ledger to the minute, in UTC."""
+    at = datetime.fromisoformat(time)
+    return f"{at.day} {at:%b %Y, %H:%M} UTC"
+
+
+def amount(exact: str | int | float | Fraction) -> str:
+    """An exact amount as a decimal."""
+    return decimal_text(Fraction(exact))
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {"day": day, "moment": moment, "amount": amount}
+"""For templates."""
