@@ -37,6 +37,8 @@ from dpstats.web.views import tables
 SETTINGS = "DPSTATS_SETTINGS"
 """The environment's variable that tells the processes of a server where their settings are."""
 STATIC = Path(__file__).parent / "static"
+HANDSHAKE_SECONDS = 600
+"""How long somebody may take to sign in elsewhere."""
 _KEPT = "public, max-age=3600"
 
 
@@ -80,7 +82,7 @@ class Service:
             visitor: Visitor | None = None
             try:
                 office = self._office
-                visitor = await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
+                visitor = await self._visitor(request)
                 door.check_origin(request, visitor, office.settings)
                 door.check_passage(route, visitor, request.path_params.get("name"))
                 visit = await self._visit(route, request, visitor)
@@ -96,11 +98,15 @@ class Service:
 
         return serve
 
+    async def _visitor(self, request: Request) -> Visitor | None:
+        office = self._office
+        return await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
+
     async def _visit(self, route: Route, request: Request, visitor: Visitor | None) -> Visit:
         body = None if route.body is None else await door.read_body(request, route.body)
-        secret = request.cookies.get(door.cookie_name(self._office.settings), "")
-        query = door.read_query(request, route.query)
-        return Visit(self._office, visitor, request.path_params, query, body, door.check_key(request), secret)
+        query, key = door.read_query(request, route.query), door.check_key(request)
+        kept = [request.cookies.get(door.cookie_name(each, self._office.settings), "") for each in (door.SIGN_IN, door.HANDSHAKE)]
+        return Visit(self._office, visitor, request.path_params, query, body, key, *kept)
 
     async def _handled(self, route: Route, visit: Visit) -> Any:
         name = "" if visit.visitor is None else visit.visitor.name
@@ -116,8 +122,11 @@ class Service:
             return Response(said.content, media_type=said.media_type, headers=shown)
         if isinstance(said, Done):
             by_program = door.is_json(request)
+            if said.template and not by_program:
+                return self._pages.shown(said.template, said.values, visit.visitor, request.url.path)
             reply = JSONResponse(said.values) if by_program else RedirectResponse(said.location, 303)
-            self._set_cookie(reply, said.sign_in)
+            self._set_cookie(reply, door.SIGN_IN, said.sign_in, SIGN_IN_HOURS * 3600)
+            self._set_cookie(reply, door.HANDSHAKE, said.handshake, HANDSHAKE_SECONDS)
             return reply
         if as_page:
             return self._pages.shown(route.template, said, visit.visitor, request.url.path)
@@ -134,14 +143,14 @@ class Service:
             return RedirectResponse(f"/login?next={request.url.path}", 303)
         return self._pages.complaint(complaint, visitor, request.url.path, back=_filled(route.again, request))
 
-    def _set_cookie(self, reply: Response, secret: str | None) -> None:
+    def _set_cookie(self, reply: Response, what: str, secret: str | None, seconds: int) -> None:
         if secret is None:
             return
         settings = self._office.settings
         reply.set_cookie(
-            door.cookie_name(settings),
+            door.cookie_name(what, settings),
             secret,
-            max_age=SIGN_IN_HOURS * 3600 if secret else 0,
+            max_age=seconds if secret else 0,
             httponly=True,
             secure=settings.is_secure,
             samesite="lax",
@@ -149,7 +158,9 @@ class Service:
         )
 
     async def _missing(self, request: Request, _: Exception) -> Response:
-        return JSONResponse(NOT_THERE.to_dict(), 404) if _wants_values(request) else self._pages.complaint(NOT_THERE, None, "")
+        if _wants_values(request):
+            return JSONResponse(NOT_THERE.to_dict(), 404)
+        return self._pages.complaint(NOT_THERE, await self._visitor(request), "")
 
     async def _broken(self, request: Request, _: Exception) -> Response:
         return JSONResponse(BROKEN.to_dict(), 500) if _wants_values(request) else self._pages.complaint(BROKEN, None, "")

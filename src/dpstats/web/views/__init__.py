@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import entrance, owner, owner_changes, owner_release, people, public, registration
+from dpstats.web.views import (
+    analyst,
+    ask,
+    entrance,
+    history,
+    owner,
+    owner_changes,
+    owner_release,
+    people,
+    public,
+    questions,
+    registration,
+    single_sign_on,
+)
+
+_MODULES = (
+    entrance,
+    single_sign_on,
+    public,
+    analyst,
+    ask,
+    questions,
+    history,
+    registration,  # before the data sets of owners, because /own/new is none
+    owner,
+    owner_changes,
+    owner_release,
+    people,
+)
 
 
 def tables() -> list[RouteTable]:
     """The routes of all modules."""
-    return [
-        entrance.ROUTES,
-        public.ROUTES,
-        registration.ROUTES,  # before the data sets, because /own/new is none
-        owner.ROUTES,
-        owner_changes.ROUTES,
-        owner_release.ROUTES,
-        people.ROUTES,
-    ]
+    return [each.ROUTES for each in _MODULES]
