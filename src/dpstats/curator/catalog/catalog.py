@@ -35,7 +35,7 @@ from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.openings import checked_name
 from dpstats.curator.opening import open_table
 from dpstats.curator.protect import bounding_key, checked_protection, protect
-from dpstats.foundations.errors import AccessError, DataFileError, DataTypeError, InvalidParameterError
+from dpstats.foundations.errors import AccessError, DataFileError, DataTypeError, DpstatsError, InvalidParameterError
 
 
 @dataclass(frozen=True)
@@ -171,6 +171,10 @@ class Catalog:
     def whereabouts(self, registration: Registration) -> str:
         """Where the rows of a data set are, as its owner may see it."""
         return self._places.shown(registration.address)
+
+    def for_owners(self, error: DpstatsError) -> str:
+        """What is wrong with a table, without saying where on this machine it lies."""
+        return self._places.without_roots(str(error))
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -67,6 +67,12 @@ class AllowedPlaces:
         path = Path(address)
         return next((path.relative_to(root).as_posix() for root in self.roots if path.is_relative_to(root)), path.name)
 
+    def without_roots(self, text: str) -> str:
+        """A complaint for an owner, in which files are named from their root on."""
+        for root in self.roots:
+            text = text.replace(f"{root}{os.sep}", "")
+        return text
+
     def check_files(self, files: Sequence[Path]) -> None:
         """Raise unless every file of a table is below a root, and none is reached through a link."""
         for file in files:

@@ -18,7 +18,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.rounding import decimal_text
 from dpstats.web.owning.grants import oversubscription
-from dpstats.web.owning.headers import looks_like_a_value
+from dpstats.web.owning.headers import looks_like_a_value, suspicious
 from dpstats.web.owning.holdings import policy_values
 from dpstats.web.routes import Plain
 
@@ -46,15 +46,16 @@ def steps_values(registration: Registration, step: int) -> list[Plain]:
 
 
 def column_values(draft: Draft) -> list[Plain]:
-    """The columns of a draft: names that look like values are marked, and not ticked by themselves."""
+    """The columns of a draft: where some names look like values, nothing is ticked by itself."""
     policy, declared = Policy.from_dict(draft.registration.policy), draft.registration.types
+    has_header = not suspicious(draft.columns)
     return [
         {
             "name": name,
             "type": kind,
             "can_declare": name in declared or kind == "text",
             "suspicious": looks_like_a_value(name),
-            "usable": not looks_like_a_value(name) if policy.columns is None else name in policy.columns,
+            "usable": has_header if policy.columns is None else name in policy.columns,
         }
         for name, kind in draft.columns.items()
     ]

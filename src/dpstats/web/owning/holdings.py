@@ -10,8 +10,8 @@ from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.ledger.entries import AMEND, DEBIT, EDITION, OPEN, Entry
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.ledger.standing import BUDGET, amended, total_after
-from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.rounding import decimal_text
+from dpstats.web.asking.caps import amount_words
 from dpstats.web.figures.burn_down import SERIES
 from dpstats.web.routes import Plain
 
@@ -37,12 +37,6 @@ def standing_values(reader: AccountReader) -> Plain:
         "left": now.remaining,
         "share": float(min(now.total.loss / limit, Fraction(1))) if limit else 1.0,
     }
-
-
-def amount_words(cost: PrivacyCost) -> str:
-    """An amount that may be nothing."""
-    delta = f", delta = {decimal_text(cost.delta)}" if cost.delta else ""
-    return f"epsilon = {decimal_text(cost.epsilon)}{delta}"
 
 
 def policy_values(policy: Policy) -> Plain:

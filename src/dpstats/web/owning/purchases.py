@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,6 @@ from dpstats.accounting.budgets import Budget
 from dpstats.accounting.groups import unit_loss
 from dpstats.curator.planning.shapes import SHAPES
 from dpstats.curator.planning.stored_tables import MOST_ROWS, StoredQuestion, tables_for
-from dpstats.foundations.errors import DpstatsError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import Question, ask
 from dpstats.foundations.rounding import decimal_text
@@ -45,12 +44,11 @@ def purchases(budget: Budget, rows: int, steps: int = 1, largest: Fraction | Non
         for wanted in WANTED:
             row_epsilon = smallest_epsilon(name, parameters, _within(rows), wanted)
             epsilon = None if row_epsilon is None else row_epsilon * steps
-            if epsilon is None or epsilon > (largest or budget.epsilon):
-                cells.append({"epsilon": None, "count": 0})
-                continue
-            question = _question(name, parameters, Fraction(1))
-            count = budget.how_many(PrivacyCost(epsilon), loss=unit_loss(question.method.loss, question.delta, steps))
-            cells.append({"epsilon": decimal_text(epsilon), "count": count})
+            count = 0
+            if epsilon is not None and epsilon <= (largest or budget.epsilon):
+                question = _question(name, parameters, Fraction(1))
+                count = budget.how_many(PrivacyCost(epsilon), loss=unit_loss(question.method.loss, question.delta, steps))
+            cells.append({"epsilon": None if epsilon is None else decimal_text(epsilon), "count": count})
         lines.append({"question": words, "of": _scale(name, parameters), "cells": cells})
     return {"wanted": [f"{100 * each:g}%" for each in WANTED], "lines": lines, "rows": rows}
 
@@ -115,20 +113,3 @@ def _stored(name: str, parameters: tuple[Any, ...]) -> StoredQuestion | None:
 def _scale(name: str, parameters: tuple[Any, ...]) -> str:
     stored = _stored(name, parameters)
     return "" if stored is None else stored.scale.value
-
-
-def planned_error(document: Mapping[str, Any], rows: int, steps: int, groups: int | None) -> str | None:
-    """The error to expect of a question, in words; None where the stored tables do not have it."""
-    if groups is None or "where" in document or "with_columns" in document or document.get("delta"):
-        return None
-    parameters = tuple(document.get("parameters", {}).values())
-    try:
-        epsilon = Fraction(str(document["epsilon"])) / steps
-        found = half_width(str(document["statistic"]), parameters, _within(max(1, rows // groups)), epsilon)
-        scale = _scale(str(document["statistic"]), parameters)
-    except (DpstatsError, TypeError, ValueError):
-        return None
-    if found is None:
-        return None
-    each = " in each group" if groups > 1 else ""
-    return f"within about {100 * found:.2g}% {scale}{each}"

@@ -227,7 +227,7 @@ def check_holder(visit: Visit, analyst: str, group: str) -> None:
     if not analyst and not group:
         raise InvalidParameterError("name an analyst or a group.")
     if analyst and analyst not in analysts(visit):
-        raise UnknownNameError(f"there is no analyst named {analyst!r} here: an administrator can add one.")
+        raise InvalidParameterError(f"there is no analyst named {analyst!r} here: an administrator can add one.")
 
 
 def _agree_to_budget(visit: Visit, letter: Letter, given: AgreedLetter) -> Budget:

@@ -13,15 +13,14 @@ from urllib.parse import quote, urlencode
 from pydantic import Field
 
 from dpstats.curator.catalog.ceilings import MOST_QUESTIONS
-from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.catalog.registrations import Registration
 from dpstats.curator.catalog.service_desk import Quote, ServiceDesk
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import read_json
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
-from dpstats.web.owning.drafts import unit_steps
-from dpstats.web.owning.holdings import amount_words, standing_values
-from dpstats.web.owning.purchases import planned_error
+from dpstats.web.asking.caps import amount_words
+from dpstats.web.owning.holdings import standing_values
+from dpstats.web.owning.expected import planned_error
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, Lane, Plain, Query, RouteTable, Visit
 from dpstats.web.views.owner import opened, opened_heading
@@ -58,13 +57,24 @@ def release_page(visit: Visit) -> Plain:
     """A list of questions with their prices and the errors to expect; nothing is asked."""
     registration, given = opened(visit), visit.query
     heading = opened_heading(visit, registration)
-    said: Plain = {**heading, "lines": [], "complaint": None, "cost": None, "columns": {}, "keys": {}, "statistics": list(SIMPLE)}
+    said: Plain = {
+        **heading,
+        "lines": [],
+        "complaint": None,
+        "cost": None,
+        "columns": {},
+        "public_values": {},
+        "statistics": list(SIMPLE),
+    }
     reader = visit.office.ledger.reader(registration.name)
     said["standing"] = standing_values(reader)
     if not heading["granted_to_me"]:
         return said
     desk = visit.office.catalog.desk(registration.name)
-    said["columns"], said["keys"] = desk.columns(visit.name), {name: list(each) for name, each in registration.keys.items()}
+    said["columns"], said["public_values"] = (
+        desk.columns(visit.name),
+        {name: list(each) for name, each in registration.keys.items()},
+    )
     documents = [_plain(each) for each in given.question]
     try:
         documents += _added(given)
@@ -78,9 +88,7 @@ def release_page(visit: Visit) -> Plain:
             priced = desk.price(document, visit.name)
             quotes.append(priced)
             line |= {"question": priced.question, "cost": amount_words(priced.cost), "seconds": priced.seconds, "complaint": None}
-            line["error"] = planned_error(
-                document, Policy.from_dict(reader.policy).rows, unit_steps(registration), _groups(document, registration)
-            )
+            line["error"] = planned_error(desk, visit.name, document, _groups(document, registration))
         except DpstatsError as error:
             line |= {"question": None, "cost": None, "seconds": None, "error": None, "complaint": str(error)}
         said["lines"].append(line)

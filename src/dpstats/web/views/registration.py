@@ -17,10 +17,10 @@ from pydantic import Field
 from dpstats.accounting.accountants import ACCOUNTANTS
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.catalog.catalog import Draft
-from dpstats.curator.catalog.policy import MOST_ROWS, REGRESSION, Policy
+from dpstats.curator.catalog.policy import REGRESSION, Policy
 from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.protection import ROW
-from dpstats.foundations.errors import DataFileError, DpstatsError, InvalidParameterError
+from dpstats.foundations.errors import DataFileError, InvalidParameterError
 from dpstats.foundations.registry import statistic_names
 from dpstats.web.complaints import ComplaintError
 from dpstats.web.owning.amounts import budget_of, epsilon_of, exact_of
@@ -51,19 +51,13 @@ ROUTES = RouteTable()
 FIRST_BUDGET = Budget(1)
 """Of a draft whose owner has not decided yet."""
 USUAL_DELTA = "1e-6"
-MOST_PREVIEWED = 1_000
 _DRAFT = "/own/{name}/draft"
 
 
 class DraftPage(Query):
-    """Which step to show, and what to try out there without deciding it."""
+    """Which step to show; left out: the first that is not decided."""
 
     step: int | None = Field(None, ge=1, le=5)
-    rows: int | None = Field(None, ge=1, le=MOST_ROWS)
-    max_rows_per_unit: int | None = Field(None, ge=1, le=MOST_PREVIEWED)
-    epsilon: Amount = None
-    delta: Amount = None
-    accountant: str = ""
 
 
 class NewDraft(Body):
@@ -90,6 +84,7 @@ class DraftUnit(Body):
     missing_unit: str = "drop"
     neighbors: str = "add_remove"
     rows: int | None = None
+    stay: bool = Field(False, description="whether to look at the same step again")
 
 
 class DraftBudget(Body):
@@ -105,6 +100,7 @@ class DraftBudget(Body):
     rows: int | None = None
     pace: Amount = None
     whole: bool = False
+    stay: bool = False
 
 
 class DraftGrant(Body):
@@ -155,22 +151,19 @@ def begin_draft(visit: Visit) -> Done:
     catalog = visit.office.catalog
     if any(each.name == name for each in catalog.owned(visit.name)):
         raise InvalidParameterError(f"you have a data set {name!r} already: choose another name.")
-    with _about_places():
+    with _about_places(visit):
         columns = catalog.register(name, table, owner=visit.name, unit=ROW, budget=FIRST_BUDGET, undecided=tuple(STEPS.values()))
     return Done(_step(name, 2), {"name": name, "columns": columns})
 
 
 @ROUTES.page(_DRAFT, Who.OWNER, "own_draft.html", query=DraftPage, action=Action.OWN)
 def draft_page(visit: Visit) -> Plain:
-    """One step of a draft, with what is decided so far; numbers in the address are tried out, and not kept."""
+    """One step of a draft, with what is decided so far and what that does to answers."""
     draft = _own_draft(visit)
-    registration, given = draft.registration, visit.query
-    step = given.step or next((number for number, what in STEPS.items() if what in registration.undecided), 5)
-    policy = Policy.from_dict(registration.policy)
-    rows = given.rows or policy.rows
-    tried = int(registration.protection["max_rows_per_unit"]) if given.max_rows_per_unit is None else given.max_rows_per_unit
-    budget, complaint = _tried_budget(given, registration)
-    catalog = visit.office.catalog
+    registration = draft.registration
+    step = visit.query.step or next((number for number, what in STEPS.items() if what in registration.undecided), 5)
+    policy, budget = Policy.from_dict(registration.policy), Budget(**registration.budget)
+    catalog, unit_rows = visit.office.catalog, int(registration.protection["max_rows_per_unit"])
     return {
         "name": registration.name,
         "state": registration.state,
@@ -182,15 +175,13 @@ def draft_page(visit: Visit) -> Plain:
         "columns": column_values(draft),
         "suspicious": suspicious(draft.columns),
         "declarable": list(DECLARABLE),
-        "keys": keys_text(registration.keys),
-        "protection": {**registration.protection, "max_rows_per_unit": tried},
-        "rows": rows,
-        "picture": error_by_rows(rows, tried, unit_steps(registration) // int(registration.protection["max_rows_per_unit"])),
+        "public_values": keys_text(registration.keys),
+        "protection": dict(registration.protection),
+        "picture": error_by_rows(policy.rows, unit_rows, unit_steps(registration) // unit_rows),
         "budget": budget.to_dict(),
-        "complaint": complaint,
         "accountants": [*ACCOUNTANTS],
         "usual_delta": USUAL_DELTA,
-        "purchases": purchases(budget, rows, unit_steps(registration), policy.largest_epsilon),
+        "purchases": purchases(budget, policy.rows, unit_steps(registration), policy.largest_epsilon),
         "policy": policy_values(policy),
         "statistics": [*statistic_names(), REGRESSION],
         "grants": planned_values(registration),
@@ -211,7 +202,7 @@ def decide_columns(visit: Visit) -> Done:
         if each not in draft.columns:
             raise InvalidParameterError(f"the table has no column {each!r}.")
     types = read_kinds(given.kinds, draft.columns, registration.types)
-    with _about_places():
+    with _about_places(visit):
         typed = catalog.revise(registration.name, actor=visit.name, types=types, keys={})
     keys = read_keys(given.keys, typed)
     return _decided(visit, registration, 2, keys=keys, **_with_policy(registration, columns=tuple(given.columns)))
@@ -225,7 +216,7 @@ def decide_unit(visit: Visit) -> Done:
     unit = {name: getattr(given, name) for name in ("unit", "max_rows_per_unit", "missing_unit", "neighbors")}
     if given.unit == ROW:
         unit["max_rows_per_unit"] = 1
-    return _decided(visit, registration, 3, **unit, **rows)
+    return _decided(visit, registration, 3, stay=given.stay, **unit, **rows)
 
 
 @ROUTES.act(f"{_DRAFT}/budget", Who.OWNER, DraftBudget, action=Action.OWN, again=f"{_DRAFT}?step=4")
@@ -235,7 +226,9 @@ def decide_budget(visit: Visit) -> Done:
     budget = budget_of(given.epsilon, given.delta or 0, given.accountant, usual_delta=FIRST_BUDGET.delta)
     changes = policy_changes(given)
     grants = tuple(replace(each, delta=str(budget.delta)) for each in registration.grants)
-    return _decided(visit, registration, 4, budget=budget, grants=grants, **_with_policy(registration, **changes))
+    return _decided(
+        visit, registration, 4, stay=given.stay, budget=budget, grants=grants, **_with_policy(registration, **changes)
+    )
 
 
 @ROUTES.act(f"{_DRAFT}/grants", Who.OWNER, DraftGrant, action=Action.OWN, again=f"{_DRAFT}?step=5")
@@ -279,7 +272,7 @@ def decide_people(visit: Visit) -> Done:
 def confirm_page(visit: Visit) -> Plain:
     """Everything that becomes public with a draft, in words, for its owner and for whoever confirms it."""
     catalog = visit.office.catalog
-    with _about_places():
+    with _about_places(visit):
         draft = catalog.look_at_draft(visit.path["name"], actor=visit.name)
     registration = draft.registration
     is_owner = registration.owner == visit.name
@@ -304,7 +297,7 @@ def confirm_page(visit: Visit) -> Plain:
 def confirm(visit: Visit) -> Done:
     """Open a draft, if it is still what somebody has looked at."""
     catalog, name, given = visit.office.catalog, visit.path["name"], visit.body
-    with _about_places():
+    with _about_places(visit):
         catalog.confirm(name, actor=visit.name, why=given.why, seen=given.seen)
     is_owner = name in [each.name for each in catalog.owned(visit.name)]
     return Done(_page(name) if is_owner else "/own", {"name": name, "state": "open"})
@@ -318,12 +311,12 @@ def withdraw(visit: Visit) -> Done:
 
 
 @contextmanager
-def _about_places() -> Iterator[None]:
+def _about_places(visit: Visit) -> Iterator[None]:
     """A table that cannot be opened is what the owner has named wrongly, and not a fault of the service."""
     try:
         yield
     except DataFileError as error:
-        raise ComplaintError(422, type(error).__name__, str(error)) from None
+        raise ComplaintError(422, type(error).__name__, visit.office.catalog.for_owners(error)) from None
 
 
 def _own_draft(visit: Visit) -> Draft:
@@ -331,7 +324,7 @@ def _own_draft(visit: Visit) -> Draft:
     registration = visit.office.catalog.registration(visit.path["name"], actor=visit.name)
     if registration.is_open:
         raise InvalidParameterError(f"{registration.name} is open already: change its policy instead.")
-    with _about_places():
+    with _about_places(visit):
         return visit.office.catalog.look_at_draft(registration.name, actor=visit.name)
 
 
@@ -340,30 +333,16 @@ def _with_policy(registration: Registration, **changes: Any) -> dict[str, Any]:
 
 
 def _kept(visit: Visit, registration: Registration, step: int, **changes: Any) -> Done:
-    with _about_places():
+    with _about_places(visit):
         visit.office.catalog.revise(registration.name, actor=visit.name, **changes)
     now = visit.office.catalog.registration(registration.name, actor=visit.name)
     return Done(_step(registration.name, step), {"name": registration.name, "undecided": list(now.undecided)})
 
 
-def _decided(visit: Visit, registration: Registration, step: int, **changes: Any) -> Done:
-    """Keep what was decided at a step, and go on to the next."""
+def _decided(visit: Visit, registration: Registration, step: int, *, stay: bool = False, **changes: Any) -> Done:
+    """Keep what was decided at a step, and go on to the next, or stay to see what it does."""
     left = tuple(each for each in registration.undecided if each != STEPS[step])
-    return _kept(visit, registration, min(step + 1, 5), undecided=left, **changes)
-
-
-def _tried_budget(given: DraftPage, registration: Registration) -> tuple[Budget, str | None]:
-    """The budget to show: one that is tried out, or that of the draft, with what is wrong with the other."""
-    kept = Budget(**registration.budget)
-    if given.epsilon is None and not given.accountant:
-        return kept, None
-    accountant = given.accountant or kept.accountant
-    try:
-        usual = kept.delta or epsilon_of(USUAL_DELTA)
-        delta = given.delta if accountant != "basic" or given.delta is not None else 0
-        return budget_of(given.epsilon or str(kept.epsilon), delta, accountant, usual_delta=usual), None
-    except DpstatsError as error:
-        return kept, str(error)
+    return _kept(visit, registration, step if stay else min(step + 1, 5), undecided=left, **changes)
 
 
 def _same_holder(one: PlannedGrant, other: PlannedGrant) -> bool:
