@@ -19,8 +19,8 @@ from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import read_json
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.web.asking.caps import amount_words
-from dpstats.web.owning.holdings import standing_values
 from dpstats.web.owning.expected import planned_error
+from dpstats.web.owning.holdings import standing_values
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, Lane, Plain, Query, RouteTable, Visit
 from dpstats.web.views.owner import opened, opened_heading
