@@ -9,6 +9,7 @@ from pathlib import Path
 from dpstats.cli import exits
 from dpstats.cli.ledger_statements import counted, show
 from dpstats.curator.ledger.backup import back_up, restore, shown_address
+from dpstats.curator.ledger.chain_files import SUFFIX, ChainFile
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import Signatures
@@ -23,15 +24,18 @@ the one before it by a hash. Reading a ledger changes nothing in it, and needs n
 
   dpstats ledger verify survey.ledger
   dpstats ledger verify survey.ledger --head 5a49dcfc1ee8... --key 3f1c... --receipt receipt.json
+  dpstats ledger verify chain.jsonl
   dpstats ledger show survey.ledger --dataset survey
   dpstats ledger show postgresql://user@host/database --json
   dpstats ledger backup survey.ledger copies/survey-2026-11-16.ledger
   dpstats ledger restore copies/survey-2026-11-16.ledger survey.ledger
   dpstats ledger key survey.ledger
+  dpstats ledger key survey.ledger --rotate
 
 verify checks every hash, the chain, every running total, the budgets, the archived answers and the signatures, and that the
 ledger has all that its witness (survey.ledger.witness) has seen. Whoever keeps the ledger can cut off its end and change the
-witness, too: remember the head that is printed, or keep receipts of answers, and give them the next time.
+witness, too: remember the head that is printed, or keep receipts of answers, and give them the next time. A file whose name ends
+with .jsonl has the entries of a ledger as a service hands them to auditors; it is verified in the same way.
 
 Exit codes of verify:
   {exits.ANSWERED}  the ledger is sound
@@ -53,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing = actions.add_parser("show", help="print terms, budgets, questions and costs", allow_abbrev=False)
     backup = actions.add_parser("backup", help="copy a ledger, also while it is in use", allow_abbrev=False)
     back = actions.add_parser("restore", help="bring back what a backup has and a ledger has lost", allow_abbrev=False)
-    key = actions.add_parser("key", help="make a key that signs the ledger from now on", allow_abbrev=False)
+    key = actions.add_parser("key", help="make a key that signs the ledger from now on, or a new one", allow_abbrev=False)
     back.add_argument("file", metavar="FILE", help="the backup")
     for each in (verify, showing, backup, back, key):
         each.add_argument("ledger", metavar="LEDGER", help=_LEDGER)
@@ -72,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     back.add_argument("--why", metavar="TEXT", help="why, for the ledger to keep")
     key.add_argument("--key-file", metavar="FILE", help="where to keep the key of a ledger in Postgres")
+    key.add_argument("--rotate", action="store_true", help="let the key be followed by a new one, which the old one signs")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,12 +90,16 @@ def run(arguments: argparse.Namespace) -> int:
         found = restore(arguments.file, arguments.ledger, witness=arguments.witness, forfeit=arguments.why)
         return _done(f"{shown_address(arguments.ledger)} has all that {shown_address(arguments.file)} has", found)
     if arguments.action == "key":
-        return _make_key(arguments)
+        return _rotate_key(arguments) if arguments.rotate else _make_key(arguments)
+    if arguments.action == "verify" and arguments.ledger.endswith(SUFFIX):
+        if arguments.witness:
+            raise InvalidParameterError("a file of entries has no witness: leave --witness out.")
+        return _verify(ChainFile(Path(arguments.ledger)), arguments)
     with open_ledger(arguments.ledger, read_only=True, witness=arguments.witness) as ledger:
         return _verify(ledger, arguments) if arguments.action == "verify" else show(ledger, arguments)
 
 
-def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
+def _verify(ledger: Ledger | ChainFile, arguments: argparse.Namespace) -> int:
     head, key = (given.strip().lower() if given else None for given in (arguments.head, arguments.key))
     found = ledger.verify(head, key)
     for complaint in found.complaints:
@@ -98,6 +107,8 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
     is_checked = found.signatures.checked or not (key or found.signatures.key)
     print(f"{ledger.address}: {counted(found.entries, 'entry', 'entries')}, {_verdict(found, is_checked)}")
     print(f"head {found.head or 'none'}")
+    if found.withheld:
+        print(f"{counted(found.withheld, 'answer')} withheld: only their places in the chain were checked")
     if found.signatures.signed or not is_checked:
         print(_signed(found.signatures))
     receipts = [_receipt_line(ledger, Path(file), found.signatures) for file in arguments.receipt or ()]
@@ -117,17 +128,18 @@ def _verdict(found: Verification, is_checked: bool) -> str:
 def _signed(signatures: Signatures) -> str:
     if not signatures.checked:
         return "signatures NOT CHECKED: pip install 'dpstats[signing]'"
-    return f"signed up to entry {signatures.signed:,} with the key {signatures.key}"
+    earlier = (f"\nbefore entry {number:,} with the key {key}" for key, number in signatures.followed.items())
+    return f"signed up to entry {signatures.signed:,} with the key {signatures.key}{''.join(earlier)}"
 
 
-def _receipt_line(ledger: Ledger, file: Path, signatures: Signatures) -> tuple[bool, str]:
+def _receipt_line(ledger: Ledger | ChainFile, file: Path, signatures: Signatures) -> tuple[bool, str]:
     """Whether the ledger has what a receipt says, and a line about it."""
     try:
         plain = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise InvalidParameterError(f"{file} cannot be read as JSON.") from None
     receipt = KeptReceipt.from_dict(plain)
-    complaint = receipt.complaint(ledger.entry(receipt.sequence), signatures.keys)
+    complaint = receipt.complaint(ledger.entry(receipt.sequence), signatures)
     if complaint:
         unsigned = "" if receipt.signature else "; the receipt is not signed, so it shows that to nobody but who kept it"
         return False, f"{file}: {complaint}{unsigned}"
@@ -141,6 +153,16 @@ def _make_key(arguments: argparse.Namespace) -> int:
     print(f"public key {public}")
     print(f"The private key is in {path}. Keep a copy of it in a safe place; whoever has it can sign in your name.")
     print("Publish the public key: whoever gives it to `dpstats ledger verify --key` knows that the ledger is yours.")
+    return exits.ANSWERED
+
+
+def _rotate_key(arguments: argparse.Namespace) -> int:
+    with open_ledger(arguments.ledger, witness=arguments.witness, key=arguments.key_file) as ledger:
+        old = ledger.public_key
+        public, path = ledger.rotate_key()
+    print(f"public key {public}")
+    print(f"It follows {old}, which has signed it. {path} has the new private key, and the old one is gone.")
+    print("Publish the new public key, and make a backup: one from before cannot be signed with the new key.")
     return exits.ANSWERED
 
 

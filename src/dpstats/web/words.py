@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
 
+from markupsafe import Markup
+
 from dpstats.foundations.rounding import decimal_text
 
 
@@ -33,5 +35,11 @@ def factor(epsilon: str | int | float | Fraction) -> float:
 
 
 _LARGEST_POWER = 700.0
-FILTERS: Mapping[str, Callable[..., str | float]] = {"day": day, "moment": moment, "amount": amount, "factor": factor}
-"""For templates."""
+FILTERS: Mapping[str, Callable[..., str | float]] = {
+    "day": day,
+    "moment": moment,
+    "amount": amount,
+    "factor": factor,
+    "drawn": Markup,
+}
+"""For templates; `drawn` is for figures of our own alone, in which every text is escaped."""

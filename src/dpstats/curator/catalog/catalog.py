@@ -31,7 +31,7 @@ from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.changes import checked_reason
-from dpstats.curator.ledger.ledger import Ledger, open_ledger
+from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.openings import checked_name
 from dpstats.curator.opening import open_table
 from dpstats.curator.protect import bounding_key, checked_protection, protect
@@ -58,7 +58,7 @@ class Catalog:
         self._settings = settings
         self._places = settings.places
         self._registrations = Registrations(settings.registrations)
-        self._ledger = open_ledger(settings.ledger)
+        self._ledger = settings.open_ledger()
         self._ledger.check()
         self._slots = Slots(settings.slots)
         self._lock = threading.Lock()
@@ -182,6 +182,11 @@ class Catalog:
         return self._places.hosts
 
     @property
+    def buckets(self) -> tuple[str, ...]:
+        """The buckets of objects from which tables may be registered."""
+        return self._places.buckets
+
+    @property
     def needs_second_person(self) -> bool:
         """Whether somebody else than the owner must confirm a draft."""
         return self._settings.second_person
@@ -257,6 +262,15 @@ class Catalog:
     def datasets(self, actor: str) -> list[str]:
         """The data sets that somebody may ask about, and those that are theirs, drafts too."""
         return [each.name for each in self._registrations.all() if actor == each.owner or self._may_ask(each, actor)]
+
+    def open_datasets(self) -> list[Registration]:
+        """All data sets that are open, as their owners registered them; where their tables are is for nobody else."""
+        return [each for each in self._registrations.all() if each.is_open]
+
+    def open_dataset(self, name: str) -> Registration | None:
+        """An open data set, as its owner registered it."""
+        found = self._registrations.find(name)
+        return found if found is not None and found.is_open else None
 
     def desk(self, name: str) -> ServiceDesk:
         """Where analysts ask about a data set. A table that has changed since it was opened is opened anew: another edition."""

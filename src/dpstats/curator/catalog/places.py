@@ -1,8 +1,8 @@
 """Places: where the tables of a catalog may lie.
 
 A file must be under one of the catalog's roots, by its real path and by the path that names it, and no part of the way below the
-root may be a link: what is registered is what lies there. A database must be on a host of the list. Everything else is refused,
-with the same words whether or not it exists.
+root may be a link: what is registered is what lies there. A database must be on a host of the list, objects in a bucket of the
+list. Everything else is refused, with the same words whether or not it exists.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dpstats.engines.stores.lines import SEPARATORS
+from dpstats.engines.stores.objects import bucket_and_key, is_object_address
 from dpstats.engines.stores.paths import PARQUET, find_files
 from dpstats.foundations.addresses import shown_url
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
@@ -21,21 +22,30 @@ from dpstats.foundations.errors import DataFileError, InvalidParameterError
 SCHEMES = ("postgresql", "postgres")
 MOST_LISTED, MOST_LOOKED_AT = 500, 20_000
 """Files that are listed, and entries of folders that are looked at to find them."""
-_NOT_ALLOWED = "this catalog takes no tables from there: name a file below one of its roots, or a database on one of its hosts."
+_NOT_ALLOWED = (
+    "this catalog takes no tables from there: name a file below one of its roots, a database on one of its hosts, or "
+    "objects in one of its buckets."
+)
 
 
 @dataclass(frozen=True)
 class AllowedPlaces:
-    """The roots of files and the hosts of databases that a catalog takes tables from."""
+    """The roots of files, the hosts of databases and the buckets of objects that a catalog takes tables from."""
 
     roots: tuple[Path, ...] = ()
     hosts: tuple[str, ...] = ()
     """Names of hosts, with ":port" where it is not the usual one."""
+    buckets: tuple[str, ...] = ()
+    """Names of buckets in the object store."""
 
     def checked(self, address: str) -> str:
         """The address in the form in which it is kept; a `DataFileError` where it is not allowed."""
         if not isinstance(address, str) or not address or "\0" in address:
-            raise InvalidParameterError("a table is named by a path or a postgresql:// URL, as text.")
+            raise InvalidParameterError("a table is named by a path, or a postgresql:// or s3:// URL, as text.")
+        if is_object_address(address):
+            if bucket_and_key(address)[0] not in self.buckets:
+                raise DataFileError(_NOT_ALLOWED)
+            return address
         if "://" in address:
             return self._checked_url(address)
         return self._checked_path(address)
@@ -63,7 +73,7 @@ class AllowedPlaces:
     def shown(self, address: str) -> str:
         """An address as its owner sees it: from the root on, or without a password."""
         if "://" in address:
-            return shown_url(address)
+            return address if is_object_address(address) else shown_url(address)
         path = Path(address)
         return next((path.relative_to(root).as_posix() for root in self.roots if path.is_relative_to(root)), path.name)
 

@@ -21,11 +21,8 @@ from dpstats.foundations.errors import UnknownNameError
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NoReply
 from dpstats.web.owning.holdings import NOBODY
+from dpstats.web.published.reading import PARTS
 from dpstats.web.routes import Plain
-
-PARTS = "parts"
-"""The fact of a publication that says which questions of a basket it publishes; left out for all of them."""
-
 
 @dataclass(frozen=True)
 class ArchivedAnswer:

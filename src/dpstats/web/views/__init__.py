@@ -6,6 +6,7 @@ from dpstats.web.routes import RouteTable
 from dpstats.web.views import (
     analyst,
     ask,
+    audit,
     entrance,
     history,
     owner,
@@ -14,7 +15,9 @@ from dpstats.web.views import (
     people,
     public,
     questions,
+    receipts,
     registration,
+    releases,
     single_sign_on,
 )
 
@@ -22,6 +25,9 @@ _MODULES = (
     entrance,
     single_sign_on,
     public,
+    releases,
+    receipts,
+    audit,
     analyst,
     ask,
     questions,

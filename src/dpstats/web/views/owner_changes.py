@@ -13,10 +13,11 @@ from dpstats.curator.ledger.stores import LAST_NUMBER
 from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.results import NoReply
 from dpstats.web.owning.amounts import budget_of, epsilon_of
-from dpstats.web.owning.answers import PARTS, ArchivedAnswer, find_answer, may_see, publications, published_parts
+from dpstats.web.owning.answers import ArchivedAnswer, find_answer, may_see, publications, published_parts
 from dpstats.web.owning.letters import open_letter, proposed_sequence, raised_budget
 from dpstats.web.papers import Letter, LetterKind, LetterState
 from dpstats.web.people.roles import Action, Who
+from dpstats.web.published.reading import PARTS
 from dpstats.web.routes import Body, Done, RouteTable, Visit
 from dpstats.web.views.owner import analysts, opened
 

@@ -137,7 +137,7 @@ def new_draft(visit: Visit) -> Plain:
     catalog = visit.office.catalog
     taken = {catalog.whereabouts(each): each.name for each in catalog.owned(visit.name)}
     files = [{"table": each, "registered_as": taken.get(each)} for each in catalog.candidates()]
-    return {"files": files, "hosts": list(catalog.hosts)}
+    return {"files": files, "hosts": list(catalog.hosts), "buckets": list(catalog.buckets)}
 
 
 @ROUTES.act("/own/new", Who.OWNER, NewDraft, action=Action.OWN, again="/own/new")
