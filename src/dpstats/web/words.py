@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
@@ -28,5 +29,16 @@ def amount(exact: str | int | float | Fraction) -> str:
     return decimal_text(Fraction(exact))
 
 
-FILTERS: Mapping[str, Callable[..., str]] = {"day": day, "moment": moment, "amount": amount, "drawn": Markup}
+def json_text(value: object, indent: int | None = None) -> str:
+    """Plain values as JSON, for fields and for people; it is escaped as every other text."""
+    return json.dumps(value, indent=indent, ensure_ascii=False)
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "day": day,
+    "moment": moment,
+    "amount": amount,
+    "json_text": json_text,
+    "drawn": Markup,
+}
 """For templates; `drawn` is for figures of our own alone, in which every text is escaped."""

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import analyst, ask, entrance, history, public, questions, receipts, releases, single_sign_on
+from dpstats.web.views import (
+    analyst,
+    answers,
+    ask,
+    baskets,
+    entrance,
+    history,
+    public,
+    questions,
+    receipts,
+    releases,
+    single_sign_on,
+)
 
 _MODULES = (
     entrance,
@@ -14,6 +26,8 @@ _MODULES = (
     analyst,
     ask,
     questions,
+    answers,
+    baskets,
     history,
 )
 
