@@ -48,10 +48,12 @@ class Preview:
         expect = self.expect
         epsilon = expect.most if self.document is None else float(Fraction(self.document["epsilon"]))
         here = expect.at(epsilon)
-        said = None
+        said: Plain | None = None
         if here is not None:
-            said = {name: width_text(getattr(here, name), expect.unit) for name in ("low", "middle", "high")}
-            said["without"] = None if expect.without_privacy is None else width_text(expect.without_privacy, expect.unit)
+            sign = expect.unit[:1]
+            ends = {name: width_text(getattr(here, name), sign) for name in ("low", "high")}
+            without = None if expect.without_privacy is None else width_text(expect.without_privacy, sign)
+            said = {"middle": width_text(here.middle, expect.unit), **ends, "without": without}
         words = f"The half-width to expect by epsilon, with {expect.n:,} rows"
         return {
             "figure": expected_width(expect, epsilon, words if said is None else f"{words}: {said['middle']} at {epsilon:g}."),

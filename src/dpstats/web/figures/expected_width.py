@@ -17,8 +17,8 @@ from dpstats.web.routes import Plain
 LEFT, RIGHT = 8.0, 98.0
 TOP, BOTTOM, HEIGHT = 26.0, 236.0, 272.0
 _ROUND = (1, 2, 5)
-_ROOM = 1.25
-"""By which factor the axis goes on beyond the widths that are drawn."""
+_ROOM_BELOW, _ROOM_ABOVE = 1.7, 1.2
+"""By which factors the axis goes on beyond the widths that are drawn; below them there is room for words."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def axes_of(expect: Expectation) -> tuple[LogAxis, LogAxis]:
     """The axes of epsilon and of the half-width."""
     widths = [expect.points[-1].low, expect.points[0].high, *([expect.without_privacy] if expect.without_privacy else [])]
     across = LogAxis(min(expect.points[0].epsilon, expect.floor), expect.most, LEFT, RIGHT)
-    return across, LogAxis(min(widths) / _ROOM, max(widths) * _ROOM, BOTTOM, TOP)
+    return across, LogAxis(min(widths) / _ROOM_BELOW, max(widths) * _ROOM_ABOVE, BOTTOM, TOP)
 
 
 def expected_width(expect: Expectation, epsilon: float, words: str) -> str:
@@ -73,7 +73,7 @@ def expected_width(expect: Expectation, epsilon: float, words: str) -> str:
     if expect.without_privacy:
         down = up(expect.without_privacy)
         drawing.line("tick", (LEFT, RIGHT), (down, down))
-        drawing.text("without privacy", RIGHT, down - 5, look="quiet", anchor="end")
+        drawing.text("without privacy", RIGHT, down + 15, look="quiet", anchor="end")
     here = expect.at(epsilon)
     place = (across(epsilon), up(here.middle if here is not None else up.high))
     drawing.line("zero", (place[0], place[0]), (TOP, BOTTOM))

@@ -48,6 +48,7 @@ parts.ask = (page) => {
         const [old, fresh] = [page.querySelector(name), found.querySelector(name)];
         if (old && fresh && old !== document.activeElement) old.replaceWith(document.adoptNode(fresh));
       }
+      form.querySelector("#n").placeholder = found.querySelector("#n").placeholder;
       history.replaceState(null, "", address);
       slide();
       live(page.querySelector("#expect"));
@@ -67,6 +68,7 @@ parts.ask = (page) => {
     const share = (number, low, high) => Math.round((1000 * Math.log(number / low)) / Math.log(high / low || 1));
     const number = (place, low, high) => low * (high / low) ** (place / 1000);
     const inUnit = (width) => `${three(width)}${said.unit}`;
+    const inShort = (width) => `${three(width)}${said.unit.slice(0, 1)}`;
 
     const stand = (epsilon, moved) => {
       const width = curve.at(epsilon, 2);
@@ -86,7 +88,7 @@ parts.ask = (page) => {
       const expected = page.querySelector("[data-width]");
       if (expected) expected.textContent = inUnit(width);
       const band = page.querySelector("[data-band]");
-      if (band) band.textContent = `${inUnit(curve.at(epsilon, 1))} to ${inUnit(curve.at(epsilon, 3))}`;
+      if (band) band.textContent = `${inShort(curve.at(epsilon, 1))} to ${inShort(curve.at(epsilon, 3))}`;
       page.querySelector("[data-floor]").hidden = epsilon >= said.floor;
       reprice(plain(epsilon));
     };
@@ -155,7 +157,10 @@ document.querySelectorAll("pre[data-copy]").forEach((pre) => {
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });
-  pre.before(button);
+  const box = document.createElement("div");
+  box.className = "copied";
+  pre.replaceWith(box);
+  box.append(pre, button);
 });
 
 live(document);

@@ -31,6 +31,7 @@ def answer(visit: Visit) -> Plain:
     desk = desk_of(visit)
     line = own_line(visit, desk)
     documents = documents_of(visit.office.papers.asked(desk.name, visit.name).get(line.sequence))
+    answers = [{**shown_answer(each), **_card(each)} for each in results_behind(line)]
     origin = visit.office.settings.origin
     return {
         "name": desk.name,
@@ -39,7 +40,8 @@ def answer(visit: Visit) -> Plain:
         "question": line.question,
         "cost": cost_values(line.cost),
         "documents": documents,
-        "answers": [{**shown_answer(each), **_card(each)} for each in results_behind(line)],
+        "answers": answers,
+        "can_propose": any(each["has_reply"] for each in answers),
         "receipt": receipt_values(desk, line.sequence),
         "remaining": remaining_words(desk, visit.name),
         "is_own": True,

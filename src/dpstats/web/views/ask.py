@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Sequence
 from fractions import Fraction
@@ -46,11 +47,12 @@ def ask(visit: Visit) -> Plain:
     columns, policy, cap = desk.columns(visit.name), desk.policy, desk.own_cap(visit.name)
     sentence = query if not query.is_empty else _first_sentence(desk, visit.name, columns)
     said = Sentence(**{name: getattr(sentence, name) for name in Sentence.model_fields})
-    n, protection = query.n or policy.rows, desk.protection
+    keys, protection = desk.keys(visit.name), desk.protection
+    n = query.n or _rows_in_a_group(policy.rows, [keys.get(each, ()) for each in said.by])
     return {
         "name": desk.name,
         "columns": columns,
-        "keys": desk.keys(visit.name),
+        "keys": keys,
         "protection": {
             "unit": protection.unit,
             "max_rows_per_unit": protection.rows_per_unit,
@@ -68,6 +70,7 @@ def ask(visit: Visit) -> Plain:
         "about": _about(said.statistic, said.model),
         "more_words": said.has_more_words,
         "n": n,
+        "rows": query.n,
         "width": query.width,
         "basket": query.basket,
         **preview(visit, desk, said, n, query.width).to_dict(),
@@ -88,6 +91,11 @@ def _first_sentence(desk: ServiceDesk, actor: str, columns: dict[str, str]) -> S
         columns=numbers[:1] if statistic == FIRST else [],
         epsilon=decimal_text(min([FIRST_EPSILON, *limits])),
     )
+
+
+def _rows_in_a_group(rows: int, keys: Sequence[Sequence[object]]) -> int:
+    """About how many rows a group has, if all have as many; without groups, all of them."""
+    return max(rows // math.prod(len(each) or 1 for each in keys), 1)
 
 
 def _statistics(allowed: Sequence[str] | None) -> list[str]:

@@ -79,8 +79,8 @@ def compare(visit: Visit) -> Plain:
     return {
         "name": desk.name,
         "lines": [line_values(line, None) for line in lines],
-        "numbers": [{"name": dot.name, "value": dot.words} for dot in dots],
-        "figure": rows_of_dots(dots, words) if dots else None,
+        "numbers": [row for line in lines for row in _number_rows(line)],
+        "figure": rows_of_dots([replace(each, words="") for each in dots], words) if dots else None,
     }
 
 
@@ -139,6 +139,12 @@ def own_line_of(desk: ServiceDesk, actor: str, number: int) -> StatementLine:
 def dots_behind(line: StatementLine) -> list[DrawnDot]:
     """The numbers of a line, with their intervals, for a picture."""
     return [drawn(replace(dot, name=f"{line.sequence}: {name}")) for name, dot in _named_dots(line)]
+
+
+def _number_rows(line: StatementLine) -> list[Plain]:
+    """The numbers of a line, with their intervals, for a table; a line without numbers in a few words."""
+    named = [(name, drawn(dot).words) for name, dot in _named_dots(line)] or [(line.question, "; ".join(_in_words(line)))]
+    return [{"sequence": line.sequence, "name": name, "value": words, "cost": cost_values(line.cost)} for name, words in named]
 
 
 def _named_dots(line: StatementLine) -> list[tuple[str, Dot]]:
