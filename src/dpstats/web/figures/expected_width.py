@@ -48,7 +48,7 @@ class LogAxis:
 def axes_of(expect: Expectation) -> tuple[LogAxis, LogAxis]:
     """The axes of epsilon and of the half-width."""
     widths = [expect.points[-1].low, expect.points[0].high, *([expect.without_privacy] if expect.without_privacy else [])]
-    across = LogAxis(min(expect.points[0].epsilon, expect.floor), expect.most, LEFT, RIGHT)
+    across = LogAxis(expect.points[0].epsilon, expect.most, LEFT, RIGHT)
     return across, LogAxis(min(widths) / _ROOM_BELOW, max(widths) * _ROOM_ABOVE, BOTTOM, TOP)
 
 

@@ -48,6 +48,7 @@ parts.ask = (page) => {
         const [old, fresh] = [page.querySelector(name), found.querySelector(name)];
         if (old && fresh && old !== document.activeElement) old.replaceWith(document.adoptNode(fresh));
       }
+      if (found.querySelector("#more").open) page.querySelector("#more").open = true;
       form.querySelector("#n").placeholder = found.querySelector("#n").placeholder;
       history.replaceState(null, "", address);
       slide();

@@ -47,6 +47,7 @@ def ask(visit: Visit) -> Plain:
     columns, policy, cap = desk.columns(visit.name), desk.policy, desk.own_cap(visit.name)
     sentence = query if not query.is_empty else _first_sentence(desk, visit.name, columns)
     said = Sentence(**{name: getattr(sentence, name) for name in Sentence.model_fields})
+    about = _about(said.statistic, said.model)
     keys, protection = desk.keys(visit.name), desk.protection
     n = query.n or _rows_in_a_group(policy.rows, [keys.get(each, ()) for each in said.by])
     return {
@@ -67,8 +68,8 @@ def ask(visit: Visit) -> Plain:
         "statistics": _statistics(policy.statistics),
         "models": list(MODELS),
         "sentence": said.model_dump(),
-        "about": _about(said.statistic, said.model),
-        "more_words": said.has_more_words,
+        "about": about,
+        "more_words": said.has_more_words or (about is not None and about["needs_more"]),
         "n": n,
         "rows": query.n,
         "width": query.width,
@@ -118,4 +119,5 @@ def _about(statistic: str, model: str) -> Plain | None:
         for each in found.parameters
         if not (statistic == REGRESSION and each.name == "intercept")
     ]
-    return {"summary": found.summary, "methods": list(found.methods), "parameters": parameters}
+    needs_more = statistic == REGRESSION or found.has_outcome or any(each["required"] for each in parameters)
+    return {"summary": found.summary, "methods": list(found.methods), "parameters": parameters, "needs_more": needs_more}
