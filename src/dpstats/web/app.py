@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -194,5 +195,5 @@ def _wants_values(request: Request) -> bool:
 
 def _filled(path: str, request: Request) -> str:
     for name, value in request.path_params.items():
-        path = path.replace(f"{{{name}}}", value)
+        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
     return path

@@ -50,19 +50,14 @@ def curl_command(origin: str, dataset: str, documents: Sequence[Mapping[str, Any
     """A command line that asks the same questions."""
     body, path = ({"document": documents[0]}, "questions") if len(documents) == 1 else ({"documents": list(documents)}, "basket")
     sent = shlex.quote(json.dumps(body, ensure_ascii=False))
-    return (
-        f'curl {shlex.quote(f"{origin}/d/{dataset}/{path}")} \\\n  -H "Authorization: Bearer $DPSTATS_TOKEN" \\\n  --json {sent}'
-    )
+    address = shlex.quote(f"{origin}/d/{quote(dataset, safe='')}/{path}")
+    return f'curl {address} \\\n  -H "Authorization: Bearer $DPSTATS_TOKEN" \\\n  --json {sent}'
 
 
 def notebook(origin: str, dataset: str, questions: Sequence[tuple[int, str, Sequence[Mapping[str, Any]]]]) -> bytes:
     """A Jupyter notebook that asks the same questions: for each the number of its debit, its words and its documents."""
     cells = [
-        _cell(
-            "markdown",
-            "title",
-            f"# Questions about {_plain_text(dataset)}\n\nThey were paid for already: asked again, they are free while the rows are the same.",
-        ),
+        _cell("markdown", "title", f"# Questions about {_plain_text(dataset)}\n\n{_FREE}"),
         _cell("code", "opening", "\n".join(_opening(origin, dataset))),
     ]
     for number, words, documents in questions:
