@@ -16,7 +16,7 @@ from dpstats.web.figures.spent_bar import spent_bar
 from dpstats.web.office import Office
 from dpstats.web.papers import Letter, LetterKind
 from dpstats.web.people.people import MOST_TOKEN_DAYS, TOKEN_DAYS, Token, read_scope, scope_document
-from dpstats.web.people.roles import Action, Who
+from dpstats.web.people.roles import Action, TokenScope, Who
 from dpstats.web.routes import Body, Done, Plain, RouteTable, Visit
 from dpstats.web.views.entrance import NoWords
 from dpstats.web.views.history import before_the_last, line_values
@@ -40,7 +40,7 @@ class NewToken(Body):
     days: int = Field(default=TOKEN_DAYS, ge=1, le=MOST_TOKEN_DAYS)
 
 
-class Proposal(Body):
+class ProposedRelease(Body):
     """That an answer be published."""
 
     sequence: int
@@ -103,7 +103,7 @@ def revoke_token(visit: Visit) -> Done:
     return Done(TOKENS, {"revoked": visit.path["token"]})
 
 
-@ROUTES.act("/d/{name}/proposals", Who.ANALYST, Proposal, action=Action.ASK, again="/d/{name}/history")
+@ROUTES.act("/d/{name}/proposals", Who.ANALYST, ProposedRelease, action=Action.ASK, again="/d/{name}/history")
 def propose(visit: Visit) -> Done:
     """Propose an answer of one's own to the owner of a data set, for publication."""
     desk, given = desk_of(visit), visit.body
@@ -157,7 +157,7 @@ def letter_values(letter: Letter) -> Plain:
     }
 
 
-def _scope(given: NewToken) -> object:
+def _scope(given: NewToken) -> TokenScope:
     plain = {
         "actions": [each.value for each in given.actions],
         "datasets": given.datasets,
