@@ -96,6 +96,17 @@ class AccountReader:
             return {}
         return entry.read(lambda content: dict(content["policy"]), "has no policy that can be read")
 
+    def policy_before(self, sequence: int) -> dict[str, Any]:
+        """What the data holder allowed before the entry of that number."""
+        sought = (self.dataset, AMEND, POLICY)
+        entry = self._writer.read(lambda table: table.latest_of([sought], until=sequence - 1)[sought])
+        return {} if entry is None else entry.read(lambda content: dict(content["policy"]), "has no policy that can be read")
+
+    def last_debit_before(self, sequence: int) -> Entry | None:
+        """The debit of this account that comes before the entry of that number."""
+        sought = (self.dataset, DEBIT, None)
+        return self._writer.read(lambda table: table.latest_of([sought], until=sequence - 1)[sought])
+
     def granted(self, analyst: str) -> Grant | None:
         """What an analyst was granted on this data set; None where that is nothing, or was taken back, also from the group."""
 
@@ -156,10 +167,7 @@ class AccountReader:
 
     def entry(self, sequence: int) -> Entry:
         """The entry of that number."""
-        found = self._writer.read(lambda table: table.numbered(sequence))
-        if found is None:
-            raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
-        return found
+        return found(self._writer.read(lambda table: table.numbered(sequence)), sequence)
 
     def _first_answer(self, key: str) -> Entry | None:
         return first_answer(self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, checked_key(key))))
@@ -172,6 +180,13 @@ class AccountReader:
                 f"this cost is per {cost.unit} under {cost.neighbors.value}."
             )
         return cost
+
+
+def found(entry: Entry | None, sequence: int) -> Entry:
+    """An entry that must be there."""
+    if entry is None:
+        raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
+    return entry
 
 
 def first_answer(answers: Iterable[Entry]) -> Entry | None:

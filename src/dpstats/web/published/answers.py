@@ -15,14 +15,19 @@ from dpstats.curator.publishing.contents import CSV, Files, answer_files, reply_
 from dpstats.curator.publishing.value_tables import PublishedTable, grouped_tables, tables_of
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import Interval, NoReply, Release, plain_value, value_text
+from dpstats.foundations.text_tables import shortened
+from dpstats.pictures.panels import dots_of
+from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables, count_text
-from dpstats.web.figures.answers import figure_of, shown_number
+from dpstats.web.figures.answers import figure_of, shown_number, with_interval
 from dpstats.web.figures.scales import number_text
 from dpstats.web.routes import Plain
 
 MOST_LINES, MOST_TABLES, MOST_CELLS = 60, 12, 2_000
 """Of tables that are shown; their files have all of them."""
 SHADES = 9
+SHORT = 3
+"""Numbers that stand in a list."""
 
 
 def answer_values(answer: Result) -> Plain:
@@ -63,33 +68,60 @@ def headline(answer: Result) -> Plain | None:
 
 
 def in_short(answer: Result) -> str:
-    """An answer in a few words, for lists."""
+    """An answer in a few words, for lists; a number in it has its interval beside it."""
     if isinstance(answer, NoReply):
         return "no reply"
     if isinstance(answer, GroupedRelease):
-        return f"{len(answer):,} groups"
+        return f"{len(answer):,} groups by {', '.join(map(value_text, answer.by))}"
     if (said := headline(answer)) is not None:
         return said["value"] if said["level"] is None else f"{said['value']} ({said['low']} to {said['high']})"
-    text = answer.shown_value()
-    return text if len(text) <= 100 else f"{text[:97]}..."
+    value = answer.value
+    if isinstance(value, Histogram) and value.noisy:
+        place = value.noisy.index(max(value.noisy))
+        within = "" if value.level is None else f" ({value.low[place]:,} to {value.high[place]:,})"
+        return f"{len(value.noisy):,} bins; most in {value.names[place]}: {value.counts[place]:,}{within}"
+    named = _named_values(answer)
+    if named:
+        more = ", ..." if len(named) > SHORT else ""
+        return f"{', '.join(f'{name}: {with_interval(number, each)}' for name, number, each in named[:SHORT])}{more}"
+    return shortened(answer.shown_value(), 100)
+
+
+def _named_values(answer: Release) -> list[tuple[str, float, Interval]]:
+    """The numbers of an answer by name, if it has several, and an interval for each."""
+    if hasattr(answer.value, "named_values"):
+        named = [(value_text(name), float(number)) for name, number in answer.value.named_values()]
+    else:
+        named = [(dot.name, dot.value) for dot in dots_of(answer)]
+    if len(answer.intervals) != len(named):
+        return []
+    return [(name, number, each) for (name, number), each in zip(named, answer.intervals, strict=True)]
 
 
 def sentence(answer: Result) -> str:
     """An answer in a sentence or two."""
     if isinstance(answer, NoReply):
-        return f"There is no reply to {answer.question}. {answer.reason} {answer.advice}".strip()
+        return f"There is no reply. {answer.reason} {answer.advice}".strip()
     if isinstance(answer, GroupedRelease):
         replied = sum(isinstance(reply, Release) for reply in answer.values())
-        return f"{answer.question}: {replied:,} of {len(answer):,} groups have an answer, each with its own interval."
+        return f"{replied:,} of {len(answer):,} groups have an answer, each with its own interval.{_covered(answer)}"
     rough = " It is rough: there are too few rows at this epsilon for a good answer." if answer.rough else ""
     said = headline(answer)
     if said is None:
-        return f"{answer.question} gave {answer.shown_value()}.{rough}"
+        return f"In short: {in_short(answer)}.{_covered(answer)}{rough}"
     if answer.interval is None:
         unknown = f" Its interval is unknown: {answer.unknown}." if answer.unknown else ""
-        return f"{answer.question} is about {said['value']}.{unknown}{rough}"
+        return f"The answer is about {said['value']}.{unknown}{rough}"
     covers = f"The {said['level']} interval from {said['low']} to {said['high']} covers {answer.interval.covers}."
-    return f"{answer.question} is about {said['value']}. {covers}{rough}"
+    return f"The answer is about {said['value']}. {covers}{rough}"
+
+
+def _covered(answer: Release | GroupedRelease) -> str:
+    """What the intervals of several numbers cover."""
+    replies = [each for each in answer.values() if isinstance(each, Release)] if isinstance(answer, GroupedRelease) else [answer]
+    intervals = (each for reply in replies for each in (reply.interval, *reply.intervals) if each is not None)
+    first = next(intervals, None)
+    return "" if first is None else f" Each {_percent(first)} interval covers {first.covers}."
 
 
 def answers_files(title: str, answers: Sequence[Result]) -> Files:
@@ -143,7 +175,8 @@ def _shaded(counted: ContingencyTable, level: float | None) -> Plain:
     for place in np.ndindex(*counted.counts.shape[:-1]):
         names = [column.names[code] for column, code in zip(before, place, strict=True)] or ["rows"]
         cells = [
-            {"count": count_text(count), "shade": round(SHADES * max(float(count), 0.0) / most)} for count in counted.counts[place]
+            {"count": count_text(count), "shade": round(SHADES * max(float(count), 0.0) / most)}
+            for count in counted.counts[place]
         ]
         lines.append({"names": names, "cells": cells})
     return {

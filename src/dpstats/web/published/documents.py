@@ -30,7 +30,11 @@ SIDE_CHANNELS = (
 ACCESS = "Whoever runs this service; no row, and nothing that was not randomised, is on its pages or in the ledger."
 _OURS = {"Are there side channels?": SIDE_CHANNELS, "Who can reach the rows?": ACCESS}
 """Questions of the card that a service answers otherwise than a folder of files."""
-_TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 
 
 def protection_of(registration: Registration) -> Protection:
@@ -102,9 +106,9 @@ def _facts(ledger: Ledger, registration: Registration, published: PublishedAnswe
         accountant=standing.budget.accountant,
         version=__version__,
         entries=(
-            f"entry {debit.sequence} paid for it, SHA-256 {debit.hash}",
-            f"entry {published.answer.sequence} is the answer, SHA-256 {published.answer.hash}",
-            f"entry {published.number} published it on {day(published.entry.time)}, SHA-256 {published.entry.hash}",
+            f"entry {debit.sequence} paid for it",
+            f"entry {published.answer.sequence} is the answer",
+            f"entry {published.number} published it on {day(published.entry.time)}",
         ),
         total=_total(published, standing),
     )

@@ -147,14 +147,14 @@ parts.pay = (form) => {
 };
 
 // Code and receipts: a button that copies them.
-document.querySelectorAll("pre[data-copy]").forEach((pre) => {
+document.querySelectorAll("[data-copy]").forEach((pre) => {
   if (!navigator.clipboard) return;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "second small copy";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(pre.textContent);
+    await navigator.clipboard.writeText(pre.textContent.trim());
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });

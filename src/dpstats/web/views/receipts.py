@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import check_heads
 from dpstats.curator.ledger.stores import LAST_NUMBER
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.web.people.roles import Action, Who
@@ -40,8 +41,17 @@ class HeadsQuery(Query):
 @ROUTES.page("/receipts", Who.PUBLIC, "receipts.html", query=ReceiptQuery)
 def receipts(visit: Visit) -> Plain:
     """Whether the ledger has what a receipt says."""
-    text = visit.query.receipt
-    return {"receipt": text, "checked": _checked(visit.office.ledger, text) if text.strip() else None}
+    text, ledger = visit.query.receipt, visit.office.ledger
+    if not text.strip():
+        return {"receipt": text, "checked": None}
+    try:
+        return {"receipt": text, "checked": _checked(ledger, text)}
+    except InvalidParameterError as error:
+        complaint = str(error).rstrip(".")
+        return {
+            "receipt": text,
+            "checked": {"found": False, "complaint": complaint, "sequence": None, "head": head_values(ledger)},
+        }
 
 
 @ROUTES.act("/receipts", Who.PUBLIC, ReceiptBody, action=Action.READ, again="/receipts")
@@ -84,10 +94,11 @@ def _checked(ledger: Ledger, text: str) -> Plain:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidParameterError):
             raise
-        raise InvalidParameterError("this is no receipt of a ledger: it is the JSON object that a release's receipt is.") from None
+        raise InvalidParameterError(
+            "this is no receipt of a ledger: it is the JSON object that a release's receipt is."
+        ) from None
     entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
-    keys = tuple(dict.fromkeys(str(_named(each)["key"]) for each in ledger.signed_heads(limit=HEADS)))
-    complaint = receipt.complaint(entry, keys)
+    complaint = receipt.complaint(entry, check_heads(ledger.signed_heads(limit=HEADS)))
     return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head_values(ledger)}
 
 
