@@ -309,6 +309,11 @@ class ServiceDesk:
         return asked
 
     @_in_public_words()
+    def check_access(self, actor: str) -> None:
+        """Raise unless something is granted to somebody."""
+        self._grant(actor)
+
+    @_in_public_words()
     def own_cap(self, actor: str) -> AccountReader | None:
         """The account of an analyst's own cap; None where there is none."""
         grant = self._grant(actor)
