@@ -166,14 +166,20 @@ class ServiceDesk:
     @_in_public_words()
     def ask(self, document: object, actor: str, request: str = "") -> Any:
         """The answer to a question. `request` is what the asker calls it: the same words get the same reply, and pay once."""
-        asked = _read(document)
+        return self.ask_timed(_read(document), actor, request)[0]
+
+    @_in_public_words()
+    def ask_timed(self, asked: QuestionDocument, actor: str, request: str = "") -> tuple[Any, float]:
+        """As `ask`, of a document that was checked, with the seconds after which a reply to such a question leaves."""
         session, policy = self._session(actor, request)
+        seconds = [0.0]
 
         def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
             _check(asked, priced, policy)
+            seconds[:] = [seconds_of(policy, priced)]
             return session._table.serve(priced, self._elsewhere(asked, priced, actor, policy), source)
 
-        return self._for(actor, relayed(session, relay).ask(asked))
+        return self._for(actor, relayed(session, relay).ask(asked)), seconds[0]
 
     @_in_public_words()
     def recall(self, document: object, actor: str) -> dict[str, Any] | None:

@@ -57,7 +57,7 @@ def answered_before(visit: Visit) -> Done | None:
     document = visit.body.document
     if not isinstance(document, dict):
         return None
-    desk = desk_of(visit)
+    desk = visit.office.catalog.opened_desk(visit.path["name"]) or desk_of(visit)
     check_token(visit, document)
     found = desk.recall_paid(document, visit.name)
     return None if found is None else Done(own_address(visit, "history"), recalled_values(desk, document, found))
@@ -71,8 +71,7 @@ def ask_question(visit: Visit) -> Done:
     desk = desk_of(visit)
     asked = read_asked(visit, visit.body.asked())
     document = asked.to_dict()
-    seconds = desk.price(document, visit.name).seconds
-    result = desk.ask(document, visit.name, request_name(visit, visit.body.request, [asked]))
+    result, seconds = desk.ask_timed(asked, visit.name, request_name(visit, visit.body.request, [asked]))
     values = answer_values(desk, visit.name, document, result, seconds)
     return noted(visit, values["sequence"], document, values)
 
