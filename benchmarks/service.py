@@ -39,7 +39,7 @@ SETTINGS = """\
 ledger = "curator.ledger"
 registrations = "catalog.sqlite"
 roots = ["tables"]
-processes = 2
+processes = 1
 
 [web]
 origin = "{origin}"
