@@ -290,11 +290,12 @@ class ServiceDesk:
         {..., "plan": {"n": 5000, "epsilon": 0.2}}, or {"half_width": "5%"} for the epsilon that it takes. One JSON object can be
         sent as it is, and is checked as a question is. Stored tables answer at once, whatever else is worked on.
         """
-        plan = _read_plan(document)
-        if len(plan.epsilons) > 1:
-            raise InvalidParameterError("a plan takes one epsilon: ask for a curve of several.")
-        asked = self._planned(plan, actor, searches=plan.wanted is not None)
-        return self._planner.plan(asked, self._recipe, actor)
+        return self._planner.plan(self._planned_alone(document, actor), self._recipe, actor)
+
+    @_in_public_words()
+    def stored_plan(self, document: object, actor: str) -> Plan | None:
+        """As `plan`, from the stored tables alone; None where it would have to be simulated."""
+        return self._planned_alone(document, actor).stored()
 
     @_in_public_words()
     def curve(self, document: object, actor: str) -> EpsilonCurve:
@@ -334,6 +335,13 @@ class ServiceDesk:
         cap, allowed = self.own_cap(actor), self.policy.largest_epsilon or LARGEST_PLANNED
         left = allowed if cap is None else cap.largest_epsilon
         return min(left, allowed) if left > LEAST_EPSILON else allowed
+
+    def _planned_alone(self, document: object, actor: str) -> PlannedRequest:
+        """What a plan at one epsilon is about, for somebody who may ask it."""
+        plan = _read_plan(document)
+        if len(plan.epsilons) > 1:
+            raise InvalidParameterError("a plan takes one epsilon: ask for a curve of several.")
+        return self._planned(plan, actor, searches=plan.wanted is not None)
 
     def _planned(
         self, plan: PlanDocument, actor: str, epsilon: Fraction | None = None, *, searches: bool = False

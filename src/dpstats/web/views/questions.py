@@ -6,6 +6,7 @@ from typing import Any
 
 from dpstats.curator.catalog.recall import RecalledAnswer
 from dpstats.curator.catalog.service_desk import ServiceDesk
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.web.asking.answers import answer_values, recalled_values
 from dpstats.web.asking.prices import quote_values
 from dpstats.web.asking.sentences import Sentence
@@ -100,8 +101,19 @@ def price_question(visit: Visit) -> Done:
     return Done(own_address(visit, "ask"), {**quote_values(quote), "archived": archived})
 
 
-@ROUTES.act("/d/{name}/plan", Who.ANALYST, PlannedDocument, action=Action.READ, again=ASK, lane=Lane.PAID)
+def planned_before(visit: Visit) -> Done | None:
+    """A plan from the stored tables, at once; None where it has to be simulated."""
+    plan = desk_of(visit).stored_plan(visit.body.planned(), visit.name)
+    return None if plan is None else _plan_reply(visit, plan)
+
+
+@ROUTES.act(
+    "/d/{name}/plan", Who.ANALYST, PlannedDocument, action=Action.READ, again=ASK, lane=Lane.PAID, first=planned_before
+)
 def plan_question(visit: Visit) -> Done:
     """What to expect of a question, or the epsilon that a half-width takes; no data is read and nothing is spent."""
-    plan = desk_of(visit).plan(visit.body.planned(), visit.name)
+    return _plan_reply(visit, desk_of(visit).plan(visit.body.planned(), visit.name))
+
+
+def _plan_reply(visit: Visit, plan: Plan) -> Done:
     return Done(own_address(visit, "ask"), {"plan": plan.to_dict()})
