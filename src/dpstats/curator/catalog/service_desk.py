@@ -192,14 +192,7 @@ class ServiceDesk:
         self.policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
 
     def _seconds(self, request: Request) -> float:
-        policy, question = self.policy, request.question
-        return reply_seconds(
-            question.statistic.name,
-            rows=policy.rows,
-            groups=groups_of(request.scope),
-            values=values_of(question.arguments),
-            pace=float(policy.pace),
-        )
+        return seconds_of(request, self.policy)
 
     def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
@@ -211,6 +204,18 @@ class ServiceDesk:
                 return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
 
         return compute
+
+
+def seconds_of(request: Request, policy: Policy) -> float:
+    """When the reply to a question leaves; public."""
+    question = request.question
+    return reply_seconds(
+        question.statistic.name,
+        rows=policy.rows,
+        groups=groups_of(request.scope),
+        values=values_of(question.arguments),
+        pace=float(policy.pace),
+    )
 
 
 def no_access(name: object) -> AccessError:

@@ -1,0 +1,95 @@
+"""The history of somebody's questions about a data set, with their answers; looking at it is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpstats.client.connection import Connection
+from dpstats.client.frames import FrameRows
+from dpstats.curator.archive import Result, result_of
+from dpstats.foundations.grouped import GroupedRelease
+from dpstats.foundations.registry import find_statistic
+from dpstats.foundations.results import Release
+
+HEADINGS = ("sequence", "time", "question", "epsilon", "delta", "value", "low", "high")
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class PastQuestion:
+    """A question that was paid for."""
+
+    sequence: int
+    """The entry of the ledger that paid for it."""
+    time: str
+    question: str
+    epsilon: Fraction
+    delta: Fraction
+    document: dict[str, Any] | None
+    """To ask it again with `ask`, or to change it; None where the service no longer has it."""
+    result: Result | None
+    """The answer; None where none was kept."""
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> PastQuestion:
+        """The question that a line of the service's history is about."""
+        answer, statistic, cost = plain["answer"], plain["statistic"], plain["cost"]
+        return cls(
+            plain["sequence"],
+            plain["time"],
+            plain["question"],
+            Fraction(cost["epsilon"]),
+            Fraction(cost["delta"]),
+            plain["document"],
+            None if answer is None or statistic is None else result_of(answer, find_statistic(statistic)),
+        )
+
+    def row(self) -> dict[str, Any]:
+        """One row of a table."""
+        interval = self.result.interval if isinstance(self.result, Release) else None
+        return {
+            **{name: getattr(self, name) for name in HEADINGS[:3]},
+            "epsilon": float(self.epsilon),
+            "delta": float(self.delta),
+            "value": _value(self.result),
+            "low": None if interval is None else interval.low,
+            "high": None if interval is None else interval.high,
+        }
+
+
+class History(FrameRows):
+    """Questions that were paid for, the first one first: go through them, print them, or take them `to_frame()`."""
+
+    def __init__(self, name: str, questions: Sequence[PastQuestion]) -> None:
+        self._questions = tuple(questions)
+        super().__init__(f"your questions about {name}", HEADINGS, [each.row() for each in questions])
+
+    def __iter__(self) -> Iterator[PastQuestion]:
+        return iter(self._questions)
+
+    def __getitem__(self, place: int) -> PastQuestion:
+        return self._questions[place]
+
+
+def read_history(connection: Connection, name: str) -> History:
+    """All of it, page by page."""
+    lines: list[Any] = []
+    after: int | None = None
+    while True:
+        page = connection.get("d", name, "history", after=after, limit=PAGE)
+        lines += page["lines"]
+        after = page["next"]
+        if after is None:
+            return History(name, sorted(map(PastQuestion.of, lines), key=lambda each: each.sequence))
+
+
+def _value(result: Result | None) -> Any:
+    """What a cell can hold of a result: a number or a text as it is, and of anything else what it prints."""
+    if isinstance(result, GroupedRelease):
+        return f"{len(result):,} groups"
+    if not isinstance(result, Release):
+        return None
+    return result.value if isinstance(result.value, (bool, int, float, str)) else result.shown_value()
