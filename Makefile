@@ -15,7 +15,7 @@ COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick anywhere lint format stubs plan-tables long oracle bench docs lock clean
+.PHONY: help demo serve test quick anywhere lint format stubs plan-tables long oracle bench docs lock clean
 
 help: ## list the targets
 	@echo "dpstats: private statistics that need no bounds. Start with 'make demo'."
@@ -23,6 +23,9 @@ help: ## list the targets
 
 demo: $(VENV)/.run ## ask private questions of a bundled, synthetic table
 	@$(BIN)/dpstats demo $(ARGS)
+
+serve: $(VENV)/.web ## serve an invented table, with pages for its owner, an analyst and an auditor
+	@$(BIN)/dpstats serve --demo $(ARGS)
 
 test: $(VENV)/.dev ## run all tests, on all cores, in at most 10 minutes on two
 	@$(PYTEST) -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
@@ -65,7 +68,8 @@ docs: $(VENV)/.dev ## write the outputs of the examples in README and docs anew
 lock: ## write the hashed requirement files anew (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv, or make UV=/path/to/uv lock"; exit 1; }
 	$(COMPILE) --extra files --output-file requirements.lock
-	$(COMPILE) --extra files --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) --extra files --extra web --extra plots --constraint requirements.lock --output-file requirements-web.lock
+	$(COMPILE) --extra files --extra web --extra dev --constraint requirements-web.lock --output-file requirements-dev.lock
 	$(COMPILE) --extra bench --constraint requirements-dev.lock --output-file requirements-bench.lock
 
 clean: ## remove .venv and what the tools left behind
@@ -88,6 +92,12 @@ $(VENV)/.run: $(VENV)/.made requirements.lock pyproject.toml
 	@$(PIP) --require-hashes -r requirements.lock
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
+
+$(VENV)/.web: $(VENV)/.made requirements-web.lock pyproject.toml
+	@echo "dpstats: installing the pinned packages from requirements-web.lock (once; about 20 seconds)"
+	@$(PIP) --require-hashes -r requirements-web.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.run
 
 $(VENV)/.dev: $(VENV)/.made requirements-dev.lock pyproject.toml
 	@echo "dpstats: installing the pinned packages from requirements-dev.lock (once; about half a minute)"

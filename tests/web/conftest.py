@@ -66,7 +66,9 @@ def served(folder: Path, **settings: Any) -> Iterator[Service]:
         patched.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
         cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
         patched.setattr(passwords, "_hasher", lambda: cheap)
-        server = uvicorn.Server(uvicorn.Config(_nothing, host="127.0.0.1", port=0, log_level="error", lifespan="on"))
+        server = uvicorn.Server(
+            uvicorn.Config(_nothing, host="127.0.0.1", port=0, log_level="error", lifespan="on", server_header=False)
+        )
         sockets = [server.config.bind_socket()]
         origin = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
         demo = make_demo(folder, origin)

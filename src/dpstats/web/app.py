@@ -37,6 +37,8 @@ from dpstats.web.views import tables
 SETTINGS = "DPSTATS_SETTINGS"
 """The environment's variable that tells the processes of a server where their settings are."""
 STATIC = Path(__file__).parent / "static"
+HANDSHAKE_SECONDS = 600
+"""How long somebody may take to sign in elsewhere."""
 _KEPT = "public, max-age=3600"
 
 
@@ -98,9 +100,9 @@ class Service:
 
     async def _visit(self, route: Route, request: Request, visitor: Visitor | None) -> Visit:
         body = None if route.body is None else await door.read_body(request, route.body)
-        secret = request.cookies.get(door.cookie_name(self._office.settings), "")
-        query = door.read_query(request, route.query)
-        return Visit(self._office, visitor, request.path_params, query, body, door.check_key(request), secret)
+        query, key = door.read_query(request, route.query), door.check_key(request)
+        kept = [request.cookies.get(door.cookie_name(each, self._office.settings), "") for each in (door.SIGN_IN, door.HANDSHAKE)]
+        return Visit(self._office, visitor, request.path_params, query, body, key, *kept)
 
     async def _handled(self, route: Route, visit: Visit) -> Any:
         name = "" if visit.visitor is None else visit.visitor.name
@@ -117,7 +119,8 @@ class Service:
         if isinstance(said, Done):
             by_program = door.is_json(request)
             reply = JSONResponse(said.values) if by_program else RedirectResponse(said.location, 303)
-            self._set_cookie(reply, said.sign_in)
+            self._set_cookie(reply, door.SIGN_IN, said.sign_in, SIGN_IN_HOURS * 3600)
+            self._set_cookie(reply, door.HANDSHAKE, said.handshake, HANDSHAKE_SECONDS)
             return reply
         if as_page:
             return self._pages.shown(route.template, said, visit.visitor, request.url.path)
@@ -134,14 +137,14 @@ class Service:
             return RedirectResponse(f"/login?next={request.url.path}", 303)
         return self._pages.complaint(complaint, visitor, request.url.path, back=_filled(route.again, request))
 
-    def _set_cookie(self, reply: Response, secret: str | None) -> None:
+    def _set_cookie(self, reply: Response, what: str, secret: str | None, seconds: int) -> None:
         if secret is None:
             return
         settings = self._office.settings
         reply.set_cookie(
-            door.cookie_name(settings),
+            door.cookie_name(what, settings),
             secret,
-            max_age=SIGN_IN_HOURS * 3600 if secret else 0,
+            max_age=seconds if secret else 0,
             httponly=True,
             secure=settings.is_secure,
             samesite="lax",

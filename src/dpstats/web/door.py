@@ -19,7 +19,7 @@ from dpstats.web.people.roles import Visitor, Who
 from dpstats.web.routes import Body, Query, Route
 from dpstats.web.settings import WebSettings
 
-COOKIE, SECURE_COOKIE = "dpstats", "__Host-dpstats"
+SIGN_IN, HANDSHAKE = "dpstats", "dpstats-handshake"
 BEARER = "bearer "
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 JSON = "application/json"
@@ -27,9 +27,9 @@ _LONGEST = 2 * LONGEST_DOCUMENT
 LONGEST_KEY = 100
 
 
-def cookie_name(settings: WebSettings) -> str:
-    """The cookie of sign-ins; browsers send the secure one to this very host by TLS only."""
-    return SECURE_COOKIE if settings.is_secure else COOKIE
+def cookie_name(what: str, settings: WebSettings) -> str:
+    """The name of a cookie; browsers send one that begins so to this very host, by TLS only."""
+    return f"__Host-{what}" if settings.is_secure else what
 
 
 def visitor_of(request: Request, people: People, settings: WebSettings) -> Visitor | None:
@@ -37,7 +37,7 @@ def visitor_of(request: Request, people: People, settings: WebSettings) -> Visit
     given = request.headers.get("authorization", "")
     if given:
         return people.with_token(given[len(BEARER) :].strip()) if given.lower().startswith(BEARER) else None
-    secret = request.cookies.get(cookie_name(settings), "")
+    secret = request.cookies.get(cookie_name(SIGN_IN, settings), "")
     return people.signed_in(secret) if secret else None
 
 

@@ -50,6 +50,8 @@ class Visit:
     """What the asker calls this request: the header Idempotency-Key."""
     sign_in: str = ""
     """The secret of the sign-in, where there is one."""
+    handshake: str = ""
+    """What a browser was given to bring back from the place where its person signs in."""
 
     @property
     def name(self) -> str:
@@ -66,6 +68,8 @@ class Done:
     values: Plain = field(default_factory=dict)
     sign_in: str | None = None
     """The secret of a new sign-in, for a cookie; empty to forget it, None where nothing changes."""
+    handshake: str | None = None
+    """What a browser brings back from the place where its person signs in, in the same way."""
 
 
 @dataclass(frozen=True)

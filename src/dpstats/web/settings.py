@@ -6,6 +6,11 @@ people = "people.sqlite"             # who may sign in
 origin = "https://stats.example.org" # the address that browsers use
 workers = 2                          # processes that answer requests
 public = true                        # whether releases are shown to everybody
+
+    [web.oidc]                           # people may sign in elsewhere, too: OpenID Connect
+    issuer = "https://login.example.org"
+    client = "dpstats"                   # its secret is in the environment: DPSTATS_OIDC_SECRET
+    claim = "preferred_username"         # which claim is a person's name here
 """
 
 from __future__ import annotations
@@ -22,6 +27,30 @@ from dpstats.foundations.errors import InvalidParameterError
 
 PEOPLE = "people.sqlite"
 ORIGIN = "http://127.0.0.1:8000"
+_HERE = ("127.0.0.1", "localhost")
+
+
+@dataclass(frozen=True)
+class OidcSettings:
+    """Where else people may sign in, by OpenID Connect."""
+
+    issuer: str
+    client: str
+    claim: str = "preferred_username"
+
+    @classmethod
+    def read(cls, given: object) -> OidcSettings:
+        """The settings in a table."""
+        try:
+            assert isinstance(given, Mapping)
+            settings = cls(**given)
+            assert all(isinstance(each, str) and each for each in vars(settings).values())
+        except (AssertionError, TypeError):
+            raise InvalidParameterError("web.oidc must have issuer and client, and may have claim: texts.") from None
+        parts = urlsplit(settings.issuer)
+        if parts.scheme != "https" and parts.hostname not in _HERE:
+            raise InvalidParameterError("issuer of web.oidc must be an https:// address.")
+        return cls(settings.issuer.rstrip("/"), settings.client, settings.claim)
 
 
 @dataclass(frozen=True)
@@ -33,6 +62,7 @@ class WebSettings:
     origin: str = ORIGIN
     workers: int = 2
     public: bool = True
+    oidc: OidcSettings | None = None
 
     @property
     def is_secure(self) -> bool:
@@ -46,7 +76,8 @@ class WebSettings:
         for name in given:
             if name not in words:
                 refuse_unknown("the service", name, words)
-        settings = cls(**{"people": PEOPLE, **given})
+        oidc = OidcSettings.read(given["oidc"]) if "oidc" in given else None
+        settings = cls(**{"people": PEOPLE, **given, "oidc": oidc})
         for name in ("people", "title", "origin"):
             if not isinstance(getattr(settings, name), str) or not getattr(settings, name):
                 raise InvalidParameterError(f"{name} of the service must be a text.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import entrance, public
+from dpstats.web.views import entrance, public, single_sign_on
 
 
 def tables() -> list[RouteTable]:
     """The routes of all modules."""
-    return [entrance.ROUTES, public.ROUTES]
+    return [entrance.ROUTES, single_sign_on.ROUTES, public.ROUTES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpstats.foundations.errors import AccessError
 from dpstats.web.complaints import ComplaintError
+from dpstats.web.people.people import Person
 from dpstats.web.people.roles import Action, Role, Who
 from dpstats.web.routes import Body, Done, FileReply, Plain, Query, RouteTable, Visit
 
@@ -33,7 +34,7 @@ class NoWords(Body):
 @ROUTES.page("/login", Who.PUBLIC, "login.html", query=NextPage)
 def login(visit: Visit) -> Plain:
     """Where people sign in."""
-    return {"next": _own_address(visit.query.next)}
+    return {"next": own_address(visit.query.next), "elsewhere": visit.office.settings.oidc is not None}
 
 
 @ROUTES.act("/login", Who.PUBLIC, SignIn, action=Action.READ, again="/login")
@@ -46,9 +47,8 @@ def sign_in(visit: Visit) -> Done:
         raise ComplaintError(401, type(error).__name__, str(error)) from None
     if visit.sign_in:
         office.people.sign_out(visit.sign_in)
-    roles = office.people.find(given.name).roles
-    home = next((home for role, home in HOMES if role in roles), "/")
-    return Done(_own_address(given.next) or home, {"name": given.name}, sign_in=secret)
+    home = own_address(given.next) or home_of(office.people.find(given.name))
+    return Done(home, {"name": given.name}, sign_in=secret)
 
 
 @ROUTES.act("/logout", Who.SIGNED_IN, NoWords, action=Action.READ)
@@ -65,6 +65,11 @@ def health(visit: Visit) -> FileReply:
     return FileReply(b"well\n", "text/plain; charset=utf-8")
 
 
-def _own_address(text: str) -> str:
+def home_of(person: Person) -> str:
+    """Where somebody begins."""
+    return next((home for role, home in HOMES if role in person.roles), "/")
+
+
+def own_address(text: str) -> str:
     """An address of this service, or nothing: a link may bring somebody here, and nowhere else."""
     return text if text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() else ""

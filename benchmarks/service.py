@@ -1,0 +1,216 @@
+"""How many questions a second the service answers over HTTP, and how soon, by 16 clients at once.
+
+    python benchmarks/service.py [--clients 16] [--seconds 10] [--only archive counts medians means] [--workers 2] [--pace 1/8]
+
+A server of its own is started, on a Parquet file of 100,000 rows and a SQLite ledger; its clients are analysts with tokens, each
+of whom asks the next question as soon as the last one is answered. `archive` is one question again and again, the others are new
+ones each time, so that each is a debit and is worked on. Clients and server share the machine. `no replies` are answers that were
+not ready at the public time of their reply, which is stated: with a larger pace there are fewer of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import dpstats as dp
+from dpstats.web.people.people import People, read_scope
+from dpstats.web.people.roles import Role
+from dpstats.web.people.store import PeopleStore
+
+ROWS = 100_000
+SETTINGS = """\
+ledger = "curator.ledger"
+registrations = "catalog.sqlite"
+roots = ["tables"]
+processes = 2
+
+[web]
+origin = "{origin}"
+workers = {workers}
+"""
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "archive": {"statistic": "median", "columns": ["income"], "epsilon": "0.5"},
+    "counts": {"statistic": "count", "columns": []},
+    "medians": {"statistic": "median", "columns": ["income"]},
+    "means": {"statistic": "mean", "columns": ["income"]},
+}
+GOALS = {"archive": (2_000, 0.020), "counts": (400, None), "medians": (100, 0.5), "means": (100, 0.5)}
+
+
+@dataclass
+class Load:
+    """What clients have seen."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: dict[int, int] = field(default_factory=dict)
+    no_replies: int = 0
+
+
+class Client:
+    """One analyst's connection, kept open; it speaks as little HTTP as is needed."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._port, self._token = port, token
+
+    async def __aenter__(self) -> Client:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._writer.close()
+
+    async def ask(self, document: dict[str, Any]) -> tuple[int, bytes]:
+        """The status and the body of the reply to one question."""
+        body = json.dumps({"document": document}).encode()
+        self._writer.write(
+            (
+                f"POST /d/survey/questions HTTP/1.1\r\nhost: 127.0.0.1:{self._port}\r\ncontent-type: application/json\r\n"
+                f"authorization: Bearer {self._token}\r\ncontent-length: {len(body)}\r\n\r\n"
+            ).encode()
+            + body
+        )
+        head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(head.split("content-length:")[1].split("\r\n")[0])
+        return int(head.split()[1]), await self._reader.readexactly(length)
+
+
+async def load(port: int, tokens: list[str], question: dict[str, Any], seconds: float, numbers: Iterator[int]) -> Load:
+    """All clients ask for some seconds."""
+    found = Load()
+    ends = time.perf_counter() + seconds
+
+    async def work(token: str) -> None:
+        async with Client(port, token) as client:
+            while time.perf_counter() < ends:
+                epsilon = question.get("epsilon") or f"0.5{next(numbers):08d}"
+                begun = time.perf_counter()
+                status, body = await client.ask({"version": 1, **question, "epsilon": epsilon})
+                found.seconds.append(time.perf_counter() - begun)
+                found.statuses[status] = found.statuses.get(status, 0) + 1
+                found.no_replies += b'"reason"' in body
+
+    await asyncio.gather(*(work(token) for token in tokens))
+    return found
+
+
+def make_office(folder: Path, origin: str, workers: int, clients: int, pace: str) -> list[str]:
+    """A catalog with one open table and analysts; their tokens."""
+    (folder / "tables").mkdir()
+    rng = np.random.default_rng(1)
+    columns = {
+        "person": np.arange(ROWS),
+        "income": np.round(rng.lognormal(7.5, 0.6, ROWS), 2),
+        "age": rng.integers(16, 95, ROWS),
+        "hours": np.round(rng.normal(36, 9, ROWS), 1),
+        "region": rng.choice(["north", "east", "south", "west"], ROWS),
+        "rent": np.round(rng.gamma(4, 150, ROWS), 2),
+    }
+    pl.DataFrame(columns).write_parquet(folder / "tables" / "survey.parquet")
+    (folder / "catalog.toml").write_text(SETTINGS.format(origin=origin, workers=workers))
+    names = [f"analyst {number}" for number in range(clients)]
+    with dp.open_catalog(folder / "catalog.toml") as catalog:
+        said = {"actor": "office", "why": "a benchmark"}
+        catalog.register(
+            "survey",
+            "survey.parquet",
+            owner="office",
+            unit="person",
+            budget=dp.Budget(10**9),
+            policy={"rows": ROWS, "pace": pace},
+        )
+        catalog.confirm("survey", **said)
+        for name in names:
+            catalog.grant("survey", analyst=name, **said)
+    people = People(PeopleStore(folder / "people.sqlite"))
+    tokens = []
+    for name in names:
+        people.add(name, "a password of a benchmark", [Role.ANALYST])
+        tokens.append(people.new_token(name, "benchmark", read_scope({"actions": ["read", "ask"]})))
+    return tokens
+
+
+def wait_until_served(port: int) -> None:
+    for _ in range(600):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("the server did not start.")
+
+
+def processor_seconds(group: int) -> float:
+    """What all processes of a group have used of the processor."""
+    total = 0.0
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == group:
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--pace", default="1/8")
+    parser.add_argument("--only", nargs="+", choices=list(QUESTIONS), default=list(QUESTIONS))
+    given = parser.parse_args()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    numbers = itertools.count(1)
+    with tempfile.TemporaryDirectory() as folder:
+        tokens = make_office(Path(folder), f"http://127.0.0.1:{port}", given.workers, given.clients, given.pace)
+        server = subprocess.Popen(
+            [sys.executable, "-m", "dpstats", "serve", f"{folder}/catalog.toml", "--port", str(port), "--no-browser"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            wait_until_served(port)
+            print("| question | a second | goal | p50 ms | p99 ms | goal | server's CPU ms each | no replies | statuses |")
+            print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
+            for name in given.only:
+                asyncio.run(load(port, tokens, QUESTIONS[name], 3, numbers))  # tables are opened, processes are warm
+                before = processor_seconds(server.pid)
+                found = asyncio.run(load(port, tokens, QUESTIONS[name], given.seconds, numbers))
+                used = processor_seconds(server.pid) - before
+                rate, slowest = GOALS[name]
+                ordered = sorted(found.seconds)
+                p99 = ordered[int(0.99 * (len(ordered) - 1))]
+                print(
+                    f"| {name} | {len(ordered) / given.seconds:,.0f} | {rate:,} | {1000 * statistics.median(ordered):.1f} | "
+                    f"{1000 * p99:.1f} | {'' if slowest is None else f'{1000 * slowest:.0f}'} | "
+                    f"{1000 * used / len(ordered):.2f} | {found.no_replies} | {found.statuses} |",
+                    flush=True,
+                )
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+if __name__ == "__main__":
+    main()

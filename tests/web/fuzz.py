@@ -1,0 +1,104 @@
+"""Generated calls: `python -m tests.web.fuzz CALLS` sends that many to a service, and prints what came back.
+
+They are made from the service's own OpenAPI document by schemathesis, half of them as it allows, half of them not, and are sent by
+somebody of all roles, so that every handler is reached. Whatever is sent, no reply may be a 5xx. In places of addresses stand
+names of things that there are, in half of the calls.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import httpx
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+
+from dpstats.web.people.people import read_scope
+from dpstats.web.people.roles import Role
+from tests.web.conftest import Service, served
+
+EVERYBODY = "eva"
+KNOWN = {"name": "survey", "sequence": 1, "number": 1, "letter": 1, "person": "ana", "token": "none"}
+
+
+def client_of_all_roles(service: Service) -> httpx.Client:
+    """A client of somebody who may pass everywhere, with a grant on the demo's table."""
+    service.office.people.add(EVERYBODY, "a password of a test", list(Role))
+    service.office.catalog.grant("survey", analyst=EVERYBODY, actor="olga", why="generated calls")
+    token = service.office.people.new_token(EVERYBODY, "generated calls", read_scope({"actions": ["read", "ask", "own"]}))
+    return httpx.Client(base_url=service.origin, headers={"authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
+
+
+def send_generated(service: Service, calls: int) -> tuple[Counter[int], list[str]]:
+    """The statuses of so many calls, and the first few of those that broke something."""
+    statuses: Counter[int] = Counter()
+    broken: list[str] = []
+    with client_of_all_roles(service) as client:
+        schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
+        operations = [each.ok() for each in schema.get_all_operations()]
+        each_way = max(1, calls // (2 * len(operations)))
+        for operation in operations:
+            for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+                _send(client, operation, mode, each_way, statuses, broken)
+    return statuses, broken
+
+
+def _send(
+    client: httpx.Client, operation: Any, mode: GenerationMode, calls: int, statuses: Counter[int], broken: list[str]
+) -> None:
+    sent = 0
+
+    @settings(
+        max_examples=calls,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(operation.as_strategy(generation_mode=mode))
+    def call(case: Any) -> None:
+        nonlocal sent
+        sent += 1
+        if sent % 2:
+            case.path_parameters = {name: KNOWN.get(name, value) for name, value in (case.path_parameters or {}).items()}
+        words = case.as_transport_kwargs(base_url=str(client.base_url))
+        headers = {str(name): str(value) for name, value in (words.get("headers") or {}).items()}
+        headers.pop("Authorization", None)
+        try:
+            reply = client.request(
+                words["method"],
+                words["url"],
+                params=words.get("params"),
+                headers={name: value for name, value in headers.items() if value.isascii() and value.isprintable()},
+                **({"json": words["json"]} if words.get("json") is not None else {"content": words.get("data") or b""}),
+            )
+        except (httpx.InvalidURL, httpx.LocalProtocolError, UnicodeError, ValueError):
+            return  # no client can send it
+        statuses[reply.status_code] += 1
+        if reply.status_code >= 500 and len(broken) < 20:
+            broken.append(f"{reply.status_code} {case.as_curl_command()}")
+
+    try:
+        call()
+    except Exception as error:  # a strategy that has no examples: nothing can be wrong with such a call
+        if "Unsatisfiable" not in type(error).__name__:
+            raise
+
+
+def main(calls: int) -> int:
+    """Send, and print."""
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+        statuses, broken = send_generated(service, calls)
+    sys.stdout.write(f"{sum(statuses.values()):,} calls: {dict(sorted(statuses.items()))}\n")
+    sys.stdout.write("".join(f"{each}\n" for each in broken))
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))
