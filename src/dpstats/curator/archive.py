@@ -83,6 +83,13 @@ def noted(result: Result, heading: str, words: str) -> Result:
     return replace(result, notes=(*result.notes, (heading, words)))
 
 
+def is_from_archive(result: Result) -> bool:
+    """Whether a result was answered before, so that nothing was spent for it now."""
+    if isinstance(result, NoReply):
+        return result.advice.endswith(f"({FROM_ARCHIVE[1]})")
+    return FROM_ARCHIVE in result.notes
+
+
 def _plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         value = value.to_dict()

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.ledger.readers import AccountReader
+from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import ask
+
+
+@dataclass(frozen=True)
+class LeftAfter:
+    """What a question would leave of an account, if it was asked now."""
+
+    fits: bool
+    """Whether there is enough for it."""
+    leaves: str
+    """What would be left, in words: "epsilon = 1.2"; what is left now, where it does not fit."""
+    more: int
+    """How many more of the same would fit after it."""
+
+    def __str__(self) -> str:
+        return f"leaves {self.leaves}: about {self.more:,} more of these" if self.fits else f"more than is left, {self.leaves}"
+
+
+def left_after(account: AccountReader, cost: PrivacyCost, loss: Fraction) -> LeftAfter:
+    """What a question leaves, exactly as the account's accountant counts; `loss` is rho / epsilon**2 of its method."""
+    now = account.standing
+    charge = now.accountant.charge(cost, loss)
+    count = now.accountant.how_many(now.total, charge, now.limit)
+    if not count:
+        return LeftAfter(False, now.remaining, 0)
+    return LeftAfter(True, replace(now, total=now.accountant.add(now.total, charge)).remaining, count - 1)
 
 
 class Remaining:

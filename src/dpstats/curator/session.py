@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -26,7 +25,7 @@ from dpstats.curator.groups import Groups
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.planning.forecasts import Plan
-from dpstats.curator.planning.plan import RowCounts, checked_wish, plan_questions
+from dpstats.curator.planning.plan import PLANNED_ROWS, RowCounts, checked_wish, plan_priced
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
 from dpstats.curator.statistic_methods import SessionMethods
@@ -39,9 +38,6 @@ from dpstats.foundations.registry import AUTO, INTERVAL, Statistic, find_statist
 from dpstats.foundations.results import Card, NoReply, Release, value_text
 from dpstats.foundations.words import method_taking
 from dpstats.statistics.regression.fit import RegressionFit
-
-PLANNED_ROWS = (1_000, 10_000, 100_000)
-"""Sizes for which a plan is made where the asker names none; the true one is private."""
 
 
 class Session(Asker, SessionMethods):
@@ -164,11 +160,8 @@ class Session(Asker, SessionMethods):
         asked = {"epsilon": price, "delta": delta, "method": method, "interval": interval, "rough": rough, **keywords}
         question = self._table.priced(self._scope, find_statistic(statistic), columns, parameters, asked)
         as_row = partial(self._table.protection.row_question, narrowed=self._scope.is_narrowed)
-        found = plan_questions([question], n=n, wanted=wanted, shape=shape, repeats=repeats, rng=rng, as_row=as_row)[0]
-        row, text = as_row(question), self._scope.text_of(question)
-        if wanted is None and row.epsilon != question.epsilon:
-            text += f" ({question.cost} for a {question.cost.unit} is {row.cost} for a row)"
-        return replace(found, question=text)
+        text = self._scope.text_of(question)
+        return plan_priced(question, text, as_row=as_row, wanted=wanted, n=n, shape=shape, repeats=repeats, rng=rng)
 
     @method_taking(FormulaWords)
     def regression(self, asked: FormulaWords) -> Release[RegressionFit] | NoReply:

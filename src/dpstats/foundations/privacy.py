@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.rounding import decimal_text, exact_rational
@@ -123,6 +125,11 @@ class PrivacyCost:
             "neighbors": self.neighbors.value,
             "unit": self.unit,
         }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> PrivacyCost:
+        """The cost that `to_dict` wrote, exactly."""
+        return cls(Fraction(plain["epsilon_exact"]), Fraction(plain["delta_exact"]), plain["neighbors"], plain["unit"])
 
 
 def spendable_epsilon(value: object) -> Fraction:

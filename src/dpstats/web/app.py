@@ -118,6 +118,8 @@ class Service:
             return Response(said.content, media_type=said.media_type, headers=shown)
         if isinstance(said, Done):
             by_program = door.is_json(request)
+            if said.template and not by_program:
+                return self._pages.shown(said.template, said.values, visit.visitor, request.url.path)
             reply = JSONResponse(said.values) if by_program else RedirectResponse(said.location, 303)
             self._set_cookie(reply, door.SIGN_IN, said.sign_in, SIGN_IN_HOURS * 3600)
             self._set_cookie(reply, door.HANDSHAKE, said.handshake, HANDSHAKE_SECONDS)

@@ -17,7 +17,7 @@ from dpstats.web.settings import ORIGIN, read_settings
 OWNER, ANALYST, AUDITOR = "olga", "ana", "aron"
 PEOPLE = {OWNER: (Role.OWNER, Role.ADMIN), ANALYST: (Role.ANALYST,), AUDITOR: (Role.AUDITOR,)}
 TABLE = "survey"
-REGIONS = ("east", "north", "south", "west")
+REGIONS = ("Arnmouth", "Belhollow", "Corrigate", "Dunsholt", "Estrava", "Fennick")
 _SETTINGS = """\
 ledger = "curator.ledger"
 registrations = "catalog.sqlite"
@@ -67,7 +67,7 @@ def _open_survey(catalog: Catalog) -> None:
         unit="person",
         budget=Budget(epsilon=5),
         keys={"region": REGIONS},
-        policy={"rows": 10_000},
+        policy={"rows": 5_000},
     )
     catalog.confirm(TABLE, **said)
     catalog.grant(TABLE, analyst=ANALYST, budget=Budget(epsilon=2), **said)

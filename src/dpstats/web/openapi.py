@@ -13,6 +13,8 @@ from dpstats.web.routes import Plain, Route
 from dpstats.web.settings import WebSettings
 
 VERSION = "3.1.0"
+SCHEMA = "x-schema"
+"""The word of a body's schema that stands for one of this document's own."""
 _PLACES = "#/components/schemas/{model}"
 _NAMED = re.compile(r"{(\w+)(?::(\w+))?}")
 _TYPES = {"int": "integer"}
@@ -106,8 +108,10 @@ def _query_parameters(route: Route, schemas: dict[str, Any]) -> list[Plain]:
 
 
 def _with_places(value: Any) -> Any:
-    """References to a question's statistics, as the document has them."""
+    """References to questions and their statistics, as the document has them."""
     if isinstance(value, dict):
+        if SCHEMA in value:
+            return {"$ref": f"#/components/schemas/{value[SCHEMA]}"}
         return {
             name: each.replace("#/$defs/", "#/components/schemas/Question_") if name == "$ref" else _with_places(each)
             for name, each in value.items()

@@ -68,6 +68,8 @@ class Done:
     values: Plain = field(default_factory=dict)
     sign_in: str | None = None
     """The secret of a new sign-in, for a cookie; empty to forget it, None where nothing changes."""
+    template: str = ""
+    """Shows the values to a browser at once, where they must not be shown twice; then it does not go on."""
     handshake: str | None = None
     """What a browser brings back from the place where its person signs in, in the same way."""
 

@@ -9,6 +9,8 @@ import pytest
 
 import dpstats as dp
 from dpstats.curator.documents.document import WORDS
+from dpstats.curator.documents.plan_documents import PLAN_WORDS, read_plan
+from dpstats.curator.documents.schema import plan_schema
 from dpstats.curator.formulas import MODELS
 from dpstats.foundations.json_types import fits, json_type_of
 from dpstats.foundations.registry import REQUIRED, find_statistic, statistic_names
@@ -49,6 +51,22 @@ def test_the_schema_is_plain_json_and_stays_the_callers() -> None:
     assert json.loads(json.dumps(SCHEMA, allow_nan=False)) == SCHEMA
     dp.question_schema()["properties"].clear()
     assert dp.question_schema() == SCHEMA
+
+
+def test_a_plan_is_a_question_with_more_words_that_may_leave_epsilon_out() -> None:
+    schema = plan_schema()
+    assert [*schema["properties"]["plan"]["properties"]] == [*PLAN_WORDS]
+    question = {name: value for name, value in MEDIAN.items() if name != "epsilon"}
+    fine = [
+        {},
+        {"n": 5_000, "epsilon": ["1/3", 0.2]},
+        {"n": [10, 20], "half_width": "5%", "shape": ["normal", {"0.5": 3, "0.9": 7}]},
+    ]
+    for words in fine:
+        assert complaints({**question, "plan": words}, schema) == []
+        assert read_plan({**question, "plan": words}).words == words
+    for words in ({"rows": 5}, {"n": "5"}, {"shape": "round"}, {"repeats": "3"}):
+        assert complaints({**question, "plan": words}, schema) != []
 
 
 def test_defaults_are_of_the_type_that_is_stated() -> None:

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import polars as pl
 import pytest
 
 from dpstats.curator.archive import result_of
-from dpstats.curator.jobs.pool import JobFailedError, JobPool, PaidJob
+from dpstats.curator.jobs.pool import JobFailedError, JobPool, PaidJob, PlanJob
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import SHORTEST, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.protection import Protection
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.foundations.registry import find_statistic
@@ -53,6 +55,19 @@ def test_a_worker_answers_as_a_session_does(pool: JobPool, table: TableRecipe) -
     assert result.cost.unit == "person"
     grouped = run(pool, table, {**COUNT, "group_by": {"columns": ["person"]}})
     assert [reply["value"] for _, reply in grouped["groups"]] == [2, 1]
+
+
+def test_a_worker_plans_and_says_why_not_but_never_where_a_table_lies(pool: JobPool, table: TableRecipe) -> None:
+    words = {"n": 50, "shape": "ratings", "repeats": 2, "epsilon": "1/3"}
+    document = {"version": 1, "statistic": "median", "columns": ["income"], "plan": words}
+    until = time.monotonic() + LONG
+    plan = Plan.from_dict(pool.run(PlanJob(table.to_json(), document), until))
+    assert (plan.epsilon, plan.rows[0].n, plan.rows[0].cost.unit) == (Fraction(1, 3), 50, "person")
+    [said] = pool.run(PlanJob(table.to_json(), {**document, "plan": {**words, "repeats": 0}}), until).values()
+    assert "repeats must be" in said
+    gone = TableRecipe("gone", str(Path(str(table.address)).with_name("gone.parquet")), table.protection)
+    with pytest.raises(JobFailedError):
+        pool.run(PlanJob(gone.to_json(), document), until)
 
 
 def test_a_recipe_survives_its_way_to_a_worker(table: TableRecipe) -> None:

@@ -80,6 +80,7 @@ def test_a_joint_plan_becomes_json_html_and_a_picture(tmp_path: Path) -> None:
     read = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
     assert [each["question"] for each in read["plans"]] == ["count", "count"]
     assert read["total"]["epsilon"] == 1
+    assert JointPlan.from_dict(read) == plan
     assert plan._repr_html_().count("<tr>") == 3
     assert repr(plan) == "JointPlan(2 questions, sharing epsilon = 1: print it)"
     pytest.importorskip("matplotlib")

@@ -14,6 +14,7 @@ import pytest
 import dpstats as dp
 from dpstats.curator.planning import yardsticks
 from dpstats.curator.planning.bundles import planned_columns
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan_rows import PlanRow, wilson_interval
 from dpstats.curator.planning.shapes import SHAPES
 from dpstats.curator.planning.yardsticks import error_of, measured, plain_numbers
@@ -170,7 +171,9 @@ def test_every_method_of_every_statistic_can_be_planned(
         has_distance = name not in ("histogram", "association_test") and not (statistic.simulate and row.shape_value is None)
         assert row.reply_probability == 0 or has_error or not has_distance
     assert f"{name}" in str(plan)
-    json.dumps(plan.to_dict(), allow_nan=False)
+    again = Plan.from_dict(json.loads(json.dumps(plan.to_dict(), allow_nan=False, sort_keys=True)))
+    assert again == plan
+    assert str(again) == str(plan)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ def test_what_no_epsilon_reaches_is_said_with_what_sampling_does(toy: Callable[[
     assert f"normal, about 1,000 rows: {sentence}" in str(plan)
     assert "over 10" in str(plan)
     assert json.loads(json.dumps(plan.to_dict()))["rows"][0]["found"] == Found.NONE.value
+    assert plan.epsilon is None
 
 
 def test_what_the_smallest_candidate_reaches_may_take_less(toy: Callable[[Run], None]) -> None:

@@ -18,6 +18,7 @@ from pathlib import PurePath
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
+from dpstats.curator.catalog.planner import Planner
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.catalog.registrations import Registration, Registrations
 from dpstats.curator.catalog.service_desk import ServiceDesk, no_access, unreadable
@@ -45,6 +46,8 @@ class Catalog:
         self._slots = Slots(settings.slots)
         self._lock = threading.Lock()
         self._pool: JobPool | None = None
+        self._plan_pool: JobPool | None = None
+        self._planner: Planner | None = None
         self._desks: dict[str, ServiceDesk] = {}
 
     @property
@@ -165,23 +168,39 @@ class Catalog:
         registration = self._registrations.find(name)
         if registration is None or not registration.is_open:
             raise no_access(name)
+        return self._desk_of(registration)
+
+    def desk_for(self, name: str, actor: str) -> ServiceDesk:
+        """The desk of a data set for somebody who may ask there; nobody else learns whether there is one, or can be one."""
+        registration = self._registrations.find(name)
+        if registration is None or not self._may_ask(registration, actor):
+            raise no_access(name)
+        return self._desk_of(registration)
+
+    def _desk_of(self, registration: Registration) -> ServiceDesk:
+        name = registration.name
         with self._lock:
             known = self._desks.get(name)
             if known is None or not known.is_current:
-                self._pool = self._pool or JobPool(self._settings.processes, self._settings.memory)
+                settings = self._settings
+                self._pool = self._pool or JobPool(settings.processes, settings.memory)
+                if settings.plan_processes:
+                    self._plan_pool = self._plan_pool or JobPool(settings.plan_processes, settings.memory)
+                self._planner = self._planner or Planner(self._plan_pool)
                 try:
                     opened = self._opened_table(registration)
                 except (DataFileError, DataTypeError):
                     raise unreadable(name) from None
-                known = ServiceDesk(self._ledger, *opened, self._pool, self._slots)
+                known = ServiceDesk(self._ledger, *opened, self._pool, self._slots, self._planner)
                 self._desks[name] = known
             return known
 
     def close(self) -> None:
         """End the processes, and let go of the ledger."""
         with self._lock:
-            if self._pool is not None:
-                self._pool.close()
+            for pool in (self._pool, self._plan_pool):
+                if pool is not None:
+                    pool.close()
             self._ledger.close()
 
     def __enter__(self) -> Catalog:

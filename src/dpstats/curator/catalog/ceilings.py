@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpstats.curator.desk import Request
+from dpstats.curator.planning.work import TABLE_WORK
 from dpstats.foundations.errors import InvalidParameterError
 
 LONGEST_DOCUMENT = 64 * 1024
@@ -16,6 +17,16 @@ MOST_VALUES = 200
 """In a list that a parameter takes: quantiles, edges, labels."""
 MOST_QUESTIONS = 100
 """In a basket."""
+MOST_PLAN_LINES = 100
+"""Sizes times shapes of a plan, or of a curve, each of them a line."""
+MOST_CURVE_POINTS = 200
+"""Epsilons of a curve."""
+MOST_PLAN_WORK = 20_000_000
+"""Rows that the tables of a simulated plan may have together; a table counts `TABLE_WORK` more, whatever it holds."""
+SEARCH_TRIES = 12
+"""Epsilons that a search for a half-width tries, about."""
+PLAN_SECONDS = 60.0
+"""How long a plan is simulated, and waits for that, at most."""
 UNLISTED_GROUPS = 20
 """For how many groups a reply takes its time where they are chosen privately."""
 
@@ -49,3 +60,24 @@ def check_request(request: Request) -> None:
         raise InvalidParameterError(f"a question may have {MOST_GROUPS:,} groups at most: ask for fewer keys.")
     if values_of(request.question.arguments) > MOST_VALUES:
         raise InvalidParameterError(f"a list of a question may have {MOST_VALUES:,} values at most.")
+
+
+def check_plan_lines(sizes: int, shapes: int, epsilons: int = 1) -> None:
+    """Raise about a plan, or a curve, of too many lines or points."""
+    if sizes * shapes > MOST_PLAN_LINES:
+        raise InvalidParameterError(f"a plan may have {MOST_PLAN_LINES} lines at most, sizes times shapes: name fewer of them.")
+    if epsilons > MOST_CURVE_POINTS:
+        raise InvalidParameterError(f"a curve may have {MOST_CURVE_POINTS} epsilons at most.")
+
+
+def check_plan_work(sizes: Sequence[int], shapes: int, repeats: int, *, searches: bool) -> None:
+    """Raise about a plan whose simulation would take too long: rows times tables times epsilons."""
+    of_each = shapes * sum(size + TABLE_WORK for size in sizes) * (SEARCH_TRIES if searches else 1)
+    if of_each * repeats <= MOST_PLAN_WORK:
+        return
+    most = MOST_PLAN_WORK // of_each
+    less = f'"repeats": {most}, ' if most else ""
+    raise InvalidParameterError(
+        f"this plan would simulate about {of_each * repeats:,} rows, and {MOST_PLAN_WORK:,} can be simulated here: name "
+        f"{less}fewer sizes with n, or one shape; or plan on your own computer, with dpstats.plan: it needs no data."
+    )

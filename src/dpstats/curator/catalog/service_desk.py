@@ -11,13 +11,23 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from dpstats.curator.archive import Result, result_of
-from dpstats.curator.catalog.ceilings import MOST_QUESTIONS, check_document, check_request, groups_of, values_of
+from dpstats.curator.catalog.ceilings import (
+    MOST_QUESTIONS,
+    check_document,
+    check_plan_lines,
+    check_request,
+    groups_of,
+    values_of,
+)
+from dpstats.curator.catalog.planner import Planner, not_stored
 from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy
-from dpstats.curator.desk import Desk, Request
+from dpstats.curator.desk import Desk, Request, loss_of
 from dpstats.curator.documents.document import QuestionDocument
+from dpstats.curator.documents.plan_documents import PlanDocument, read_plan
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
 from dpstats.curator.jobs.pool import JobPool, PaidJob
@@ -26,9 +36,16 @@ from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_second
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
+from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.ledger.statements import StatementLine
+from dpstats.curator.planned_documents import PlannedRequest, planned_request
+from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, EpsilonCurve, epsilon_grid
+from dpstats.curator.planning.forecasts import Plan
+from dpstats.curator.planning.shapes import checked_shapes
+from dpstats.curator.protection import Protection
 from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, PricedQuestion, answer_batch, price_batch
 from dpstats.curator.relays import Compute, relayed
+from dpstats.curator.remaining import LeftAfter, left_after
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.stores.reach import check_reachable
@@ -66,9 +83,27 @@ class Quote:
     question: str
     cost: PrivacyCost
     seconds: float
+    own: LeftAfter | None = None
+    """What it would leave of the asker's own cap; None where there is none. What others have is theirs to know."""
 
     def __str__(self) -> str:
-        return f"{self.question} would cost {self.cost}; its reply would leave {self.seconds:g} s after that is paid"
+        own = "" if self.own is None else f" ({self.own})"
+        return f"{self.question} would cost {self.cost}{own}; its reply would leave {self.seconds:g} s after that is paid"
+
+
+@dataclass(frozen=True)
+class BasketQuote:
+    """What several questions would cost together."""
+
+    questions: tuple[Quote, ...]
+    cost: PrivacyCost
+    own: LeftAfter | None = None
+    """What all of them would leave of the asker's own cap."""
+
+    @property
+    def seconds(self) -> float:
+        """When the replies would leave: they are worked on one after the other."""
+        return sum(each.seconds for each in self.questions)
 
 
 @contextmanager
@@ -85,7 +120,7 @@ def _in_public_words() -> Iterator[None]:
 class ServiceDesk:
     """One open data set of a catalog, for everybody to whom something is granted on it."""
 
-    def __init__(self, ledger: Ledger, desk: Desk, recipe: TableRecipe, pool: JobPool, slots: Slots) -> None:
+    def __init__(self, ledger: Ledger, desk: Desk, recipe: TableRecipe, pool: JobPool, slots: Slots, planner: Planner) -> None:
         assert desk.account is not None
         self._ledger = ledger
         self.name = desk.name
@@ -94,6 +129,7 @@ class ServiceDesk:
         self._recipe = recipe.to_json()
         self._pool = pool
         self._slots = slots
+        self._planner = planner
 
     @property
     def policy(self) -> Policy:
@@ -135,7 +171,47 @@ class ServiceDesk:
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         [priced] = self._priced(self._session(actor, ""), [document]).priced
-        return Quote(priced.request.text, priced.request.cost, self._seconds(priced.request))
+        request, cap = priced.request, self.own_cap(actor)
+        own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
+        return Quote(request.text, request.cost, self._seconds(request), own)
+
+    @_in_public_words()
+    def price_together(self, documents: Sequence[object], actor: str) -> BasketQuote:
+        """What several questions would cost, paid for by one debit; they are not asked."""
+        batch, cap = self._priced(self._session(actor, ""), documents), self.own_cap(actor)
+        quotes = [Quote(each.request.text, each.request.cost, self._seconds(each.request)) for each in batch.priced]
+        own = None if cap is None else left_after(cap, batch.cost, batch.loss)
+        return BasketQuote(tuple(quotes), batch.cost, own)
+
+    @_in_public_words()
+    def plan(self, document: object, actor: str) -> Plan:
+        """What to expect of a question before it is asked; no data is read and nothing is spent.
+
+        The document is that of the question with one more word, "plan", which has the words of `Session.plan`:
+        {..., "plan": {"n": 5000, "epsilon": 0.2}}, or {"half_width": "5%"} for the epsilon that it takes. One JSON object can be
+        sent as it is, and is checked as a question is. Stored tables answer at once, whatever else is worked on.
+        """
+        plan = _read_plan(document)
+        if len(plan.epsilons) > 1:
+            raise InvalidParameterError("a plan takes one epsilon: ask for a curve of several.")
+        asked = self._planned(plan, actor, searches=plan.wanted is not None)
+        return self._planner.plan(asked, self._recipe, actor)
+
+    @_in_public_words()
+    def curve(self, document: object, actor: str) -> EpsilonCurve:
+        """The half-width to expect over many epsilons, from the stored tables, for a slider; a document as for `plan`.
+
+        Without a list of epsilons, 40 in equal ratios from 0.01 to what is left of the asker's own cap, or to the largest that
+        the policy allows; without either, to 10. For the other way round, `plan` with a half-width finds the epsilon.
+        """
+        plan = _read_plan(document)
+        if "half_width" in plan.words or "repeats" in plan.words:
+            raise InvalidParameterError("a curve takes n, epsilon and shape: for a half-width, or a simulation, ask for a plan.")
+        epsilons = tuple(sorted(set(plan.epsilons))) or epsilon_grid(self._largest_epsilon(actor))
+        found = self._planned(plan, actor, epsilons[-1]).curve(epsilons)
+        if found is None:
+            raise not_stored()
+        return found
 
     @_in_public_words()
     def history(self, actor: str, *, after: int | None = None, limit: int | None = 100) -> list[StatementLine]:
@@ -146,14 +222,56 @@ class ServiceDesk:
     @_in_public_words()
     def remaining(self, actor: str) -> str | None:
         """What is left of an analyst's own cap, in words; None where there is none. What others have is theirs to know."""
-        self._grant(actor)
-        cap = self._ledger.cap(self.name, analyst=actor)
+        cap = self.own_cap(actor)
         return None if cap is None else cap.remaining
 
     @_in_public_words()
     def columns(self, actor: str) -> dict[str, str]:
         """The names and types of the columns that an analyst may name."""
         return self._session(actor, "").columns
+
+    def _largest_epsilon(self, actor: str) -> Fraction:
+        """Up to where a curve goes; a cap of which little is left does not shorten it to nothing."""
+        cap, allowed = self.own_cap(actor), self.policy.largest_epsilon or LARGEST_PLANNED
+        left = allowed if cap is None else cap.largest_epsilon
+        return min(left, allowed) if left > LEAST_EPSILON else allowed
+
+    def _planned(
+        self, plan: PlanDocument, actor: str, epsilon: Fraction | None = None, *, searches: bool = False
+    ) -> PlannedRequest:
+        """What a plan is about, for somebody who may ask it, at an epsilon that may be asked where it is not searched for."""
+        asked = planned_request(self._session(actor, ""), plan, epsilon)
+        check_request(asked.request)
+        names = (plan.question.statistic, asked.request.question.statistic.name)
+        self.policy.check(names, Fraction(0) if searches else asked.request.cost.epsilon)
+        return asked
+
+    @_in_public_words()
+    def own_cap(self, actor: str) -> AccountReader | None:
+        """The account of an analyst's own cap; None where there is none."""
+        grant = self._grant(actor)
+        return None if grant.budget is None else self._ledger.cap(self.name, analyst=actor)
+
+    @property
+    def protection(self) -> Protection:
+        """Whom the data set protects; public."""
+        return self._desk.protection
+
+    @_in_public_words()
+    def keys(self, actor: str) -> dict[str, list[Any]]:
+        """The values of columns that an analyst may name, where these are public."""
+        columns = self.columns(actor)
+        return {name: list(values) for name, values in self._desk.public_keys.items() if name in columns}
+
+    @_in_public_words()
+    def line(self, actor: str, debit: int) -> StatementLine | None:
+        """What an analyst has asked and paid for with one debit, by its number; None where that is nobody's, or another's."""
+        return next((each for each in self.history(actor, after=debit - 1, limit=1) if each.sequence == debit), None)
+
+    @_in_public_words()
+    def receipt(self, debit: int) -> dict[str, Any]:
+        """What whoever paid keeps of a debit: names and hashes, which are public, signed if the ledger is."""
+        return self._account.receipt(debit).to_dict()
 
     def _priced(self, session: Session, documents: Sequence[object]) -> PricedBatch:
         if isinstance(documents, (str, Mapping)) or not 1 <= len(documents) <= MOST_QUESTIONS:
@@ -231,3 +349,10 @@ def unreadable(name: object) -> DataFileError:
 def _read(document: object) -> QuestionDocument:
     check_document(document)
     return read_document(document)
+
+
+def _read_plan(document: object) -> PlanDocument:
+    check_document(document)
+    plan = read_plan(document)
+    check_plan_lines(len(plan.sizes), len(checked_shapes(plan.words.get("shape"))), len(plan.epsilons))
+    return plan

@@ -8,6 +8,7 @@
     processes = 2                        # that work on paid questions
     memory = 4_000_000_000               # bytes for each of them
     slots = 4                            # paid questions of one analyst at a time
+    plan_processes = 0                   # that simulate plans which are not in the stored tables; 0: none is simulated
 
 Paths are those from the folder of the file.
 """
@@ -43,6 +44,7 @@ class CatalogSettings:
     processes: int = 2
     memory: int = MEMORY
     slots: int = SLOTS
+    plan_processes: int = 0
 
     @property
     def places(self) -> AllowedPlaces:
@@ -75,7 +77,7 @@ class CatalogSettings:
         for name in ("ledger", "registrations"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InvalidParameterError(f"{name} must be a path, such as {_EXAMPLES[name]!r}.")
-        for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1)):
+        for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1), ("plan_processes", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InvalidParameterError(f"{name} must be a whole number of at least {least:,}.")
         if type(self.second_person) is not bool:

@@ -9,7 +9,7 @@ is written in one way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -63,6 +63,10 @@ class QuestionDocument:
     by: tuple[str, ...] = ()
     keys: Any = None
     rough: bool = False
+
+    def at(self, epsilon: Fraction) -> QuestionDocument:
+        """The same question at another epsilon."""
+        return replace(self, epsilon=epsilon)
 
     def column_words(self) -> dict[str, Any]:
         """The columns by the words that the document has for them."""

@@ -13,6 +13,7 @@ import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.documents.document import AMOUNT, COLUMN_WORDS, FORMULA_WORDS, LINEAR, REGRESSION, VERSION
 from dpstats.curator.documents.reading import own_parameters
 from dpstats.curator.formulas import MODELS, statistic_of
+from dpstats.curator.planning.shapes import SHAPES
 from dpstats.foundations.arguments import column_words
 from dpstats.foundations.json_types import LABEL, TEXT, either, json_type_of, list_of, object_of
 from dpstats.foundations.registry import AUTO, INTERVAL, REQUIRED, Method, Parameter, Statistic, find_statistic, statistic_names
@@ -22,6 +23,28 @@ _NAME = {**TEXT, "minLength": 1}
 _LABELS = list_of(LABEL)
 _AMOUNT = {"type": ["number", "string"], "pattern": f"^({AMOUNT})$"}
 _EXACT = 'a number, or a text such as "0.2", "1e-7" or "1/3", which is read exactly as it is written'
+
+_SIZE = {"type": "integer"}
+_SHAPE = either({"enum": [*SHAPES]}, object_of({"type": ["number", "string"]}))
+_PLAN = {
+    "type": "object",
+    "properties": {
+        "n": {**either(_SIZE, list_of(_SIZE)), "description": "about how many rows the table, or a group, has"},
+        "epsilon": {**either(_AMOUNT, list_of(_AMOUNT)), "description": "in place of the question's own; several for a curve"},
+        "half_width": {
+            "type": ["number", "string"],
+            "description": "how wide the interval may be to either side, in the unit of the answer or as a share such as 5%; "
+            "the plan finds the epsilon",
+        },
+        "shape": {
+            **either(_SHAPE, list_of(_SHAPE)),
+            "description": "how the data may look: a name, or quantiles by their places; left out: a few",
+        },
+        "repeats": {"type": "integer", "description": "tables that are simulated for each line"},
+    },
+    "additionalProperties": False,
+    "description": "the words of a plan",
+}
 
 
 def question_schema() -> dict[str, Any]:
@@ -38,6 +61,18 @@ def question_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "allOf": [_when("statistic", [name], {"$ref": f"#/$defs/{name}"}) for name in kinds],
         "$defs": kinds,
+    }
+
+
+def plan_schema() -> dict[str, Any]:
+    """The JSON Schema of questions with the words of a plan: what `plan` and `curve` of a service desk take."""
+    question = question_schema()
+    return {
+        **question,
+        "title": "A plan of a question about a protected table",
+        "description": "What to expect of a question before it is asked; no data is read and nothing is spent.",
+        "required": [name for name in question["required"] if name != "epsilon"],
+        "properties": {**question["properties"], "plan": _PLAN},
     }
 
 

@@ -36,6 +36,18 @@ class PaidJob:
     """The document of the question."""
 
 
+@dataclass(frozen=True)
+class PlanJob:
+    """A plan that is to be simulated; the table is opened to price the question, and none of its rows is read."""
+
+    table: str
+    plan: dict[str, Any]
+    """The document of the plan."""
+
+
+Job = PaidJob | PlanJob
+
+
 class JobProcess:
     """One worker process, by its pipes; it works on one job at a time."""
 
@@ -58,13 +70,13 @@ class JobProcess:
         """Whether it has loaded what answers need; False where it ended instead."""
         return self._replies.read(len(READY)) == READY
 
-    def run(self, job: PaidJob, seconds: float) -> dict[str, Any]:
+    def run(self, job: Job, seconds: float) -> dict[str, Any]:
         """The answer to a job; a process that takes longer is killed, and its job has failed."""
         timer = threading.Timer(seconds, self.kill)
         timer.daemon = True
         timer.start()
         try:
-            message = {"table": job.table, "question": job.question, "seconds": seconds}
+            message = {**vars(job), "seconds": seconds}
             self._requests.write(frame(json.dumps(message).encode("ascii")))
             self._requests.flush()
             answer: dict[str, Any] = json.loads(next(frames(self._replies)))
@@ -113,8 +125,8 @@ class JobPool:
         with self._lock:
             return self._lock.wait_for(lambda: bool(self._ready), seconds)
 
-    def run(self, job: PaidJob, until: float) -> dict[str, Any]:
-        """The answer to a job, in the form of the archive; raises `JobFailedError` at the instant `until`, at the latest."""
+    def run(self, job: Job, until: float) -> dict[str, Any]:
+        """The answer to a job, or a plan; raises `JobFailedError` at the instant `until`, at the latest."""
         try:
             process = self._idle.get(timeout=max(0.0, until - time.monotonic()))
         except Empty:

@@ -1,8 +1,8 @@
-"""The program of a worker: answers questions about stored tables that were paid for elsewhere, one after the other.
+"""The program of a worker: answers questions about stored tables that were paid for elsewhere, or plans, one after the other.
 
 It reads frames from its standard input, each the JSON of a job, and writes one frame for each of them: the answer in the form of
-the archive, or that there is none. What goes wrong while it works on one shows nowhere. It ends with its input, and is killed by
-whoever started it when it takes too long.
+the archive, the plan, or that there is none. What goes wrong while it works on one shows nowhere. It ends with its input, and is
+killed by whoever started it when it takes too long.
 """
 
 from __future__ import annotations
@@ -78,13 +78,31 @@ def answer(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
     return document_of(answers[0])
 
 
+def plan(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
+    """The plan that a job asks for, or why there is none: a plan knows no rows and no places, so its complaints are public."""
+    from dpstats.curator.documents.plan_documents import read_plan
+    from dpstats.curator.planned_documents import planned_request
+    from dpstats.foundations.errors import DpstatsError
+
+    session = shelf.session(job["table"])  # whose complaints would name places
+    try:
+        return planned_request(session, read_plan(job["plan"])).simulated().to_dict()
+    except DpstatsError as error:
+        return {"refused": str(error)}
+
+
+def done(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
+    """What a job asks for."""
+    return plan(job, shelf) if "plan" in job else answer(job, shelf)
+
+
 def work(requests: IO[bytes], replies: IO[bytes]) -> None:
     """Answer jobs until there are no more."""
     shelf = TableShelf()
     for piece in frames(requests):
         try:
             _limit_processor_time(json.loads(piece)["seconds"])
-            said = json.dumps(answer(json.loads(piece), shelf), allow_nan=False)
+            said = json.dumps(done(json.loads(piece), shelf), allow_nan=False)
         except Exception:  # whatever it was, it shows in nothing but that there is no answer
             said = json.dumps(FAILED)
         replies.write(frame(said.encode("ascii")))

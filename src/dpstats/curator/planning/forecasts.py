@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, Found, PlanRow, Source, amount_text, percent_text
 from dpstats.foundations.rounding import decimal_text
@@ -49,6 +51,13 @@ class Plan:
         return f"{self.question} by {first.method}, {price}, neighbours: {first.cost.neighbors.value}"
 
     @property
+    def epsilon(self) -> Fraction | None:
+        """The epsilon that is enough on every line; None where a half-width that is wanted cannot be reached on some of them."""
+        if any(row.found is Found.NONE for row in self.rows):
+            return None
+        return max(row.cost.epsilon for row in self.rows)
+
+    @property
     def columns(self) -> Columns:
         """The columns of the table, by their headings."""
         return SEARCH_COLUMNS if self.wanted else COLUMNS
@@ -83,6 +92,20 @@ class Plan:
             "stored_tables_within": dict(self.differs),
             "rows": [row.to_dict() for row in self.rows],
         }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Plan:
+        """The plan that `to_dict` wrote, also after a way through JSON: it prints, and is drawn, as the first one."""
+        rows = tuple(map(PlanRow.from_dict, plain["rows"]))
+        return cls(
+            plain["question"],
+            rows,
+            tuple((name, plain["shapes"][name]) for name in dict.fromkeys(row.shape for row in rows)),
+            plain["error_unit"],
+            plain["relative_half_width_unit"],
+            plain["wanted_half_width"] or "",
+            dict(plain["stored_tables_within"]),
+        )
 
     def plot(self, path: str | Path) -> None:
         """Draw the plan against the number of rows into an .svg or .png file; needs `dpstats[plots]`.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dpstats.curator.planning.forecasts import (
     COLUMNS,
@@ -100,6 +101,11 @@ class JointPlan:
         """Everything as plain values, ready for JSON."""
         total = self.total
         return {"plans": [plan.to_dict() for plan in self.plans], "total": total.to_dict() if total else None}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> JointPlan:
+        """The plans that `to_dict` wrote, also after a way through JSON."""
+        return cls(tuple(map(Plan.from_dict, plain["plans"])))
 
     def plot(self, path: str | Path) -> None:
         """Draw all plans into one .svg or .png file, as `Plan.plot` does one; needs `dpstats[plots]`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -28,6 +29,8 @@ from dpstats.foundations.registry import AUTO, INTERVAL, Question, ask
 
 RowCounts = Number | Elements
 """About how many rows a table has, or several such numbers."""
+PLANNED_ROWS = (1_000, 10_000, 100_000)
+"""Sizes for which a plan about a protected table is made where the asker names none; the true one is private."""
 MOST_ROWS = 10**10
 MOST_REPEATS = 10**6
 REPEATS = 60
@@ -172,10 +175,7 @@ def plan_questions(
     `as_row` makes of a question, priced for a unit, what is asked of the rows.
     """
     sizes, shapes = checked_sizes(n), _shapes_for(questions, shape)
-    usual = REPEATS if wanted is None else SEARCH_REPEATS
-    if any(question.statistic.takes_features or question.statistic.simulate for question in questions):
-        usual = REGRESSION_REPEATS
-    tables = usual if repeats is None else _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
+    tables = checked_repeats(questions, wanted, repeats)
     seed = random_bits(source_or_system(rng), 128)
     from_tables = repeats is None and rng is None
     planned = [
@@ -184,6 +184,29 @@ def plan_questions(
     if wanted is None:
         return plans_at_epsilon(planned, tables)
     return plans_for_width(planned, tables, wanted)
+
+
+def plan_priced(question: Question, text: str, *, as_row: AsRow, wanted: WantedWidth | None, **words: Any) -> Plan:
+    """The plan of one question about a protected table, called `text` for people; the words are those of `plan_questions`."""
+    [found] = plan_questions([question], wanted=wanted, as_row=as_row, **words)
+    return replace(found, question=f"{text}{row_price(question, as_row) if wanted is None else ''}")
+
+
+def row_price(question: Question, as_row: AsRow) -> str:
+    """What the price of a unit is for a row, in words; nothing where it is the same."""
+    row = as_row(question)
+    if row.epsilon == question.epsilon:
+        return ""
+    return f" ({question.cost} for a {question.cost.unit} is {row.cost} for a row)"
+
+
+def checked_repeats(questions: Sequence[Question], wanted: WantedWidth | None, repeats: object) -> int:
+    """What was given as `repeats=`, or how many tables are usual."""
+    if repeats is not None:
+        return _checked_whole(repeats, "repeats", 1, MOST_REPEATS)
+    if any(question.statistic.takes_features or question.statistic.simulate for question in questions):
+        return REGRESSION_REPEATS
+    return REPEATS if wanted is None else SEARCH_REPEATS
 
 
 def _shapes_for(questions: Sequence[Question], shape: object) -> list[tuple[Shape, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +115,52 @@ class PlanRow:
             "found": self.found.value,
             "source": self.source.value,
         }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> PlanRow:
+        """The line that `to_dict` wrote; JSON between the two loses nothing."""
+        amounts = {name: None if plain[name] is None else float(plain[name]) for name in _AMOUNTS}
+        texts = {name: plain[name] for name in ("n", "shape", "method", "repeats", "half_width_of")}
+        interval = plain["reply_interval"]
+        ends = {name: float(interval[name]) for name in ("low", "high", "level")}
+        return cls(
+            **texts,
+            **amounts,
+            cost=PrivacyCost.from_dict(plain["cost"]),
+            reply_interval=Interval(**ends, covers=interval["covers"]),
+            shape_value=_revived(plain["shape_value"]),
+            found=Found(plain["found"]),
+            source=Source(plain["source"]),
+        )
+
+
+_AMOUNTS = (
+    "reply_probability",
+    "half_width",
+    "relative_half_width",
+    "coverage",
+    "error_median",
+    "error_95",
+    "relative_error_median",
+    "relative_error_95",
+    "sampling_error_median",
+    "sampling_half_width",
+)
+_NOT_FINITE = ("inf", "-inf", "nan")
+"""How `plain_value` writes numbers that JSON has not."""
+
+
+def kept_value(value: object) -> Any:
+    """What a statistic is on a shape, in a form that JSON gives back as it was: lists are tuples, and objects their fields."""
+    return _revived(plain_value(value))
+
+
+def _revived(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return tuple(map(_revived, plain))
+    if isinstance(plain, Mapping):
+        return {name: _revived(each) for name, each in plain.items()}
+    return float(plain) if plain in _NOT_FINITE else plain
 
 
 def wilson_bounds(successes: int, trials: int, deviations: float) -> tuple[float, float]:

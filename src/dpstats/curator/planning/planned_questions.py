@@ -69,11 +69,11 @@ class PlannedQuestion:
         priced = repriced(self.question, epsilon)
         return row_of(line, self.as_row(priced), priced.cost, figures, found)
 
-    def plan(self, rows: Sequence[PlanRow], wanted: str = "") -> Plan:
-        """The plan that these lines make."""
+    def plan(self, rows: Sequence[PlanRow], wanted: str = "", text: str = "") -> Plan:
+        """The plan that these lines make; `text` is the question for people, where it is more than it says itself."""
         in_probabilities = any(is_distribution(line.yardstick.value) for line in self.lines)
         return Plan(
-            str(self.question),
+            text or str(self.question),
             tuple(rows),
             tuple((each.name, each.summary) for each in self.shapes),
             "probabilities" if in_probabilities else "in the unit of the answer",
@@ -123,6 +123,27 @@ def plans_for_width(planned: Sequence[PlannedQuestion], repeats: int, wanted: Wa
             )
             for each, own in zip(planned, limits, strict=True)
         ]
+
+
+def stored_rows(planned: PlannedQuestion, wanted: WantedWidth | None) -> list[PlanRow | None]:
+    """The lines of a plan from the stored tables alone, None where a line is not in them; nothing is simulated.
+
+    Where a smaller epsilon than any in the tables may reach the half-width, the line is theirs with `Found.OR_LESS`.
+    """
+    if planned.stored is None or any(planned.stored.on(shape) is None for shape in planned.shapes):
+        return [None] * (len(planned.sizes) * len(planned.shapes))
+    return [_stored_row(planned, line, wanted) for line in planned.lines]
+
+
+def _stored_row(planned: PlannedQuestion, line: SimulatedLine, wanted: WantedWidth | None) -> PlanRow | None:
+    if wanted is None:
+        epsilon = planned.question.epsilon
+        figures = planned.stored_figures(line, epsilon)
+        return None if figures is None else planned.row(line, epsilon, figures)
+    if planned.stored_figures(line, CANDIDATES[LAST], roughly=True) is None:
+        return None
+    place, figures, found = smallest_stored(planned, line, wanted.on(planned.scale, line.shape, line.truth))
+    return planned.row(line, CANDIDATES[place], figures, found)
 
 
 def _row_for_width(

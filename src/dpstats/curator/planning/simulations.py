@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, LEVEL, Figures, Found, PlanRow, wilson_interval
+from dpstats.curator.planning.plan_rows import (
+    BY_ERRORS,
+    BY_INTERVAL,
+    LEVEL,
+    Figures,
+    Found,
+    PlanRow,
+    kept_value,
+    wilson_interval,
+)
 from dpstats.curator.planning.samples import Sample, drawn_rows, drawn_sample
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.widths import covered_share, half_width
@@ -136,7 +145,7 @@ def row_of(line: SimulatedLine, question: Question, cost: PrivacyCost, figures: 
         method=question.method.name,
         cost=cost,
         reply_interval=wilson_interval(round(figures.reply_probability * figures.repeats), figures.repeats),
-        shape_value=truth,
+        shape_value=kept_value(truth),
         relative_half_width=_share(figures.half_width, whole),
         relative_error_median=_share(figures.error_median, unit),
         relative_error_95=_share(figures.error_95, unit),

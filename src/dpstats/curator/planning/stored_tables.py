@@ -33,8 +33,8 @@ _NEIGHBOURS = 4
 """Cells that a figure is read from, along one line: two on either side."""
 _STEEP, _UNKNOWN = {"half_width": 4.0, "error_median": 6.0, "error_95": 8.0}, 1e3
 """Factors between neighbouring cells: steep, and so steep that nothing is known between them."""
-_FEW_NATS = 99.9
-"""Rows times epsilon below which answers lean on the prior, and change steeply."""
+FEW_NATS = 100
+"""Rows times epsilon, for a row, below which answers lean on the prior or are refused, and change steeply."""
 _FINE = 20.0
 """Whole and half numbers from here on are as good as any other."""
 
@@ -134,7 +134,7 @@ class StoredShape:
         """Whether figures differ little between the cells from which they are read, apart from what the number of rows does."""
         if places[0].line.rows == rows and len(places[0].cells) == 1:
             return True  # a cell itself
-        if rows <= FEW_ROWS and rows * epsilon < _FEW_NATS:
+        if rows <= FEW_ROWS and rows * epsilon < FEW_NATS - 0.1:
             return False
         power = -0.5 if self.yardstick.grows else 0.5
         for name, steep in _STEEP.items():

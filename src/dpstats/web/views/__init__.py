@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import entrance, public, single_sign_on
+from dpstats.web.views import analyst, ask, entrance, history, public, questions, single_sign_on
+
+_MODULES = (
+    entrance,
+    single_sign_on,
+    public,
+    analyst,
+    ask,
+    questions,
+    history,
+)
 
 
 def tables() -> list[RouteTable]:
     """The routes of all modules."""
-    return [entrance.ROUTES, single_sign_on.ROUTES, public.ROUTES]
+    return [each.ROUTES for each in _MODULES]

@@ -1,0 +1,95 @@
+"""Sentences: a question as the fields of a form, "median of income where age >= 30 by region", and the document that they make.
+
+Fields are texts that somebody typed; the document is checked as every other one.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from dpstats.curator.documents.document import REGRESSION, VERSION
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.registry import find_statistic, statistic_names
+
+NO_INTERVAL = "none"
+MOST_NAMED = 50
+"""Columns of a sentence."""
+
+
+class Sentence(BaseModel):
+    """The fields of a sentence; empty ones are left out."""
+
+    statistic: str = ""
+    columns: list[str] = Field(default=[], max_length=MOST_NAMED)
+    outcome: str = ""
+    formula: str = ""
+    model: str = ""
+    parameters: str = ""
+    """Lines such as q = 0.9: a name, and a number, a text, or a list in brackets."""
+    where: str = ""
+    by: list[str] = Field(default=[], max_length=MOST_NAMED)
+    epsilon: str = ""
+    delta: str = ""
+    interval: str = ""
+    method: str = ""
+    rough: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was asked yet."""
+        return not self.statistic
+
+    def as_document(self) -> dict[str, Any]:
+        """The question as a document, which is yet to be checked."""
+        said: dict[str, Any] = {"version": VERSION, "statistic": self.statistic.strip(), **self._columns()}
+        if self.parameters.strip():
+            said["parameters"] = read_parameters(self.parameters)
+        for word in ("epsilon", "delta", "method"):
+            if text := getattr(self, word).strip():
+                said[word] = text
+        if self.interval.strip():
+            said["interval"] = None if self.interval.strip() == NO_INTERVAL else self.interval.strip()
+        if self.rough:
+            said["rough"] = True
+        if self.where.strip():
+            said["where"] = [self.where.strip()]
+        if self.by:
+            said["group_by"] = {"columns": list(dict.fromkeys(self.by))}
+        return said
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns by the words that the statistic has for them."""
+        statistic, columns = self.statistic.strip(), list(dict.fromkeys(self.columns))
+        if statistic == REGRESSION:
+            return {"formula": self.formula.strip(), **({"model": self.model} if self.model else {})}
+        if statistic in statistic_names() and find_statistic(statistic).has_outcome:
+            return {"features": columns, "outcome": self.outcome.strip()}
+        return {"columns": columns} if columns else {}
+
+
+def read_parameters(text: str) -> dict[str, Any]:
+    """The parameters that lines such as `q = 0.9` name; what is no JSON is a text."""
+    found: dict[str, Any] = {}
+    for line in filter(str.strip, text.splitlines()):
+        name, sign, value = (part.strip() for part in line.partition("="))
+        if not sign or not name or not value:
+            raise InvalidParameterError("parameters: write one on each line, such as q = 0.9, or groups = [\"north\", \"south\"].")
+        if name in found:
+            raise InvalidParameterError(f"parameters: {name} stands there twice.")
+        try:
+            found[name] = json.loads(value, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            found[name] = value
+    return found
+
+
+def written_parameters(parameters: dict[str, Any]) -> str:
+    """The lines that `read_parameters` reads."""
+    return "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in parameters.items())
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(text)

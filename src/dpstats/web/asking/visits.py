@@ -1,0 +1,65 @@
+"""What a visit asks of a data set: its desk, what the token allows, and the document that was sent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import WithJsonSchema
+
+from dpstats.curator.catalog.ceilings import check_document
+from dpstats.curator.catalog.service_desk import ServiceDesk
+from dpstats.curator.documents.document import QuestionDocument
+from dpstats.curator.documents.reading import read_document
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.rounding import decimal_text
+from dpstats.web.complaints import ComplaintError
+from dpstats.web.openapi import SCHEMA
+from dpstats.web.routes import Visit
+
+DocumentField = Annotated[dict[str, Any] | str, WithJsonSchema({SCHEMA: "Question"})]
+"""A question as JSON; in a form, as its text."""
+LARGEST_NUMBER = 2**62
+"""Of an entry."""
+
+
+def desk_of(visit: Visit) -> ServiceDesk:
+    """The desk of the data set in the address, if the visitor may ask there."""
+    return visit.office.catalog.desk_for(visit.path["name"], visit.name)
+
+
+def read_asked(visit: Visit, document: object) -> QuestionDocument:
+    """A document that the visitor sends, checked as far as that can be done without the table."""
+    check_document(document)
+    asked = read_document(document)
+    check_scope(visit, asked.epsilon)
+    return asked
+
+
+def check_scope(visit: Visit, epsilon: Fraction) -> None:
+    """Raise where a question is too large for the token that it came with."""
+    token = None if visit.visitor is None else visit.visitor.token
+    if token is not None and token.largest_epsilon is not None and epsilon > token.largest_epsilon:
+        largest = decimal_text(token.largest_epsilon)
+        raise ComplaintError(403, "AccessError", f"this token may spend epsilon = {largest} on one question at most.")
+
+
+def request_name(visit: Visit, nonce: str, documents: Sequence[QuestionDocument]) -> str:
+    """What a request is called: as a program says, or by the number of its form and by what is asked.
+
+    A form that is sent twice pays once, and a changed one is another request.
+    """
+    if visit.request or not nonce:
+        return visit.request
+    if not (nonce.isascii() and nonce.isalnum() and len(nonce) <= 64):
+        raise InvalidParameterError("request: the number of the form is not one of this service.")
+    text = json.dumps([each.to_dict() for each in documents], sort_keys=True)
+    return f"{nonce}-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+def checked_number(number: int) -> int:
+    """The number of an entry; one that no ledger has becomes one that none has either."""
+    return min(max(number, 0), LARGEST_NUMBER)
