@@ -1,4 +1,4 @@
-"""Every call of a remote session sends the document of that very call, and complains in the same words before it sends anything."""
+"""A call of a remote session sends the document of that very call, and complains in the same words before it sends anything."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from dpstats.client.prices import RemotePrice
 from dpstats.client.sending import Document, received
 from dpstats.curator.archive import Result
 from dpstats.curator.desk import Request
@@ -30,7 +31,7 @@ class Basket:
     def __init__(self, session: RemoteSession) -> None:
         self._session = session
         self._waiting: list[tuple[Document, Request]] = []
-        self._asker: Session | Groups = session.sending_to(self._keep)
+        self._asker: Session | Groups = session._sending_to(self._keep)
 
     @property
     def cost(self) -> PrivacyCost:
@@ -44,17 +45,18 @@ class Basket:
         self._asker.ask(document)
         return self
 
-    def price(self) -> dict[str, Any]:
-        """What the service says of the price; nothing is asked."""
-        return self._session.connection.post("d", self._session.name, "basket", "price", body=self._body())
+    def price(self) -> RemotePrice:
+        """What all of it would cost and leave; nothing is asked."""
+        said = self._session._connection.post("d", self._session.name, "basket", "price", body=self._body())
+        return RemotePrice.of(said, self._session._table.protection)
 
     def ask(self) -> list[Any]:
         """The answers, in the order of the questions; one debit pays for all of them."""
-        seconds = sum(self._session.seconds(request) for _, request in self._filled())
-        reply = self._session.connection.post("d", self._session.name, "basket", body=self._body(), seconds=seconds)
-        answers = [received({"receipt": reply["receipt"], **_without_none(each)}) for each in reply["answers"]]
-        arriving = iter(answers)
-        asker = self._session.sending_to(lambda *_: next(arriving))
+        name, connection = self._session.name, self._session._connection
+        seconds = sum(self._session._seconds(request) for _, request in self._filled())
+        reply = connection.post("d", name, "basket", body=self._body(), seconds=seconds)
+        arriving = map(received, reply["answers"])
+        asker = self._session._sending_to(lambda *_: next(arriving))
         return [asker.ask(document) for document, _ in self._waiting]
 
     def _body(self) -> dict[str, object]:
@@ -107,8 +109,4 @@ class Basket:
 
     def __repr__(self) -> str:
         costs = f", {self.cost} in all" if self._waiting else ""
-        return f"Basket({self._session.name}, {len(self)} questions{costs})"
-
-
-def _without_none(plain: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in plain.items() if value is not None}
+        return f"Basket({self._session.name}, {len(self):,} question{'s' * (len(self) != 1)}{costs})"

@@ -31,12 +31,17 @@ def connect(url: str, token: str | None = None) -> RemoteCurator:
     given = os.environ.get(TOKEN) if token is None else token
     if not given:
         raise MissingParameterError(
-            f"connect needs a token: connect(url, token='dpst_...'), or the environment's variable {TOKEN}. The service makes one "
-            "for you on its page /me/tokens."
+            f"connect needs a token: connect(url, token='dpst_...'), or the environment's variable {TOKEN}. The service makes "
+            "one for you on its page /me/tokens."
         )
     if not isinstance(given, str) or not (given.isascii() and given.isprintable()) or " " in given:
         raise InvalidParameterError("token must be a text such as 'dpst_...', as the service has shown it.")
-    return RemoteCurator(Connection(url, given))
+    connection = Connection(url, given)
+    try:
+        return RemoteCurator(connection)
+    except BaseException:
+        connection.close()
+        raise
 
 
 class RemoteCurator:

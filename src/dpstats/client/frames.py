@@ -38,7 +38,7 @@ class FrameRows:
         return "\n".join([self._title, *(f"  {line}" for line in table_lines([self._headings, *self._cells()]))])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._title}, {len(self)} rows: print it)"
+        return f"{type(self).__name__}({self._title}, {len(self):,} row{'s' * (len(self) != 1)}: print it)"
 
     def _repr_html_(self) -> str:
         return html_table(self._title, self._headings, self._cells(), range(len(self._headings)))

@@ -10,6 +10,7 @@ from typing import Any
 from dpstats.client.connection import Connection
 from dpstats.client.frames import FrameRows
 from dpstats.curator.archive import Result, result_of
+from dpstats.curator.publishing.batch import archived_answers
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.results import Release
@@ -29,14 +30,14 @@ class PastQuestion:
     epsilon: Fraction
     delta: Fraction
     document: dict[str, Any] | None
-    """To ask it again with `ask`, or to change it; None where the service no longer has it."""
-    result: Result | None
-    """The answer; None where none was kept."""
+    """To ask it again with `ask`, or to change it; of a basket {"documents": [...]}; None where the service no longer has it."""
+    results: tuple[Result, ...]
+    """The answer, or all those of a basket; none where none was kept."""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> PastQuestion:
         """The question that a line of the service's history is about."""
-        answer, statistic, cost = plain["answer"], plain["statistic"], plain["cost"]
+        cost = plain["cost"]
         return cls(
             plain["sequence"],
             plain["time"],
@@ -44,8 +45,13 @@ class PastQuestion:
             Fraction(cost["epsilon"]),
             Fraction(cost["delta"]),
             plain["document"],
-            None if answer is None or statistic is None else result_of(answer, find_statistic(statistic)),
+            _results(plain["answer"], plain["statistic"]),
         )
+
+    @property
+    def result(self) -> Result | None:
+        """The answer, where there is one and no more."""
+        return self.results[0] if len(self.results) == 1 else None
 
     def row(self) -> dict[str, Any]:
         """One row of a table."""
@@ -54,7 +60,7 @@ class PastQuestion:
             **{name: getattr(self, name) for name in HEADINGS[:3]},
             "epsilon": float(self.epsilon),
             "delta": float(self.delta),
-            "value": _value(self.result),
+            "value": f"{len(self.results)} answers" if len(self.results) > 1 else _value(self.result),
             "low": None if interval is None else interval.low,
             "high": None if interval is None else interval.high,
         }
@@ -84,6 +90,12 @@ def read_history(connection: Connection, name: str) -> History:
         after = page["next"]
         if after is None:
             return History(name, sorted(map(PastQuestion.of, lines), key=lambda each: each.sequence))
+
+
+def _results(answer: dict[str, Any] | None, statistic: str | None) -> tuple[Result, ...]:
+    if answer is None:
+        return ()
+    return tuple(archived_answers(answer)) if statistic is None else (result_of(answer, find_statistic(statistic)),)
 
 
 def _value(result: Result | None) -> Any:

@@ -40,15 +40,15 @@ class RemoteRemaining(Remaining):
         named = dict(zip((each.name for each in asked.parameters), parameters, strict=False))
         words = {**_any_columns(self._session._scope, asked), **named, **keywords, "epsilon": epsilon, "delta": delta}
         priced = self._session.price(self._session.document(statistic, **words))
-        if priced["more"] is None:
+        if priced.more is None:
             raise self._no_budget()
-        return int(priced["more"]) + 1 if priced["fits"] else 0
+        return priced.more + 1 if priced.fits else 0
 
     def __str__(self) -> str:
-        return self._session.state()["remaining"] or "no budget of your own: what is left is the data holder's to know"
+        return self._session._state()["remaining"] or "no budget of your own: what is left is the data holder's to know"
 
     def _amount(self, name: str) -> Fraction:
-        left = self._session.state()["left"]
+        left = self._session._state()["left"]
         if left is None:
             raise self._no_budget()
         return Fraction(left[name])

@@ -3,8 +3,8 @@
     people = dp.connect("https://stats.example.org")["survey"]
     people.where("age >= 30").median("income", epsilon=0.2)
 
-A question is checked and priced here, as at home; then its document is sent, and the service debits, waits and replies. Plans read
-no data, so they are made here.
+A question is checked and priced here, as at home; then its document is sent, and the service debits, waits and replies. Plans
+read no data, so they are made here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NoReturn, Self
 
+from dpstats.accounting.budgets import Budget
 from dpstats.client.baskets import Basket
 from dpstats.client.connection import Connection
 from dpstats.client.history import History, read_history
+from dpstats.client.prices import RemotePrice
 from dpstats.client.remote_remaining import RemoteRemaining
 from dpstats.client.sending import Document, Send, SendingDesk, desk_of, received
 from dpstats.curator.archive import Result
@@ -38,7 +41,7 @@ class RemoteSession(Session):
     def __init__(self, connection: Connection, plain: Mapping[str, Any]) -> None:
         desk = desk_of(plain, self._ask_there)
         super().__init__(desk, Scope(desk.schema, TableView(desk.schema)))
-        self.connection = connection
+        self._connection = connection
 
     @property
     def remaining(self) -> RemoteRemaining:
@@ -55,15 +58,18 @@ class RemoteSession(Session):
 
     @property
     def _budget(self) -> str:
-        return str(self.state()["budget"])
+        plain = self._state()["budget"]
+        if plain is None:
+            return "none of your own"
+        return str(Budget(Fraction(plain["epsilon"]), Fraction(plain["delta"]), plain["accountant"]))
 
-    def state(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         """What the service says of the table, as of now."""
-        return self.connection.get("d", self.name, "ask")
+        return self._connection.get("d", self.name, "ask")
 
-    def price(self, document: Document) -> dict[str, Any]:
-        """What the service says of the price of a question; it is not asked."""
-        return self.connection.post("d", self.name, "price", body={"document": document})
+    def price(self, document: Document) -> RemotePrice:
+        """What a question would cost and leave: price(people.document("median", "income", epsilon=0.2)). It is not asked."""
+        return RemotePrice.of(self._connection.post("d", self.name, "price", body={"document": document}), self._table.protection)
 
     def basket(self) -> Basket:
         """An empty basket: questions are put in by the same methods, and asked together for one debit."""
@@ -71,7 +77,7 @@ class RemoteSession(Session):
 
     def history(self) -> History:
         """Your questions about the table, with their answers. It costs nothing."""
-        return read_history(self.connection, self.name)
+        return read_history(self._connection, self.name)
 
     def propose(self, release: Release | NoReply | GroupedRelease, title: str, words: str = "") -> int:
         """Propose an answer to the owner of the table for publication; the number of the letter that was sent."""
@@ -79,17 +85,17 @@ class RemoteSession(Session):
         if not isinstance(receipt, Mapping) or receipt.get("dataset") != self.name:
             raise InvalidParameterError(f"propose takes an answer about {self.name} that this service has given.")
         body = {"sequence": receipt["sequence"], "title": title, "words": words}
-        return int(self.connection.post("d", self.name, "proposals", body=body)["letter"])
+        return int(self._connection.post("d", self.name, "proposals", body=body)["letter"])
 
     def request_budget(self, epsilon: object, why: str) -> int:
         """Ask the owner of the table for more budget; the number of the letter that was sent."""
-        return int(self.connection.post("d", self.name, "requests", body={"epsilon": str(epsilon), "why": why})["letter"])
+        return int(self._connection.post("d", self.name, "requests", body={"epsilon": str(epsilon), "why": why})["letter"])
 
-    def seconds(self, request: Request) -> float:
+    def _seconds(self, request: Request) -> float:
         """When the reply to a question leaves the service, after it is paid for."""
         return seconds_of(request, self._table.policy)
 
-    def sending_to(self, send: Send) -> Self:
+    def _sending_to(self, send: Send) -> Self:
         """The session, whose questions become something else."""
         session = copy(self)
         session._table = replace(self._table, send=send)
@@ -97,4 +103,4 @@ class RemoteSession(Session):
 
     def _ask_there(self, document: Document, request: Request) -> Result:
         body = {"document": document}
-        return received(self.connection.post("d", self.name, "questions", body=body, seconds=self.seconds(request)))
+        return received(self._connection.post("d", self.name, "questions", body=body, seconds=self._seconds(request)))
