@@ -15,7 +15,7 @@ COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test quick anywhere lint format stubs plan-tables long oracle bench docs lock clean
+.PHONY: help demo serve test browser quick anywhere lint format stubs plan-tables long oracle bench docs lock clean
 
 help: ## list the targets
 	@echo "dpstats: private statistics that need no bounds. Start with 'make demo'."
@@ -29,6 +29,11 @@ serve: $(VENV)/.web ## serve an invented table, with pages for its owner, an ana
 
 test: $(VENV)/.dev ## run all tests, on all cores, in at most 10 minutes on two
 	@$(PYTEST) -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+browser: ## install the browser that the browser tests drive, where there is none: Debian's Chromium, as root
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		timeout 300 apt-get -qq update >/dev/null && \
+		DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq install -y --no-install-recommends chromium >/dev/null; }
 
 quick: $(VENV)/.dev ## run the quick tests of every room, in at most 90 seconds on two cores
 	@$(PYTEST) -n auto --maxprocesses 8 --dist loadfile -m "not long and not slow" $(ARGS)

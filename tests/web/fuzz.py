@@ -1,6 +1,6 @@
 """Generated calls: `python -m tests.web.fuzz CALLS` sends that many to a service, and prints what came back.
 
-They are made from the service's own OpenAPI document by schemathesis, half of them as it allows, half of them not, and are sent by
+They are made from the service's own OpenAPI document by schemathesis, half as it allows and half otherwise, and are sent by
 somebody of all roles, so that every handler is reached. Whatever is sent, no reply may be a 5xx. In places of addresses stand
 names of things that there are, in half of the calls.
 """

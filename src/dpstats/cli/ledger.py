@@ -9,6 +9,7 @@ from pathlib import Path
 from dpstats.cli import exits
 from dpstats.cli.ledger_statements import counted, show
 from dpstats.curator.ledger.backup import back_up, restore, shown_address
+from dpstats.curator.ledger.chain_files import SUFFIX, ChainFile
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import Signatures
@@ -23,6 +24,7 @@ the one before it by a hash. Reading a ledger changes nothing in it, and needs n
 
   dpstats ledger verify survey.ledger
   dpstats ledger verify survey.ledger --head 5a49dcfc1ee8... --key 3f1c... --receipt receipt.json
+  dpstats ledger verify chain.jsonl
   dpstats ledger show survey.ledger --dataset survey
   dpstats ledger show postgresql://user@host/database --json
   dpstats ledger backup survey.ledger copies/survey-2026-11-16.ledger
@@ -31,7 +33,8 @@ the one before it by a hash. Reading a ledger changes nothing in it, and needs n
 
 verify checks every hash, the chain, every running total, the budgets, the archived answers and the signatures, and that the
 ledger has all that its witness (survey.ledger.witness) has seen. Whoever keeps the ledger can cut off its end and change the
-witness, too: remember the head that is printed, or keep receipts of answers, and give them the next time.
+witness, too: remember the head that is printed, or keep receipts of answers, and give them the next time. A file whose name ends
+with .jsonl has the entries of a ledger as a service hands them to auditors; it is verified in the same way.
 
 Exit codes of verify:
   {exits.ANSWERED}  the ledger is sound
@@ -86,11 +89,15 @@ def run(arguments: argparse.Namespace) -> int:
         return _done(f"{shown_address(arguments.ledger)} has all that {shown_address(arguments.file)} has", found)
     if arguments.action == "key":
         return _make_key(arguments)
+    if arguments.action == "verify" and arguments.ledger.endswith(SUFFIX):
+        if arguments.witness:
+            raise InvalidParameterError("a file of entries has no witness: leave --witness out.")
+        return _verify(ChainFile(Path(arguments.ledger)), arguments)
     with open_ledger(arguments.ledger, read_only=True, witness=arguments.witness) as ledger:
         return _verify(ledger, arguments) if arguments.action == "verify" else show(ledger, arguments)
 
 
-def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
+def _verify(ledger: Ledger | ChainFile, arguments: argparse.Namespace) -> int:
     head, key = (given.strip().lower() if given else None for given in (arguments.head, arguments.key))
     found = ledger.verify(head, key)
     for complaint in found.complaints:
@@ -98,6 +105,8 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
     is_checked = found.signatures.checked or not (key or found.signatures.key)
     print(f"{ledger.address}: {counted(found.entries, 'entry', 'entries')}, {_verdict(found, is_checked)}")
     print(f"head {found.head or 'none'}")
+    if found.withheld:
+        print(f"{counted(found.withheld, 'answer')} withheld: only their places in the chain were checked")
     if found.signatures.signed or not is_checked:
         print(_signed(found.signatures))
     receipts = [_receipt_line(ledger, Path(file), found.signatures) for file in arguments.receipt or ()]
@@ -120,7 +129,7 @@ def _signed(signatures: Signatures) -> str:
     return f"signed up to entry {signatures.signed:,} with the key {signatures.key}"
 
 
-def _receipt_line(ledger: Ledger, file: Path, signatures: Signatures) -> tuple[bool, str]:
+def _receipt_line(ledger: Ledger | ChainFile, file: Path, signatures: Signatures) -> tuple[bool, str]:
     """Whether the ledger has what a receipt says, and a line about it."""
     try:
         plain = json.loads(file.read_text(encoding="utf-8"))

@@ -54,21 +54,16 @@ def drawn_panel(answer: Release) -> Panel | None:
         return coefficient_panel(value, answer.intervals)
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
-    dots = _dots_of(answer)
+    dots = dots_of(answer)
     return _dots_panel(dots) if dots else None
 
 
 def panel_of_groups(replies: Mapping[Any, Release | NoReply]) -> Panel | None:
     """One panel for the replies of all groups, a dot for each; None where their values are not single numbers."""
-    dots, silent = [], []
-    for key, reply in replies.items():
-        name = value_text(list(labels_of(key)))
-        if isinstance(reply, NoReply):
-            silent.append(name)
-        elif (value := _number(reply.value)) is None:
-            return None
-        else:
-            dots.append(Dot(name, value, reply.interval))
+    found = dots_of_groups(replies)
+    if found is None:
+        return None
+    dots, silent = found
     panel = _dots_panel(dots) if dots else _words("no group to show")
     if not silent:
         return panel
@@ -81,7 +76,21 @@ def panel_of_groups(replies: Mapping[Any, Release | NoReply]) -> Panel | None:
     return Panel(panel.height + _ROW, draw)
 
 
-def _dots_of(answer: Release) -> list[Dot]:
+def dots_of_groups(replies: Mapping[Any, Release | NoReply]) -> tuple[list[Dot], list[str]] | None:
+    """A dot for each group, and the names of those without a reply; None where their values are not single numbers."""
+    dots, silent = [], []
+    for key, reply in replies.items():
+        name = value_text(list(labels_of(key)))
+        if isinstance(reply, NoReply):
+            silent.append(name)
+        elif (value := _number(reply.value)) is None:
+            return None
+        else:
+            dots.append(Dot(name, value, reply.interval))
+    return dots, silent
+
+
+def dots_of(answer: Release) -> list[Dot]:
     """The numbers of a release; of a result with an estimate that estimate."""
     value = answer.value
     single = _number(getattr(value, "estimate", value))

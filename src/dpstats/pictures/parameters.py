@@ -27,7 +27,7 @@ _NEAR, _FARTHEST = 12.0, 60.0
 
 
 @dataclass(frozen=True)
-class _ParameterLine:
+class ParameterLine:
     """A parameter as it is drawn."""
 
     name: str
@@ -50,7 +50,7 @@ class _ParameterLine:
 
 def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
     """The panel of a regression: its intercept, which may lie far away, is written below; what is not identified has no dot."""
-    is_scaled, (intercept, *lines) = _coefficient_lines(fit, intervals)
+    is_scaled, (intercept, *lines) = coefficient_lines(fit, intervals)
     unit = "coefficients in units of their errors" if is_scaled else "coefficients"
     words = f"{unit}; intercept {intercept.words}" if fit.has_intercept else f"{unit}; no intercept"
     farthest = _FARTHEST if is_scaled else math.inf
@@ -58,7 +58,7 @@ def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
         words += "\narrows: beyond the axis"
     edge = max([_NEAR, *(1.2 * abs(line.place) for line in lines if abs(line.place) <= farthest)])
 
-    def draw_dot(axes: Any, line: _ParameterLine, place: int) -> None:
+    def draw_dot(axes: Any, line: ParameterLine, place: int) -> None:
         if farthest < abs(line.place) < math.inf:
             axes.plot([math.copysign(edge, line.place)], [place], ">" if line.place > 0 else "<", color=COLORS[0], zorder=3)
         elif line.scale is not None and math.isfinite(line.scale):
@@ -78,7 +78,7 @@ def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
     if any(line.noise for line in lines):
         words += "; thick: noise alone"
 
-    def draw_dot(axes: Any, line: _ParameterLine, place: int) -> None:
+    def draw_dot(axes: Any, line: ParameterLine, place: int) -> None:
         if math.isfinite(line.value):
             axes.plot([0.0], [place], "o", color=COLORS[0], markersize=5, zorder=4)
         if line.scale is None:
@@ -92,7 +92,7 @@ def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
     return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=MOST_NAMED))
 
 
-def _coefficient_lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[_ParameterLine]]:
+def coefficient_lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[ParameterLine]]:
     """Whether all coefficients are drawn in units of their errors, and the intercept and the coefficients."""
     values = (fit.intercept, *fit.coefficients)
     own: list[Interval | None] = list(intervals) if fit.has_intercept else [None, *intervals]
@@ -101,7 +101,7 @@ def _coefficient_lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, l
     errors = [_error(fit.errors, place, own[place]) for place in range(len(values))]
     is_scaled = all(error is not None for error in errors[1:])
     return is_scaled, [
-        _ParameterLine(_short(name), value, _ends(value, error, interval), error if is_scaled and error is not None else 1.0)
+        ParameterLine(_short(name), value, _ends(value, error, interval), error if is_scaled and error is not None else 1.0)
         for name, value, error, interval in zip(("Intercept", *fit.names), values, errors, own, strict=True)
     ]
 
@@ -123,7 +123,7 @@ def _ends(value: float, error: float | None, interval: Interval | None) -> tuple
     return None if error is None else (value - reach * error, value + reach * error)
 
 
-def _likelihood_line(fit: Any, place: int, intervals: Sequence[Interval], reach: float) -> _ParameterLine:
+def _likelihood_line(fit: Any, place: int, intervals: Sequence[Interval], reach: float) -> ParameterLine:
     value = fit.values[place]
     error = None if fit.errors is None else float(fit.errors[place])
     ends = None if error is None else (value - reach * error, value + reach * error)
@@ -132,14 +132,14 @@ def _likelihood_line(fit: Any, place: int, intervals: Sequence[Interval], reach:
         error = error or (ends[1] - ends[0]) / (2 * reach)
     is_known = error is not None and 0 < error < math.inf
     noise = None if fit.noise is None else reach * fit.noise[place]
-    return _ParameterLine(_short(fit.names[place]), value, ends, error if is_known else None, noise)
+    return ParameterLine(_short(fit.names[place]), value, ends, error if is_known else None, noise)
 
 
 def _draw(
     axes: Any,
-    lines: Sequence[_ParameterLine],
+    lines: Sequence[ParameterLine],
     words: str,
-    draw_dot: Callable[[Any, _ParameterLine, int], None],
+    draw_dot: Callable[[Any, ParameterLine, int], None],
     most_written: int,
 ) -> None:
     """A dot for each line; its number beside it, up to `most_written` of them, and its name, where there is room for all."""

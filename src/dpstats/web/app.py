@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount
 from starlette.routing import Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
@@ -82,7 +82,7 @@ class Service:
             visitor: Visitor | None = None
             try:
                 office = self._office
-                visitor = await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
+                visitor = await self._visitor(request)
                 door.check_origin(request, visitor, office.settings)
                 door.check_passage(route, visitor, request.path_params.get("name"))
                 visit = await self._visit(route, request, visitor)
@@ -97,6 +97,10 @@ class Service:
             return reply
 
         return serve
+
+    async def _visitor(self, request: Request) -> Visitor | None:
+        office = self._office
+        return await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
 
     async def _visit(self, route: Route, request: Request, visitor: Visitor | None) -> Visit:
         body = None if route.body is None else await door.read_body(request, route.body)
@@ -115,7 +119,8 @@ class Service:
     def _reply(self, route: Route, request: Request, visit: Visit, said: Any, *, as_page: bool) -> Response:
         if isinstance(said, FileReply):
             shown = {"content-disposition": f'attachment; filename="{said.name}"'} if said.name else {}
-            return Response(said.content, media_type=said.media_type, headers=shown)
+            reply = Response if isinstance(said.content, bytes) else StreamingResponse
+            return reply(said.content, media_type=said.media_type, headers=shown)
         if isinstance(said, Done):
             by_program = door.is_json(request)
             if said.template and not by_program:
@@ -154,7 +159,9 @@ class Service:
         )
 
     async def _missing(self, request: Request, _: Exception) -> Response:
-        return JSONResponse(NOT_THERE.to_dict(), 404) if _wants_values(request) else self._pages.complaint(NOT_THERE, None, "")
+        if _wants_values(request):
+            return JSONResponse(NOT_THERE.to_dict(), 404)
+        return self._pages.complaint(NOT_THERE, await self._visitor(request), "")
 
     async def _broken(self, request: Request, _: Exception) -> Response:
         return JSONResponse(BROKEN.to_dict(), 500) if _wants_values(request) else self._pages.complaint(BROKEN, None, "")

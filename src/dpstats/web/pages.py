@@ -34,6 +34,7 @@ class Pages:
         """A page."""
         given: dict[str, Any] = {
             "title": self._office.settings.title,
+            "origin": self._office.settings.origin,
             "visitor": visitor,
             "roles": {each.value for each in Role if visitor is not None and each in visitor.roles},
             "path": path,

@@ -7,7 +7,7 @@ cannot be written down without saying who may pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,8 @@ class Done:
 class FileReply:
     """A file: CSV, SVG, a notebook, the chain."""
 
-    content: bytes
+    content: bytes | Iterator[bytes]
+    """All of it, or its parts, which are sent one after another."""
     media_type: str
     name: str = ""
     """Under which a browser saves it; shown in place where empty."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
 
+from markupsafe import Markup
+
 from dpstats.foundations.rounding import decimal_text
 
 
@@ -26,5 +28,5 @@ def amount(exact: str | int | float | Fraction) -> str:
     return decimal_text(Fraction(exact))
 
 
-FILTERS: Mapping[str, Callable[..., str]] = {"day": day, "moment": moment, "amount": amount}
-"""For templates."""
+FILTERS: Mapping[str, Callable[..., str]] = {"day": day, "moment": moment, "amount": amount, "drawn": Markup}
+"""For templates; `drawn` is for figures of our own alone, in which every text is escaped."""

@@ -163,6 +163,15 @@ class Catalog:
         """The data sets that somebody may ask about, and those that are theirs, drafts too."""
         return [each.name for each in self._registrations.all() if actor == each.owner or self._may_ask(each, actor)]
 
+    def open_datasets(self) -> list[Registration]:
+        """All data sets that are open, as their owners registered them; where their tables are is for nobody else."""
+        return [each for each in self._registrations.all() if each.is_open]
+
+    def open_dataset(self, name: str) -> Registration | None:
+        """An open data set, as its owner registered it."""
+        found = self._registrations.find(name)
+        return found if found is not None and found.is_open else None
+
     def desk(self, name: str) -> ServiceDesk:
         """Where analysts ask about a data set. A table that has changed since it was opened is opened anew: another edition."""
         registration = self._registrations.find(name)

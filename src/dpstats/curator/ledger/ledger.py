@@ -29,6 +29,7 @@ from dpstats.curator.ledger.openings import (
 )
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
 from dpstats.curator.ledger.readers import AccountReader, all_entries
+from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.secret import new_secret
 from dpstats.curator.ledger.signed_heads import Seal, Signatures, check_heads, public_key
 from dpstats.curator.ledger.signing import Signer
@@ -36,8 +37,10 @@ from dpstats.curator.ledger.sources import Fingerprinter, SourcePrints, content_
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
 from dpstats.curator.ledger.standing import Standing
 from dpstats.curator.ledger.statements import Statement, StatementLine, lines_of, statements
+from dpstats.curator.ledger.stores import Chosen
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification, verify_entries
+from dpstats.curator.ledger.witness import Testimony
 from dpstats.curator.ledger.writer import EntryStore, Page, Writer
 from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url, looks_like_postgres
@@ -216,6 +219,25 @@ class Ledger:
     def entry(self, sequence: int) -> Entry | None:
         """The entry of that number."""
         return self._writer.read(lambda table: table.numbered(sequence))
+
+    def receipt(self, entry: Entry) -> KeptReceipt:
+        """What anybody may keep of an entry, to show later that the ledger had it: signed, if the ledger has a key here."""
+        return KeptReceipt.of(entry, self._writer.signer)
+
+    def signed_heads(self, after: int | None = None, limit: int | None = None) -> list[Entry]:
+        """The entries that sign all entries before them, in order, in pages."""
+        return list(all_entries(self._writer, Chosen("", kinds=(HEAD,)), after=after, limit=limit))
+
+    @property
+    def last_signed(self) -> Entry | None:
+        """The last entry that signs all before it; None where nothing is signed."""
+        return self._writer.read(lambda table: table.latest("", HEAD))
+
+    @property
+    def testimony(self) -> Testimony | None:
+        """What the witness has seen; None where there is none, or where it has seen nothing."""
+        witness = self._writer.store.witness
+        return None if witness is None else witness.read()
 
     def page(self, after: int | None) -> list[Entry]:
         """Some entries in order, from the first or from `after` on; none after the last."""

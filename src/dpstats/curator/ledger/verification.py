@@ -32,6 +32,8 @@ class Verification:
     """The entries among them that sign what is before them; whether the signatures are right is checked elsewhere."""
     signatures: Signatures = field(default_factory=Signatures)
     """Up to where the ledger is signed, and with which key."""
+    withheld: int = 0
+    """Answers whose bodies were not there: of these nothing was checked but their place in the chain."""
 
     @property
     def sound(self) -> bool:
@@ -40,13 +42,18 @@ class Verification:
 
 
 def verify_entries(
-    entries: Iterable[Entry], *, head: str | None = None, damages: Sequence[str] = (), past: NoPast | None = None
+    entries: Iterable[Entry],
+    *,
+    head: str | None = None,
+    damages: Sequence[str] = (),
+    past: NoPast | None = None,
+    may_withhold: bool = False,
 ) -> Verification:
     """Check entries in the order in which they are stored; `head` is a hash that was once seen at the end of this ledger.
 
-    `past` is what was verified before; the entries are then those that follow.
+    `past` is what was verified before; the entries are then those that follow. `may_withhold` lets answers be without bodies.
     """
-    audit = Audit(past or NoPast())
+    audit = Audit(past or NoPast(), may_withhold=may_withhold)
     has_head = head is None or head == audit.head
     for entry in entries:
         audit.check(entry)
@@ -55,4 +62,4 @@ def verify_entries(
     complaints = [*(Complaint(None, damage) for damage in damages), *audit.complaints]
     if not has_head:
         complaints.append(Complaint(None, "the remembered head is not in the ledger: entries were removed or written anew since"))
-    return Verification(audit.count, audit.head, tuple(complaints), tuple(audit.heads))
+    return Verification(audit.count, audit.head, tuple(complaints), tuple(audit.heads), withheld=audit.withheld)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import analyst, ask, entrance, history, public, questions, single_sign_on
+from dpstats.web.views import analyst, ask, entrance, history, public, questions, receipts, releases, single_sign_on
 
 _MODULES = (
     entrance,
     single_sign_on,
     public,
+    releases,
+    receipts,
     analyst,
     ask,
     questions,

@@ -1,0 +1,27 @@
+"""Archived answers as results again, by what the ledger says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpstats.curator.archive import Result, result_of
+from dpstats.curator.publishing.batch import archived_answers
+from dpstats.foundations.errors import LedgerError
+from dpstats.foundations.registry import Statistic, find_statistic, statistic_names
+
+
+def results_of(details: Mapping[str, Any], document: Mapping[str, Any]) -> list[Result]:
+    """The answers in an archived document: one, or those of a batch; `details` are those of its debit."""
+    if "batch" in document:
+        return archived_answers(dict(document))
+    return [result_of(document, statistic_behind(str(details["method"])))]
+
+
+def statistic_behind(method: str) -> Statistic:
+    """The statistic of a method as debits name it: that of median in "median_universal/3"."""
+    name = method.rpartition("/")[0]
+    for each in statistic_names():
+        if name.startswith(f"{each}_") and name[len(each) + 1 :] in (statistic := find_statistic(each)).methods:
+            return statistic
+    raise LedgerError(f"the ledger names a method {method!r}, which this release of dpstats does not have.")

@@ -1,0 +1,1 @@
+"""What was published, as plain values for pages, files and programs."""

@@ -1,0 +1,163 @@
+"""An answer as values for a page: the number with its interval, a sentence, a figure, tables, and files for programs."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from dpstats.curator.archive import Result
+from dpstats.curator.publishing.contents import CSV, Files, answer_files, reply_json, summary_csv
+from dpstats.curator.publishing.value_tables import PublishedTable, grouped_tables, tables_of
+from dpstats.foundations.grouped import GroupedRelease
+from dpstats.foundations.results import Interval, NoReply, Release, plain_value, value_text
+from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables, count_text
+from dpstats.web.figures.answers import figure_of, shown_number
+from dpstats.web.figures.scales import number_text
+from dpstats.web.routes import Plain
+
+MOST_LINES, MOST_TABLES, MOST_CELLS = 60, 12, 2_000
+"""Of tables that are shown; their files have all of them."""
+SHADES = 9
+
+
+def answer_values(answer: Result) -> Plain:
+    """One answer for a page and for programs."""
+    figure = figure_of(answer)
+    shaded = _shaded_tables(answer.value) if isinstance(answer, Release) and isinstance(answer.value, ContingencyTables) else []
+    return {
+        "question": answer.question,
+        "has_reply": not isinstance(answer, NoReply),
+        "headline": headline(answer),
+        "sentence": sentence(answer),
+        "figure": None if figure is None else {"svg": figure.svg, "legend": figure.legend},
+        "tables": [] if shaded else [_table(name, each) for name, each in _tables(answer).items()],
+        "counts": shaded,
+        "cost": answer.cost.to_dict(),
+        "reply": reply_json(answer),
+    }
+
+
+def headline(answer: Result) -> Plain | None:
+    """The number that an answer is, with its interval; None where it is more than a number."""
+    if not isinstance(answer, Release):
+        return None
+    value = getattr(answer.value, "estimate", answer.value)
+    if isinstance(value, str):
+        return {"value": value_text(value), "low": None, "high": None, "level": None, "rough": answer.rough}
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)) or not math.isfinite(float(value)):
+        return None
+    interval = answer.interval
+    ends = (None, None) if interval is None else (_end(interval.low, interval), _end(interval.high, interval))
+    return {
+        "value": shown_number(float(value), interval),
+        "low": ends[0],
+        "high": ends[1],
+        "level": None if interval is None else _percent(interval),
+        "rough": answer.rough,
+    }
+
+
+def in_short(answer: Result) -> str:
+    """An answer in a few words, for lists."""
+    if isinstance(answer, NoReply):
+        return "no reply"
+    if isinstance(answer, GroupedRelease):
+        return f"{len(answer):,} groups"
+    if (said := headline(answer)) is not None:
+        return said["value"] if said["level"] is None else f"{said['value']} ({said['low']} to {said['high']})"
+    text = answer.shown_value()
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def sentence(answer: Result) -> str:
+    """An answer in a sentence or two."""
+    if isinstance(answer, NoReply):
+        return f"There is no reply to {answer.question}. {answer.reason} {answer.advice}".strip()
+    if isinstance(answer, GroupedRelease):
+        replied = sum(isinstance(reply, Release) for reply in answer.values())
+        return f"{answer.question}: {replied:,} of {len(answer):,} groups have an answer, each with its own interval."
+    rough = " It is rough: there are too few rows at this epsilon for a good answer." if answer.rough else ""
+    said = headline(answer)
+    if said is None:
+        return f"{answer.question} gave {answer.shown_value()}.{rough}"
+    if answer.interval is None:
+        unknown = f" Its interval is unknown: {answer.unknown}." if answer.unknown else ""
+        return f"{answer.question} is about {said['value']}.{unknown}{rough}"
+    covers = f"The {said['level']} interval from {said['low']} to {said['high']} covers {answer.interval.covers}."
+    return f"{answer.question} is about {said['value']}. {covers}{rough}"
+
+
+def answers_files(title: str, answers: Sequence[Result]) -> Files:
+    """CSV files by name: the tables that answers hold, and a line for each answer."""
+    files = {name: content for number, each in enumerate(answers, 1) for name, content in answer_files(number, each, CSV).items()}
+    return {"answers.csv": summary_csv([title] * len(answers), answers), **files}
+
+
+def _tables(answer: Result) -> Mapping[str, PublishedTable]:
+    if isinstance(answer, NoReply):
+        return {}
+    return grouped_tables(answer) if isinstance(answer, GroupedRelease) else tables_of(answer)
+
+
+def _table(name: str, table: PublishedTable) -> Plain:
+    shown = [[_cell(value) for value in line] for line in islice(table.lines, MOST_LINES)]
+    first = next(iter(table.lines), ())
+    return {
+        "name": name,
+        "heads": [value_text(head) for head in table.heads],
+        "is_number": [not isinstance(value, str) for value in first] or [False] * len(table.heads),
+        "lines": shown,
+        "more": max(0, len(table.lines) - len(shown)),
+    }
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool) or isinstance(value, str):
+        return value_text(value)
+    if isinstance(value, (numbers.Integral, np.integer)):
+        return f"{int(value):,}"
+    if isinstance(value, (float, np.floating)):
+        return number_text(float(value))
+    return value_text(plain_value(value))
+
+
+def _shaded_tables(value: ContingencyTables) -> list[Plain]:
+    """The tables of most columns among those that are not too large to be read."""
+    fitting = [each for each in value if each.columns and each.counts.size <= MOST_CELLS]
+    ways = max((len(each.columns) for each in fitting), default=0)
+    return [_shaded(each, value.level) for each in fitting if len(each.columns) == ways][:MOST_TABLES]
+
+
+def _shaded(counted: ContingencyTable, level: float | None) -> Plain:
+    """A table of counts, the codes of its last column side by side; each cell has a shade from 0 to `SHADES`."""
+    *before, last = counted.columns
+    most = max(float(counted.counts.max(initial=0.0)), 1.0)
+    lines = []
+    for place in np.ndindex(*counted.counts.shape[:-1]):
+        names = [column.names[code] for column, code in zip(before, place, strict=True)] or ["rows"]
+        cells = [
+            {"count": count_text(count), "shade": round(SHADES * max(float(count), 0.0) / most)} for count in counted.counts[place]
+        ]
+        lines.append({"names": names, "cells": cells})
+    return {
+        "caption": " by ".join(value_text(name) for name in counted.names),
+        "reach": counted.reach_text(level).strip(),
+        "corners": [value_text(column.name) for column in before] or [""],
+        "heads": list(last.names),
+        "lines": lines,
+    }
+
+
+def _end(end: float, interval: Interval) -> str:
+    return shown_number(end, interval)
+
+
+def _percent(interval: Interval) -> str:
+    return f"{100 * interval.level:.10g}%"
