@@ -1,4 +1,4 @@
-"""A connection raises what the service raises, repeats what broke off once and under the same key, and keeps its token to itself."""
+"""A connection raises what the service raises, repeats what broke off once under the same key, and shows its token to nobody."""
 
 from __future__ import annotations
 

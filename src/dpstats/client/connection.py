@@ -43,12 +43,11 @@ class Connection:
 
     def get(self, *path: str, **query: object) -> dict[str, Any]:
         """What stands on a page."""
-        given = {name: str(value) for name, value in query.items() if value is not None}
-        return self._values(lambda: self._client.get(f"{_joined(path)}.json", params=given, timeout=self._limits(0)))
+        return self._values(lambda: self._fetch(f"{_joined(path)}.json", query))
 
-    def text(self, path: str) -> str:
+    def text(self, *path: str, **query: object) -> str:
         """What is in a file of plain text."""
-        return self._reply(lambda: self._client.get(f"/{path}", timeout=self._limits(0))).text
+        return self._reply(lambda: self._fetch(_joined(path), query)).text
 
     def post(self, *path: str, body: Mapping[str, object], seconds: float = 0) -> dict[str, Any]:
         """What an action says that it has done; `seconds` is how long its reply takes for certain."""
@@ -58,6 +57,10 @@ class Connection:
     def close(self) -> None:
         """Let go of the connection."""
         self._client.close()
+
+    def _fetch(self, path: str, query: Mapping[str, object]) -> httpx.Response:
+        given = {name: str(value) for name, value in query.items() if value is not None}
+        return self._client.get(path, params=given, timeout=self._limits(0))
 
     def _limits(self, seconds: float) -> httpx.Timeout:
         limits: httpx.Timeout = self._httpx.Timeout(PATIENCE + seconds, connect=CONNECTING)

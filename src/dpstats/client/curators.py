@@ -7,10 +7,11 @@ curator["survey"].median("income", epsilon=0.2)
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from dpstats.client.checks import LedgerCheck, PublishedHead, check_ledger
 from dpstats.client.connection import Connection
 from dpstats.client.frames import FrameRows
 from dpstats.client.sessions import RemoteSession
@@ -69,6 +70,22 @@ class RemoteCurator:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.datasets.names)
+
+    def verify(
+        self,
+        name: str,
+        *,
+        receipts: Iterable[Mapping[str, object] | None] = (),
+        key: str | None = None,
+        heads: Sequence[PublishedHead] = (),
+    ) -> LedgerCheck:
+        """Whether the service's ledger still has what you have paid for: verify("survey", receipts=[release.receipt]).
+
+        Signatures are checked here, and each receipt is looked up there. `key` is the public key that must have signed the
+        ledger, by what its holder says elsewhere; `heads` are those that an earlier check has found, `check.heads`, and must be
+        there still. Print what is returned, or take it as true or false.
+        """
+        return check_ledger(self._connection, name, receipts, key, heads)
 
     def close(self) -> None:
         """Let go of the connection."""
