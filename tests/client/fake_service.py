@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from dpstats.client.connection import Connection
+from dpstats.client.remote_tables import RemoteTable
 from dpstats.client.sessions import RemoteSession
 from dpstats.curator.archive import document_of
 from dpstats.curator.catalog.policy import Policy
@@ -28,7 +29,7 @@ class FakeService:
     def remote(self) -> RemoteSession:
         """The session as somebody elsewhere has it."""
         connection = Connection(HERE, "dpst_test", httpx.MockTransport(self.reply))
-        return RemoteSession(connection, self.state())
+        return RemoteSession(RemoteTable(connection, self.session.name))
 
     def state(self) -> dict[str, Any]:
         desk = self.session._table
@@ -47,6 +48,8 @@ class FakeService:
         }
 
     def reply(self, request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json=self.state())
         document = json.loads(request.content)["document"]
         self.sent.append(document)
         self.keys.append(request.headers["idempotency-key"])

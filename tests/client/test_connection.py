@@ -11,6 +11,7 @@ import pytest
 import dpstats as dp
 from dpstats.client import connection as connections
 from dpstats.client.connection import Connection
+from dpstats.client.remote_tables import RemoteTable
 from tests.client.fake_service import HERE
 
 Reply = Callable[[httpx.Request], httpx.Response]
@@ -78,6 +79,13 @@ def test_what_breaks_off_is_sent_once_more_under_the_same_key(broken: Exception)
     assert len(replies.requests) == 2
 
 
+def test_a_letter_that_breaks_off_is_not_sent_twice() -> None:
+    replies = Replies(httpx.ReadError("reset"))
+    with pytest.raises(dp.ServiceError, match="cannot be reached"):
+        replies.connection().post("d", "survey", "proposals", body={}, again=False)
+    assert len(replies.requests) == 1
+
+
 def test_what_takes_too_long_is_not_sent_again() -> None:
     replies = Replies(httpx.ReadTimeout("late"))
     with pytest.raises(dp.ServiceError, match=r"did not reply in time\. A question may have been paid for"):
@@ -94,6 +102,12 @@ def test_what_takes_too_long_is_not_sent_again() -> None:
 def test_what_no_service_says_is_an_error_of_the_connection(reply: httpx.Response) -> None:
     with pytest.raises(dp.ServiceError, match="of dpstats"):
         Replies(reply).connection().get("me")
+
+
+def test_a_service_of_another_version_is_named_as_such() -> None:
+    replies = Replies(httpx.Response(200, json={"name": "survey", "columns": {"age": "quaternion"}}))
+    with pytest.raises(dp.ServiceError, match="this version of dpstats does not know"):
+        RemoteTable(replies.connection(), "survey")
 
 
 def test_names_cannot_leave_their_place_in_an_address() -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import httpx
 import pytest
 
 import dpstats as dp
+from dpstats.client.connection import Connection
 from dpstats.client.curators import RemoteCurator
+from dpstats.client.remote_tables import RemoteTable
 from dpstats.client.sessions import RemoteSession
+from dpstats.curator.jobs.pool import JobFailedError
 from dpstats.web.demo import ANALYST, TABLE
 from tests.client.conftest import NAME
+from tests.curator.catalog.conftest import PoolHere
 from tests.web.conftest import Service
 
 
@@ -84,6 +89,40 @@ def test_a_basket_is_paid_for_by_one_debit(people: RemoteSession) -> None:
         _ = basket.history
     [line] = list(people.history())[past:]
     assert [each.question for each in line.results] == [each.question for each in (mean, groups, fit, count)]
+
+
+class LosesReplies(httpx.HTTPTransport):
+    """Lets every first question through, and loses its reply."""
+
+    lost = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        reply = super().handle_request(request)
+        if request.url.path.endswith("/questions") and not self.lost:
+            self.lost += 1
+            reply.read()
+            raise httpx.ReadError("lost")
+        return reply
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_question_whose_reply_is_lost_is_paid_for_once(
+    fails: bool, people: RemoteSession, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fails:  # what could not be computed is not kept in the archive: only the key tells that it was asked
+        monkeypatch.setattr(PoolHere, "run", _fail)
+    transport = LosesReplies()
+    connection = Connection(service.origin, service.token(ANALYST), transport)
+    past = len(people.history())
+    answer = RemoteSession(RemoteTable(connection, NAME)).count(epsilon=5 + fails)
+    connection.close()
+    assert isinstance(answer, dp.NoReply) == fails
+    assert transport.lost == 1
+    assert len(people.history()) == past + 1
+
+
+def _fail(*_: object) -> None:
+    raise JobFailedError
 
 
 def test_the_history_has_what_was_paid_for(people: RemoteSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpstats.client.connection import understood
 from dpstats.client.prices import RemotePrice
-from dpstats.client.sending import Document, received
+from dpstats.client.remote_tables import RemoteTable
+from dpstats.client.sending import Document, received, sending_to
 from dpstats.curator.archive import Result
 from dpstats.curator.desk import Request
 from dpstats.curator.groups import Groups
@@ -18,9 +20,6 @@ from dpstats.foundations.registry import statistic_names
 from dpstats.foundations.results import NoReply
 from dpstats.foundations.text_tables import headed_lines
 
-if TYPE_CHECKING:
-    from dpstats.client.sessions import RemoteSession
-
 NARROWING = ("where", "select", "with_columns", "group_by")
 QUESTIONS = ("regression", "sketch")
 
@@ -28,10 +27,11 @@ QUESTIONS = ("regression", "sketch")
 class Basket:
     """Questions that wait: put them in by the methods of a session, then `ask()` all of them."""
 
-    def __init__(self, session: RemoteSession) -> None:
+    def __init__(self, table: RemoteTable, session: Session) -> None:
+        self._table = table
         self._session = session
         self._waiting: list[tuple[Document, Request]] = []
-        self._asker: Session | Groups = session._sending_to(self._keep)
+        self._asker: Session | Groups = sending_to(session, self._keep)
 
     @property
     def cost(self) -> PrivacyCost:
@@ -47,16 +47,14 @@ class Basket:
 
     def price(self) -> RemotePrice:
         """What all of it would cost and leave; nothing is asked."""
-        said = self._session._connection.post("d", self._session.name, "basket", "price", body=self._body())
-        return RemotePrice.of(said, self._session._table.protection)
+        return self._table.price("basket", "price", body=self._body())
 
     def ask(self) -> list[Any]:
         """The answers, in the order of the questions; one debit pays for all of them."""
-        name, connection = self._session.name, self._session._connection
-        seconds = sum(self._session._seconds(request) for _, request in self._filled())
-        reply = connection.post("d", name, "basket", body=self._body(), seconds=seconds)
-        arriving = map(received, reply["answers"])
-        asker = self._session._sending_to(lambda *_: next(arriving))
+        reply = self._table.post("basket", body=self._body(), asked=[request for _, request in self._waiting])
+        with understood():
+            arriving = iter([received(each) for each in reply["answers"]])
+        asker = sending_to(self._session, lambda *_: next(arriving))
         return [asker.ask(document) for document, _ in self._waiting]
 
     def _body(self) -> dict[str, object]:
@@ -75,7 +73,7 @@ class Basket:
 
     def _narrowed(self, asker: Session | Groups) -> Basket:
         """The same basket; what is put in from here is about fewer rows, or groups of them."""
-        basket = Basket(self._session)
+        basket = Basket(self._table, self._session)
         basket._waiting = self._waiting
         basket._asker = asker
         return basket
@@ -103,10 +101,10 @@ class Basket:
 
     def __str__(self) -> str:
         if not self._waiting:
-            return f"an empty basket for {self._session.name}"
+            return f"an empty basket for {self._table.name}"
         lines = headed_lines([(request.text, str(request.cost)) for _, request in self._waiting])
-        return "\n".join([f"a basket for {self._session.name}, {self.cost} in all; nothing is spent before ask()", *lines])
+        return "\n".join([f"a basket for {self._table.name}, {self.cost} in all; nothing is spent before ask()", *lines])
 
     def __repr__(self) -> str:
         costs = f", {self.cost} in all" if self._waiting else ""
-        return f"Basket({self._session.name}, {len(self):,} question{'s' * (len(self) != 1)}{costs})"
+        return f"Basket({self._table.name}, {len(self):,} question{'s' * (len(self) != 1)}{costs})"

@@ -1,14 +1,15 @@
 """The connection to a service: plain values there and back, and the service's complaints as the errors that they are there.
 
-A request that breaks off is made once more with the same key, under which the service gives the same reply and charges once. What
-the service has refused, or was too slow for, is not tried again.
+A question that breaks off is sent once more with the same key, under which the service gives the same reply and charges once.
+What the service has refused, or was too slow for, is not tried again.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -49,10 +50,13 @@ class Connection:
         """What is in a file of plain text."""
         return self._reply(lambda: self._fetch(_joined(path), query)).text
 
-    def post(self, *path: str, body: Mapping[str, object], seconds: float = 0) -> dict[str, Any]:
-        """What an action says that it has done; `seconds` is how long its reply takes for certain."""
+    def post(self, *path: str, body: Mapping[str, object], seconds: float = 0, again: bool = True) -> dict[str, Any]:
+        """What an action says that it has done; `seconds` is how long its reply takes for certain, `again` whether the key keeps
+        the service from doing it twice.
+        """
         key = {"idempotency-key": secrets.token_urlsafe(24)}
-        return self._values(lambda: self._client.post(_joined(path), json=body, headers=key, timeout=self._limits(seconds)))
+        limits = self._limits(seconds)
+        return self._values(lambda: self._client.post(_joined(path), json=body, headers=key, timeout=limits), again)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -66,23 +70,25 @@ class Connection:
         limits: httpx.Timeout = self._httpx.Timeout(PATIENCE + seconds, connect=CONNECTING)
         return limits
 
-    def _values(self, send: Callable[[], httpx.Response]) -> dict[str, Any]:
-        values = _json(self._reply(send))
+    def _values(self, send: Callable[[], httpx.Response], again: bool = True) -> dict[str, Any]:
+        values = _json(self._reply(send, again))
         if not isinstance(values, dict):
             raise ServiceError(f"{self.url} does not reply as a service of dpstats does: check the address.")
         return values
 
-    def _reply(self, send: Callable[[], httpx.Response]) -> httpx.Response:
-        reply = self._sent(send)
+    def _reply(self, send: Callable[[], httpx.Response], again: bool = True) -> httpx.Response:
+        reply = self._sent(send, again)
         if reply.status_code != 200:
             raise self._complaint(reply)
         return reply
 
-    def _sent(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+    def _sent(self, send: Callable[[], httpx.Response], again: bool) -> httpx.Response:
         try:
             try:
                 return send()
             except (self._httpx.NetworkError, self._httpx.RemoteProtocolError):
+                if not again:
+                    raise
                 time.sleep(PAUSE)
                 return send()
         except self._httpx.TimeoutException:
@@ -106,6 +112,20 @@ class Connection:
             made: DpstatsError = (kind if known else ServiceError)(str(error.get("message")))  # type: ignore[misc]
             return made
         return ServiceError(f"{self.url} replied with status {reply.status_code}, in words of no service of dpstats.")
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """A reply that lacks what it should have comes from a service of another version."""
+    try:
+        yield
+    except DpstatsError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ServiceError(
+            "the service replies in a form that this version of dpstats does not know: use the version that it uses. A question "
+            "may have been paid for, and its answer is kept there."
+        ) from None
 
 
 def _json(reply: httpx.Response) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from dpstats.client.checks import LedgerCheck, PublishedHead, check_ledger
 from dpstats.client.connection import Connection
 from dpstats.client.frames import FrameRows
+from dpstats.client.remote_tables import RemoteTable
 from dpstats.client.sessions import RemoteSession
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 
@@ -66,7 +67,7 @@ class RemoteCurator:
     def __getitem__(self, name: str) -> RemoteSession:
         if not isinstance(name, str) or not name:
             raise InvalidParameterError("a data set is named by its text, such as curator['survey'].")
-        return RemoteSession(self._connection, self._connection.get("d", name, "ask"))
+        return RemoteSession(RemoteTable(self._connection, name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.datasets.names)

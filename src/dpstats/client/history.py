@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpstats.client.connection import Connection
+from dpstats.client.connection import understood
 from dpstats.client.frames import FrameRows
+from dpstats.client.remote_tables import RemoteTable
 from dpstats.curator.archive import Result, result_of
 from dpstats.curator.publishing.batch import archived_answers
 from dpstats.foundations.grouped import GroupedRelease
@@ -80,16 +81,17 @@ class History(FrameRows):
         return self._questions[place]
 
 
-def read_history(connection: Connection, name: str) -> History:
+def read_history(table: RemoteTable) -> History:
     """All of it, page by page."""
     lines: list[Any] = []
     after: int | None = None
-    while True:
-        page = connection.get("d", name, "history", after=after, limit=PAGE)
-        lines += page["lines"]
-        after = page["next"]
-        if after is None:
-            return History(name, sorted(map(PastQuestion.of, lines), key=lambda each: each.sequence))
+    with understood():
+        while True:
+            page = table.connection.get("d", table.name, "history", after=after, limit=PAGE)
+            lines += page["lines"]
+            after = page["next"]
+            if after is None:
+                return History(table.name, sorted(map(PastQuestion.of, lines), key=lambda each: each.sequence))
 
 
 def _results(answer: dict[str, Any] | None, statistic: str | None) -> tuple[Result, ...]:

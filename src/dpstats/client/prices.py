@@ -32,4 +32,4 @@ class RemotePrice:
         return cls(cost, plain["seconds"], plain["fits"], plain["more"], plain["words"])
 
     def __str__(self) -> str:
-        return f"{self.words}; the reply takes {self.seconds:g} s"
+        return self.words

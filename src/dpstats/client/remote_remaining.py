@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpstats.client.remote_tables import RemoteTable
 from dpstats.curator.remaining import Remaining
 from dpstats.curator.scope import Scope
+from dpstats.curator.session import Session
 from dpstats.foundations.arguments import column_words
 from dpstats.foundations.errors import BudgetError, DpstatsError, InvalidParameterError
 from dpstats.foundations.registry import Reads, Statistic, find_statistic, refuse_surplus
-
-if TYPE_CHECKING:
-    from dpstats.client.sessions import RemoteSession
 
 
 class RemoteRemaining(Remaining):
     """What is left. It asks the service when it is asked."""
 
-    def __init__(self, session: RemoteSession) -> None:
+    def __init__(self, table: RemoteTable, session: Session) -> None:
+        self._table = table
         self._session = session
 
     @property
@@ -39,22 +39,22 @@ class RemoteRemaining(Remaining):
         refuse_surplus(asked, parameters, "its name")
         named = dict(zip((each.name for each in asked.parameters), parameters, strict=False))
         words = {**_any_columns(self._session._scope, asked), **named, **keywords, "epsilon": epsilon, "delta": delta}
-        priced = self._session.price(self._session.document(statistic, **words))
+        priced = self._table.price("price", body={"document": self._session.document(statistic, **words)})
         if priced.more is None:
             raise self._no_budget()
         return priced.more + 1 if priced.fits else 0
 
     def __str__(self) -> str:
-        return self._session._state()["remaining"] or "no budget of your own: what is left is the data holder's to know"
+        return self._table.state()["remaining"] or "no budget of your own: what is left is the data holder's to know"
 
     def _amount(self, name: str) -> Fraction:
-        left = self._session._state()["left"]
+        left = self._table.state()["left"]
         if left is None:
             raise self._no_budget()
         return Fraction(left[name])
 
     def _no_budget(self) -> BudgetError:
-        return BudgetError(f"you have no budget of your own on {self._session.name}: what is left is the data holder's to know.")
+        return BudgetError(f"you have no budget of your own on {self._table.name}: what is left is the data holder's to know.")
 
 
 def _any_columns(scope: Scope, statistic: Statistic) -> Mapping[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.archive import Result, result_of
@@ -11,6 +13,7 @@ from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.desk import Desk, Request
 from dpstats.curator.protection import Protection
 from dpstats.curator.relays import Compute
+from dpstats.curator.session import Session
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.units.contributions import MissingUnit
@@ -40,6 +43,7 @@ class SendingDesk(Desk):
     """A desk that sends the document of every priced question on."""
 
     policy: Policy = field(default_factory=Policy)
+    """What decides when replies leave; the rest of it the service keeps to."""
     send: Send | None = None
     document: Callable[[], Document] | None = None
 
@@ -52,6 +56,15 @@ class SendingDesk(Desk):
         assert self.send is not None
         assert self.document is not None
         return self.send(self.document(), request)
+
+
+def sending_to(session: Session, send: Send) -> Session:
+    """A session at a sending desk, whose questions become something else."""
+    desk = session._table
+    assert isinstance(desk, SendingDesk)
+    sending = copy(session)
+    sending._table = replace(desk, send=send)
+    return sending
 
 
 def desk_of(plain: Mapping[str, Any], send: Send) -> SendingDesk:
@@ -70,7 +83,7 @@ def desk_of(plain: Mapping[str, Any], send: Send) -> SendingDesk:
         ),
         name=plain["name"],
         public_keys=plain["keys"],
-        policy=Policy.from_dict(plain["policy"]),
+        policy=Policy(rows=plain["policy"]["rows"], pace=Fraction(plain["policy"]["pace"])),
         send=send,
     )
 
