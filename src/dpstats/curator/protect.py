@@ -64,7 +64,8 @@ def protect(
 
     Parameters
       table              a DataFrame (pandas, polars, pyarrow, Spark), a dict of columns, a Parquet or CSV file or a pattern such
-                         as "visits/*.parquet", a table in DuckDB, a Postgres table "postgresql://host/database#schema.table"
+                         as "visits/*.parquet", the same of objects in a store ("s3://bucket/visits/*.parquet"), a Delta or
+                         Iceberg table, a table in DuckDB, a Postgres table "postgresql://host/database#schema.table"
       unit               whom to protect: the column that says whose row it is, or "row" where every row is somebody else
       budget             how much all questions together may spend: dp.Budget(epsilon=3, delta=1e-6)
       ledger             where to keep count: a file, or "postgresql://..." for several machines; ":memory:" is forgotten when

@@ -39,7 +39,7 @@ from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.ledger.statements import StatementLine
 from dpstats.curator.planned_documents import PlannedRequest, planned_request
-from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, EpsilonCurve, epsilon_grid
+from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, POINTS, EpsilonCurve, epsilon_grid
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.shapes import checked_shapes
 from dpstats.curator.protection import Protection
@@ -204,7 +204,7 @@ class ServiceDesk:
         Without a list of epsilons, 40 in equal ratios from 0.01 to what is left of the asker's own cap, or to the largest that
         the policy allows; without either, to 10. For the other way round, `plan` with a half-width finds the epsilon.
         """
-        plan = _read_plan(document)
+        plan = _read_plan(document, POINTS)
         if "half_width" in plan.words or "repeats" in plan.words:
             raise InvalidParameterError("a curve takes n, epsilon and shape: for a half-width, or a simulation, ask for a plan.")
         epsilons = tuple(sorted(set(plan.epsilons))) or epsilon_grid(self._largest_epsilon(actor))
@@ -351,8 +351,9 @@ def _read(document: object) -> QuestionDocument:
     return read_document(document)
 
 
-def _read_plan(document: object) -> PlanDocument:
+def _read_plan(document: object, usual_points: int = 1) -> PlanDocument:
+    """A plan, or a curve of so many points where it lists no epsilons."""
     check_document(document)
     plan = read_plan(document)
-    check_plan_lines(len(plan.sizes), len(checked_shapes(plan.words.get("shape"))), len(plan.epsilons))
+    check_plan_lines(len(plan.sizes), len(checked_shapes(plan.words.get("shape"))), len(plan.epsilons) or usual_points)
     return plan

@@ -4,6 +4,7 @@
     registrations = "catalog.sqlite"
     roots = ["tables"]                   # folders that files may be registered from
     hosts = ["db.example.org"]           # of databases
+    buckets = ["clinic-tables"]          # of objects (s3://clinic-tables/...)
     second_person = true                 # somebody else than the owner confirms a draft
     processes = 2                        # that work on paid questions
     memory = 4_000_000_000               # bytes for each of them
@@ -40,6 +41,7 @@ class CatalogSettings:
     registrations: str
     roots: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
     second_person: bool = False
     processes: int = 2
     memory: int = MEMORY
@@ -49,7 +51,7 @@ class CatalogSettings:
     @property
     def places(self) -> AllowedPlaces:
         """Where its tables may lie."""
-        return AllowedPlaces(tuple(map(Path, self.roots)), self.hosts)
+        return AllowedPlaces(tuple(map(Path, self.roots)), self.hosts, self.buckets)
 
     @classmethod
     def read(cls, given: str | PurePath | Mapping[str, Any]) -> CatalogSettings:
@@ -67,7 +69,7 @@ class CatalogSettings:
         for name in ("ledger", "registrations"):
             if name not in given:
                 raise MissingParameterError(f"a catalog needs {name}: for example {name} = {_EXAMPLES[name]!r}.")
-        lists: dict[str, Any] = {name: _texts(name, given[name]) for name in ("roots", "hosts") if name in given}
+        lists: dict[str, Any] = {name: _texts(name, given[name]) for name in ("roots", "hosts", "buckets") if name in given}
         settings = cls(**{**given, **lists})
         settings._check()
         place = {name: _from(folder, getattr(settings, name)) for name in ("ledger", "registrations")}
