@@ -72,7 +72,9 @@ def test_a_basket_is_paid_for_by_one_debit(people: RemoteSession) -> None:
     basket.regression("income ~ age", epsilon=4, method="huber").add(people.document("count", epsilon=1))
     with pytest.raises(dp.UnknownNameError):
         basket.mean("incom", epsilon=1)
-    assert (len(basket), basket.cost.epsilon, basket.price().cost) == (4, 8, basket.cost)
+    assert len(basket) == 4
+    assert basket.cost.epsilon == 8
+    assert basket.price().cost == basket.cost
     assert people.remaining.epsilon == left
     mean, groups, fit, count = basket.ask()
     assert people.remaining.epsilon == left - 8

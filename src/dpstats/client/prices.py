@@ -27,8 +27,8 @@ class RemotePrice:
     @classmethod
     def of(cls, plain: Mapping[str, Any], protection: Protection) -> RemotePrice:
         """The price that a service has named."""
-        exact = (Fraction(plain["cost"][name]) for name in ("epsilon", "delta"))
-        cost = PrivacyCost(*exact, protection.neighbors, protection.unit)
+        said = plain["cost"]
+        cost = PrivacyCost(Fraction(said["epsilon"]), Fraction(said["delta"]), protection.neighbors, protection.unit)
         return cls(cost, plain["seconds"], plain["fits"], plain["more"], plain["words"])
 
     def __str__(self) -> str:
