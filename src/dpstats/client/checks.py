@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from dpstats.client.connection import Connection
+from dpstats.curator.ledger.entries import HEAD, VERSION, Entry, canonical_json
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import Signatures, check_heads
 from dpstats.curator.ledger.signing import can_check, is_signed
@@ -26,9 +26,9 @@ class PublishedHead:
     signature: str
     key: str
 
-    def content(self) -> Mapping[str, Any]:
-        """What is signed, the signature, and the key that signs next."""
-        return asdict(self)
+    def entry(self) -> Entry:
+        """The head as a ledger has it, as far as it is known here."""
+        return Entry(self.sequence, VERSION, "", "", HEAD, "", canonical_json(asdict(self)), "", "")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def check_ledger(
     """Whether a ledger still has what receipts and earlier heads say, by its own signatures and word."""
     kept = [KeptReceipt.from_dict(each) for each in receipts]
     now = tuple(_published(connection))
-    signatures = check_heads(now, key)
+    signatures = check_heads([head.entry() for head in now], key)
     complaints = [str(each) for each in signatures.complaints]
     complaints += [f"the head of entry {each.sequence} is no longer there" for each in heads if each not in now]
     for receipt in kept:

@@ -29,7 +29,7 @@ class RemoteTable:
 
     def post(self, *path: str, body: Mapping[str, object], asked: Iterable[Request] = ()) -> dict[str, Any]:
         """What an action has done; questions that are `asked` by it have public times, for which it is waited."""
-        seconds = sum(seconds_of(request, self.desk.policy) for request in asked)
+        seconds = sum(seconds_of(self.desk.policy, request) for request in asked)
         return self.connection.post("d", self.name, *path, body=body, seconds=seconds)
 
     def ask(self, document: Document, request: Request) -> Result:

@@ -173,13 +173,13 @@ class ServiceDesk:
         [priced] = self._priced(self._session(actor, ""), [document]).priced
         request, cap = priced.request, self.own_cap(actor)
         own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
-        return Quote(request.text, request.cost, self._seconds(request), own)
+        return Quote(request.text, request.cost, seconds_of(self.policy, request), own)
 
     @_in_public_words()
     def price_together(self, documents: Sequence[object], actor: str) -> BasketQuote:
         """What several questions would cost, paid for by one debit; they are not asked."""
         batch, cap = self._priced(self._session(actor, ""), documents), self.own_cap(actor)
-        quotes = [Quote(each.request.text, each.request.cost, self._seconds(each.request)) for each in batch.priced]
+        quotes = [Quote(each.request.text, each.request.cost, seconds_of(self.policy, each.request)) for each in batch.priced]
         own = None if cap is None else left_after(cap, batch.cost, batch.loss)
         return BasketQuote(tuple(quotes), batch.cost, own)
 
@@ -309,12 +309,10 @@ class ServiceDesk:
         check_request(request)
         self.policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
 
-    def _seconds(self, request: Request) -> float:
-        return seconds_of(request, self.policy)
-
     def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
-        job, statistic, seconds = PaidJob(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
+        job, statistic = PaidJob(self._recipe, document.to_dict()), request.question.statistic
+        seconds = seconds_of(self.policy, request)
 
         def compute() -> Result:
             with self._slots.held(actor):
@@ -324,8 +322,8 @@ class ServiceDesk:
         return compute
 
 
-def seconds_of(request: Request, policy: Policy) -> float:
-    """When the reply to a question leaves; public."""
+def seconds_of(policy: Policy, request: Request) -> float:
+    """When the reply to a request leaves, after its debit."""
     question = request.question
     return reply_seconds(
         question.statistic.name,

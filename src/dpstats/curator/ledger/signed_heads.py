@@ -7,9 +7,8 @@ was written anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from dpstats.curator.ledger.audit import Complaint
 from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry
@@ -19,19 +18,6 @@ from dpstats.foundations.errors import LedgerError
 
 EVERY = 1000
 """Entries after which a head is signed while a ledger is being written to."""
-
-
-class StatedHead(Protocol):
-    """A signed head, wherever it was read: an entry of a ledger, or a line of what a service tells everybody."""
-
-    @property
-    def sequence(self) -> int:
-        """The number of the entry, for complaints."""
-        ...
-
-    def content(self) -> Mapping[str, Any]:
-        """What is signed, the signature, and the key that signs next."""
-        ...
 
 
 class Seal:
@@ -83,7 +69,7 @@ class Signatures:
     complaints: tuple[Complaint, ...] = ()
 
 
-def check_heads(heads: Iterable[StatedHead], expected: str | None = None, before: str | None = None) -> Signatures:
+def check_heads(heads: Iterable[Entry], expected: str | None = None, before: str | None = None) -> Signatures:
     """Check the signatures of heads, in order; `expected` is a public key that must have signed, `before` the one that earlier
     heads have named.
     """
