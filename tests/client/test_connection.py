@@ -91,7 +91,7 @@ def test_what_takes_too_long_is_not_sent_again() -> None:
     with pytest.raises(dp.ServiceError, match=r"did not reply in time\. A question may have been paid for"):
         replies.connection().post("d", "survey", "questions", body={}, seconds=64)
     [request] = replies.requests
-    assert request.extensions["timeout"]["read"] == connections.PATIENCE + 64
+    assert request.extensions["timeout"]["read"] == connections.PATIENCE + 128
 
 
 @pytest.mark.parametrize(

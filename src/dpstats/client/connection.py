@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import httpx
 
 PATIENCE = 60.0
-"""Seconds that a reply may take beside its public time: others may be before it."""
+"""Seconds that a reply may take beside twice its public time: somebody else may have asked the same just before."""
 CONNECTING = 10.0
 PAUSE = 0.2
 """Seconds before a request that broke off is made again."""
@@ -67,7 +67,7 @@ class Connection:
         return self._client.get(path, params=given, timeout=self._limits(0))
 
     def _limits(self, seconds: float) -> httpx.Timeout:
-        limits: httpx.Timeout = self._httpx.Timeout(PATIENCE + seconds, connect=CONNECTING)
+        limits: httpx.Timeout = self._httpx.Timeout(PATIENCE + 2 * seconds, connect=CONNECTING)
         return limits
 
     def _values(self, send: Callable[[], httpx.Response], again: bool = True) -> dict[str, Any]:
