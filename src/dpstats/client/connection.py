@@ -20,7 +20,7 @@ from dpstats.foundations.version import __version__
 if TYPE_CHECKING:
     import httpx
 
-PATIENCE = 60.0
+PATIENCE = 90.0
 """Seconds that a reply may take beside twice its public time: somebody else may have asked the same just before."""
 CONNECTING = 10.0
 PAUSE = 0.2
