@@ -139,8 +139,12 @@ class Ledger:
         found = self._writer.write(lambda page: self._open_once(page, account, Opening(terms, POPULATION)))
         return AccountReader(self._writer, account, found.opening)
 
-    def reader(self, name: str) -> AccountReader:
-        """Any account by its name, to be looked at: `account_names` has them."""
+    def reader(self, name: str, *, checked: bool = True) -> AccountReader:
+        """Any account by its name, to be looked at: `account_names` has them. Raises `LedgerError` where what it stands on was
+        changed, unless with `checked=False`, for whoever looks for what is wrong.
+        """
+        if checked:
+            return AccountReader(self._writer, name, self._writer.read(lambda table: standing_in(table, name, {})).opening)
         opened = self._writer.read(lambda table: table.latest(name, OPEN))
         if opened is None:
             raise UnknownNameError(f"the ledger has no account {name!r}.")

@@ -122,7 +122,7 @@ def history(reader: AccountReader) -> list[Plain]:
 
 def policy_changes(ledger: Ledger, entry: Entry) -> list[str]:
     """What an amendment has changed in a policy, in sentences."""
-    before = ledger.reader(entry.dataset).policy_before(entry.sequence)
+    before = ledger.reader(entry.dataset, checked=False).policy_before(entry.sequence)
     now = Policy.from_dict(entry.read(lambda content: dict(content["policy"]), "has no policy"))
     return list(_changes(Policy.from_dict(before).to_dict(), now)) or [CONFIRMED]
 

@@ -10,13 +10,14 @@ from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.stores import LAST_NUMBER
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, FileReply, Plain, Query, RouteTable, Visit
 
 ROUTES = RouteTable()
 HEADS = 1_000
 """On one page of heads."""
+NOT_WHOLE = "the ledger cannot be read, or is older than it was: ask whoever keeps it"
 
 
 class ReceiptQuery(Query):
@@ -46,8 +47,8 @@ def receipts(visit: Visit) -> Plain:
     try:
         return {"receipt": text, "checked": _checked(ledger, text)}
     except InvalidParameterError as error:
-        complaint = str(error).rstrip(".")
-        return {"receipt": text, "checked": {"found": False, "complaint": complaint, "sequence": None, "head": head_values(ledger)}}
+        unread = {"found": False, "complaint": str(error).rstrip("."), "sequence": None, "head": None}
+        return {"receipt": text, "checked": unread}
 
 
 @ROUTES.act("/receipts", Who.PUBLIC, ReceiptBody, action=Action.READ, again="/receipts")
@@ -91,10 +92,13 @@ def _checked(ledger: Ledger, text: str) -> Plain:
         if isinstance(error, InvalidParameterError):
             raise
         raise InvalidParameterError("this is no receipt of a ledger: it is the JSON object that a release's receipt is.") from None
-    entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
-    keys = tuple(dict.fromkeys(str(_named(each)["key"]) for each in ledger.signed_heads(limit=HEADS)))
-    complaint = receipt.complaint(entry, keys)
-    return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head_values(ledger)}
+    try:
+        entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
+        keys = tuple(dict.fromkeys(str(_named(each)["key"]) for each in ledger.signed_heads(limit=HEADS)))
+        complaint, head = receipt.complaint(entry, keys), head_values(ledger)
+    except LedgerError:
+        complaint, head = NOT_WHOLE, None
+    return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head}
 
 
 def _named(head: Entry) -> Plain:
