@@ -36,7 +36,7 @@ def account_lines(ledger: Ledger, reader: AccountReader, entries: list[Entry]) -
 
 
 def totals(reader: AccountReader) -> Plain:
-    """The costs of all debits of an account added up anew, beside what the last debit states, and what became of its questions."""
+    """The costs of all debits of an account added up anew, beside what the last one states, and what became of its questions."""
     book, keeper, recomputed = _book(reader.opened_with.terms), reader.accountant, Total()
     said: Plain = {"stated": None, "recomputed": None, "agrees": None, "counts": None}
     counts = {"debits": 0, "answers": 0, "no_replies": 0, "failed": 0}
@@ -134,7 +134,12 @@ def _added_up(reader: AccountReader, entry: Entry, content: dict[str, Any]) -> P
     keeper, terms = reader.accountant, reader.opened_with.terms
     before = total_after(reader.last_debit_before(entry.sequence), keeper)
     due, stated = keeper.add(before, _book(terms).charge(entry.version, content["cost"])), keeper.from_dict(content["total"])
-    return {"cost": str(cost_of(entry, terms)), "stated": keeper.words(stated), "recomputed": keeper.words(due), "agrees": stated == due}
+    return {
+        "cost": str(cost_of(entry, terms)),
+        "stated": keeper.words(stated),
+        "recomputed": keeper.words(due),
+        "agrees": stated == due,
+    }
 
 
 def _answered(ledger: Ledger, sight: Sight | None, entry: Entry, content: dict[str, Any]) -> Plain:

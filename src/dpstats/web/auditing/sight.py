@@ -54,7 +54,7 @@ def _lines(ledger: Ledger, until: int) -> Iterator[bytes]:
             return True  # what cannot be read is not shown
 
     after: int | None = None
-    while (entries := [entry for entry in ledger.page(after) if entry.sequence <= until]) :
+    while entries := [entry for entry in ledger.page(after) if entry.sequence <= until]:
         for entry in entries:
             if entry.kind == DEBIT and _is_apart(entry):
                 apart.add(entry.sequence)

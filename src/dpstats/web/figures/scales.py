@@ -23,7 +23,7 @@ class AxisScale:
 
     @classmethod
     def around(cls, numbers: Iterable[float], room: float = 0.06, *, from_zero: bool = False) -> AxisScale:
-        """A scale with some numbers in it, and room at both ends as a part of their spread; those that are not finite are left out."""
+        """A scale with some numbers in it, of which infinite ones do not count; `room` at both ends is a part of their spread."""
         finite = [float(number) for number in numbers if math.isfinite(number)] or [0.0]
         low, high = min(finite), max(finite)
         if from_zero:

@@ -151,7 +151,7 @@ def _table(name: str, table: PublishedTable) -> Plain:
 def _cell(value: Any) -> str:
     if value is None:
         return "none"
-    if isinstance(value, bool) or isinstance(value, str):
+    if isinstance(value, (bool, str)):
         return value_text(value)
     if isinstance(value, (numbers.Integral, np.integer)):
         return f"{int(value):,}"
@@ -175,7 +175,8 @@ def _shaded(counted: ContingencyTable, level: float | None) -> Plain:
     for place in np.ndindex(*counted.counts.shape[:-1]):
         names = [column.names[code] for column, code in zip(before, place, strict=True)] or ["rows"]
         cells = [
-            {"count": count_text(count), "shade": round(SHADES * max(float(count), 0.0) / most)} for count in counted.counts[place]
+            {"count": count_text(count), "shade": round(SHADES * max(float(count), 0.0) / most)}
+            for count in counted.counts[place]
         ]
         lines.append({"names": names, "cells": cells})
     return {

@@ -30,7 +30,11 @@ SIDE_CHANNELS = (
 ACCESS = "Whoever runs this service; no row, and nothing that was not randomised, is on its pages or in the ledger."
 _OURS = {"Are there side channels?": SIDE_CHANNELS, "Who can reach the rows?": ACCESS}
 """Questions of the card that a service answers otherwise than a folder of files."""
-_TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 
 
 def protection_of(registration: Registration) -> Protection:

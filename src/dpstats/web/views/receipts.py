@@ -91,7 +91,9 @@ def _checked(ledger: Ledger, text: str) -> Plain:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidParameterError):
             raise
-        raise InvalidParameterError("this is no receipt of a ledger: it is the JSON object that a release's receipt is.") from None
+        raise InvalidParameterError(
+            "this is no receipt of a ledger: it is the JSON object that a release's receipt is."
+        ) from None
     try:
         entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
         keys = tuple(dict.fromkeys(str(_named(each)["key"]) for each in ledger.signed_heads(limit=HEADS)))
