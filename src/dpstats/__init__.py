@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpstats.block_functions import sample_and_aggregate
     from dpstats.curator.catalog.catalog import open_catalog
     from dpstats.curator.documents.schema import question_schema
+    from dpstats.curator.ledger.ledger import open_ledger
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
     from dpstats.curator.publishing.publication import publish
@@ -76,6 +77,7 @@ __all__ = [
     "mechanisms",
     "models",
     "open_catalog",
+    "open_ledger",
     "plan",
     "protect",
     "publish",
@@ -92,6 +94,7 @@ _HOMES = {
     "block_functions": ["sample_and_aggregate"],
     "curator.catalog.catalog": ["open_catalog"],
     "curator.documents.schema": ["question_schema"],
+    "curator.ledger.ledger": ["open_ledger"],
     "curator.planning.plan": ["plan"],
     "curator.protect": ["protect"],
     "curator.publishing.publication": ["publish"],

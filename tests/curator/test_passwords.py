@@ -46,6 +46,11 @@ ADDRESSES = [
     "postgresql+psycopg://me:{0}@127.0.0.1:1/db",
     "mysql://me:{0}@127.0.0.1:1/db",
     "s3://me:{0}@bucket/people.parquet",
+    "s3://me/{0}@bucket/people.parquet",
+    "s3://bucket/people.parquet?access_key=me&secret_key={0}",
+    "s3://bucket/people.parquet?{0}",
+    "S3://me:{0}@bucket/people.parquet",
+    "s3:/me:{0}@bucket/people.parquet",
     "host=127.0.0.1 port=1 user=me password={0}",
     "host=127.0.0.1 port=1 user=me password='{0} {0}'",
 ]

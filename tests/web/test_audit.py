@@ -13,6 +13,7 @@ from dpstats.cli.main import main
 from dpstats.curator.ledger.chain_files import ChainFile
 from dpstats.curator.ledger.ledger import open_ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import Signatures
 from tests.web.conftest import Service, served
 from tests.web.publishing import ask, publish
 
@@ -148,7 +149,10 @@ def test_an_altered_entry_is_found_and_a_cut_ledger_does_not_know_its_receipts(t
             gone = client.post("/receipts", json={"receipt": receipt}).json()
             assert (gone["found"], "older than it was" in gone["complaint"]) == (False, True)
     with open_ledger(file, read_only=True) as cut:  # it is not opened to be written to: the witness has seen more
-        assert KeptReceipt.from_dict(receipt).complaint(cut.entry(debit.sequence), ()) == "not found: the entry was removed"
+        assert (
+            KeptReceipt.from_dict(receipt).complaint(cut.entry(debit.sequence), Signatures())
+            == "not found: the entry was removed"
+        )
         assert not cut.verify().sound
 
 

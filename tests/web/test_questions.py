@@ -65,7 +65,9 @@ def test_a_price_says_what_is_left_and_spends_nothing(service: Service) -> None:
         assert (too_much["fits"], too_much["more"]) == (False, 0)
         together = client.post("/d/survey/basket/price", json={"documents": [COUNT, {**COUNT, "epsilon": "0.3"}]}).json()
         assert together["cost"]["words"] == "epsilon = 0.31"
-        plan = client.post("/d/survey/plan", json={"document": {**COUNT, "statistic": "median", "columns": ["income"]}, "n": 10**5})
+        plan = client.post(
+            "/d/survey/plan", json={"document": {**COUNT, "statistic": "median", "columns": ["income"]}, "n": 10**5}
+        )
         assert plan.json()["plan"]["rows"][0]["n"] == 10**5
         assert spent(service) == before
 

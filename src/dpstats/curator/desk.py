@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
-from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
+from dpstats.curator.ledger.reservations import LONGEST_WAIT, Goods, recall_or_reserve
 from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
@@ -149,6 +149,7 @@ class Desk:
                 revive=lambda document: result_of(document, request.question.statistic),
                 refuse=lambda: request.or_refusal(COULD_NOT, source),
                 document=lambda result: None if has_failed(result) else document_of(result),
+                patience=self.longest_wait([request]),
             ),
         )
         result = _receipted(found.value, self.account, found.debit)
@@ -161,6 +162,10 @@ class Desk:
     def check_before_debit(self) -> None:
         """Raise where a question must not be paid for now, for reasons that are public."""
         check_reachable(self.store)
+
+    def longest_wait(self, requests: Sequence[Request]) -> float:
+        """Seconds to wait for somebody else who has asked the same, and whose reply is still to come."""
+        return LONGEST_WAIT
 
     def choice_of_rows(self) -> str:
         """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""

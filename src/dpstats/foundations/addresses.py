@@ -17,6 +17,7 @@ _PLAIN = re.compile(
 )
 _LIKE_POSTGRES = re.compile(r"(?i)postgres[\w+]*\s*(?::|//).*@\S*|postgres[\w+]*:?//?\S*")
 _OTHER_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:/{1,3}).*@")
+_QUERY = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://[^\s?]*\?)\S+")
 _WORD = re.compile(r"(?i)((?:password|passwd|pwd)\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s&#]*)")
 
 
@@ -45,7 +46,8 @@ def without_passwords(text: str) -> str:
     if "=" not in text and "@" not in text and "//" not in text and ":/" not in text:
         return text
     text = _LIKE_POSTGRES.sub(lambda found: _shown_in_text(found[0]), text)
-    return _WORD.sub(r"\1***", _OTHER_URL.sub(r"\1***@", text))
+    text = _QUERY.sub(r"\1***", _OTHER_URL.sub(r"\1***@", text))
+    return _WORD.sub(r"\1***", text)
 
 
 def _shown_in_text(found: str) -> str:

@@ -14,7 +14,7 @@ from dpstats.curator.catalog import catalog as catalogs
 from dpstats.curator.catalog import service_desk
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.catalog.settings import CatalogSettings
-from dpstats.curator.jobs.pool import Job, JobFailedError
+from dpstats.curator.jobs.pool import JobFailedError, WorkerJob
 from dpstats.curator.jobs.worker import TableShelf, done
 
 OFFICE: dict[str, Any] = {"actor": "office", "why": "a test"}
@@ -30,7 +30,7 @@ class PoolHere:
     def wait_until_ready(self) -> bool:
         return True
 
-    def run(self, job: Job, until: float) -> dict[str, Any]:
+    def run(self, job: WorkerJob, until: float) -> dict[str, Any]:
         self.jobs += 1
         try:
             return done(vars(job), self.shelf)

@@ -15,6 +15,7 @@ from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.ledger.entries import AMEND, GRANT, REVOKE
 from dpstats.foundations.errors import AccessError, BudgetError, DpstatsError, InvalidParameterError
 from tests.curator.catalog.conftest import OFFICE, make_catalog
+from tests.curator.ledger.conftest import cut_in_postgres
 
 COUNT = {"version": 1, "statistic": "count", "epsilon": 1}
 
@@ -151,6 +152,28 @@ def test_what_is_open_stays_and_its_name_is_taken(catalog: Catalog) -> None:
 )
 def test_settings_are_checked(root: Path, settings: dict[str, object], says: str) -> None:
     assert says in said(make_catalog, root, **settings)
+
+
+def test_a_catalog_in_postgres_is_signed_and_starts_only_with_all_that_its_witness_has_seen(
+    root: Path, postgres_schema_url: str
+) -> None:
+    pytest.importorskip("cryptography")
+    file = root.parent / "catalog.toml"
+    file.write_text(
+        f'ledger = "{postgres_schema_url}"\nwitness = "curator.witness"\nkey = "curator.key"\n'
+        'registrations = "catalog.sqlite"\nroots = ["tables"]\n'
+    )
+    assert "make it with `dpstats ledger key" in said(dp.open_catalog, file)
+    with dp.open_ledger(postgres_schema_url, key=root.parent / "curator.key") as ledger:
+        public, _ = ledger.make_key()
+    with dp.open_catalog(file) as catalog:
+        catalog.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(1))
+        catalog.confirm("survey", **OFFICE)
+        catalog.grant("survey", analyst="alice", **OFFICE)
+        receipt = catalog.desk("survey").ask(COUNT, actor="alice").receipt
+        assert receipt["signed_by"] == public
+    cut_in_postgres(postgres_schema_url, after=receipt["sequence"] - 1)
+    assert "its end was cut off" in said(dp.open_catalog, file)
 
 
 def test_settings_are_read_from_a_file_beside_which_the_rest_lies(root: Path) -> None:

@@ -24,13 +24,20 @@ def places(tmp_path: Path) -> AllowedPlaces:
     (root / "link.csv").symlink_to(outside / "secret.csv")
     (root / "inside.csv").symlink_to(root / "survey.csv")
     (root / "folder").symlink_to(outside)
-    return AllowedPlaces((root,), ("db.example.org", "other.example.org:5433"))
+    return AllowedPlaces((root,), ("db.example.org", "other.example.org:5433"), ("clinic",))
 
 
 @pytest.mark.parametrize("name", ["survey.csv", "sub/visits.csv", "sub/*.csv"])
 def test_a_file_below_a_root_is_taken(places: AllowedPlaces, name: str) -> None:
     assert places.checked(name) == str(places.roots[0] / name)
     assert places.checked(str(places.roots[0] / name)) == str(places.roots[0] / name)
+
+
+@pytest.mark.parametrize("address", ["s3://clinic/visits.parquet", "s3://clinic/visits/*.parquet", "s3://clinic/visits/"])
+def test_an_object_in_a_listed_bucket_is_taken(places: AllowedPlaces, address: str) -> None:
+    assert places.checked(address) == address
+    with pytest.raises(DataFileError, match=REFUSAL):
+        AllowedPlaces(places.roots, places.hosts).checked(address)  # no bucket, unless it is listed
 
 
 @pytest.mark.parametrize(
@@ -51,6 +58,12 @@ def test_a_file_below_a_root_is_taken(places: AllowedPlaces, name: str) -> None:
         "file:///etc/passwd",
         "http://169.254.169.254/latest/table.csv",
         "s3://bucket/table.parquet",
+        "s3://clinic.bucket/table.parquet",
+        "s3://clinic@bucket/table.parquet",
+        "s3://clinic/../bucket/table.parquet",
+        "s3://clinic\\bucket/table.parquet",
+        "s3a://clinic/table.parquet",
+        "S3://clinic/table.parquet",
     ],
 )
 def test_everything_else_is_refused(places: AllowedPlaces, name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,7 @@ def test_a_curve_goes_from_a_hundredth_to_what_is_left_and_agrees_with_plans(des
     [row] = desk.plan(planned(MEDIAN, n=5_000, epsilon=0.2, shape="normal"), "alice").rows
     assert normal.half_widths[0] is None
     assert (normal.half_widths[1], normal.reply_probabilities[1]) == (row.half_width, row.reply_probability)
-    assert (normal.without_privacy, normal.floor) == (row.sampling_half_width, 0.02)
+    assert normal.without_privacy == row.sampling_half_width
     assert row.half_width is not None
     assert normal.whole == pytest.approx(row.half_width / (row.relative_half_width or 0))
     back = desk.plan(planned(MEDIAN, n=5_000, half_width=row.half_width, shape="normal"), "alice").rows[0]
@@ -134,13 +135,27 @@ def test_a_curve_goes_from_a_hundredth_to_what_is_left_and_agrees_with_plans(des
     assert "median(income) by universal: half-width of the IQR, by epsilon" in str(curve)
 
 
-def test_the_floor_of_a_curve_is_that_of_a_row(simulating: Catalog) -> None:
-    [line] = simulating.desk("survey").curve(planned(MEDIAN, n=5_000, shape="normal"), "alice").lines
-    assert line.floor == pytest.approx(0.04)  # two rows of a person
-    assert all(width is not None for width in line.half_widths[-10:])
+def test_a_curve_is_drawn_with_its_lines_their_floor_and_what_is_left_without_privacy(desk: ServiceDesk, tmp_path: Path) -> None:
+    curve = desk.curve(planned(MEDIAN, n=[2_000, 100_000]), "alice")  # on delays of 100,000 rows there is no width at all
+    with pytest.raises(InvalidParameterError, match="nothing to draw"):
+        replace(curve, lines=()).plot(tmp_path / "curve.svg")
+    pytest.importorskip("matplotlib")
+    curve.plot(tmp_path / "curve.svg")
+    picture = (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    for words in ("lognormal, 2,000 rows", "too few rows", "dashed: without privacy", "half-width to expect (share of the IQR)"):
+        assert words in picture
 
 
-@pytest.mark.parametrize("words", [{"half_width": "5%"}, {"repeats": 5}, {"epsilon": [0.1] * (MOST_CURVE_POINTS + 1)}])
+def test_below_the_floor_of_a_curve_fewer_than_half_of_the_tables_reply(simulating: Catalog) -> None:
+    desk, words = simulating.desk("survey"), {"n": 5_000, "shape": "normal"}  # where two rows of a person are used
+    [line] = (curve := desk.curve(planned(MEDIAN, **words), "alice")).lines
+    assert line.floor > 0
+    for epsilon, reply, width in zip(curve.epsilons, line.reply_probabilities, line.half_widths, strict=True):
+        assert (width is not None) == (epsilon >= line.floor) == (width is not None and reply is not None and reply >= 0.5)
+    assert desk.curve(planned({**MEDIAN, "statistic": "count"}, **words), "alice").lines[0].floor == 0  # which always replies
+
+
+@pytest.mark.parametrize("words", [{"half_width": "5%"}, {"repeats": 5}, {"epsilon": [0.1] * (MOST_CURVE_POINTS // 4 + 1)}])
 def test_a_curve_is_no_search_no_simulation_and_not_too_long(desk: ServiceDesk, words: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameterError, match="a curve"):
         desk.curve(planned(MEDIAN, n=5_000, **words), "alice")

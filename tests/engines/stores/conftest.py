@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,6 +11,7 @@ import pytest
 from dpstats.engines.stores.store import Store
 from tests.engines.stores.makers import MAKERS, Maker
 from tests.engines.stores.ugly import ugly_frame
+from tests.object_store import ObjectServer, name_store, object_server
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,14 @@ class Shelf:
     maker: Maker
     store: Callable[[int], Store]
     """The ugly table with so many rows."""
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[ObjectServer]:
+    """An object store that the environment names from now on."""
+    with object_server() as server, pytest.MonkeyPatch.context() as patch:
+        name_store(patch, server.url)
+        yield server
 
 
 @pytest.fixture(scope="session", params=MAKERS)

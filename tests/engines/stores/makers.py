@@ -6,6 +6,7 @@ A new kind of store is one more entry in `MAKERS`; the suite in test_every_store
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -21,14 +22,17 @@ import pytest
 from dpstats.engines.stores.csv import CsvStore
 from dpstats.engines.stores.lazy import LazyStore
 from dpstats.engines.stores.memory import MemoryStore, columns_in_memory
+from dpstats.engines.stores.objects import find_objects
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.parquet import ParquetStore
 from dpstats.engines.stores.paths import find_files
 from dpstats.engines.stores.store import Store
 from tests.engines.stores.makers_duckdb import duckdb_arrow, duckdb_file, duckdb_query, duckdb_table
+from tests.engines.stores.makers_iceberg import NOT_IN_ICEBERG, iceberg_table
 from tests.engines.stores.makers_postgres import NOT_IN_POSTGRES, postgres_partitions, postgres_table
 from tests.engines.stores.makers_spark import NOT_IN_SPARK, spark_frame
 from tests.engines.stores.ugly import ROW, UGLY
+from tests.object_store import ObjectServer
 
 NONE: frozenset[str] = frozenset()
 ALL = frozenset({ROW, *UGLY})
@@ -113,6 +117,15 @@ def _parquet_files(frame: pl.DataFrame, folder: Path, _: pytest.FixtureRequest) 
     return ParquetStore(find_files(folder), batch_rows=7)
 
 
+def _parquet_objects(frame: pl.DataFrame, folder: Path, request: pytest.FixtureRequest) -> Store:
+    server: ObjectServer = request.getfixturevalue("object_store")
+    for number, piece in enumerate(_cut(frame)):
+        held = io.BytesIO()
+        piece.write_parquet(held, row_group_size=16)
+        server.put("ugly", f"{folder.name}/part-{number}.parquet", held.getvalue())
+    return ParquetStore([each for each, _ in find_objects([f"s3://ugly/{folder.name}"])[0]], batch_rows=7)
+
+
 def _cell_text(cell: Any) -> str:
     if cell is None:
         return ""
@@ -174,6 +187,8 @@ MAKERS: dict[str, Maker] = {
     "lazy, collected": Maker(lambda frame, *_: LazyStore(frame.lazy(), batch_rows=7).repeatable(), batches=1),
     "parquet": Maker(_parquet),
     "parquet files": Maker(_parquet_files),
+    "parquet objects": Maker(_parquet_objects),
+    "iceberg": Maker(lambda frame, folder, _: iceberg_table(_cut(frame), folder), lacks=NOT_IN_ICEBERG, batches=3),
     "csv": Maker(_csv, lacks=_NOT_IN_CSV, undeclared=ALL),
     "tsv files": Maker(_csv_files, lacks=_NOT_IN_CSV, undeclared=ALL),
     "duckdb table": Maker(duckdb_table),

@@ -14,7 +14,7 @@ import dpstats as dp
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.stores.opening import open_store
 from dpstats.foundations.errors import DataFileError, LedgerError
-from tests.engines.stores.ugly import plain_cells
+from tests.engines.stores.ugly import plain_cells, rows_of
 
 if os.environ.get("DPSTATS_NO_SKIP"):
     import deltalake
@@ -26,25 +26,19 @@ def write(folder: Path, columns: dict[str, Any], **words: Any) -> None:
     deltalake.write_deltalake(folder, pa.table(columns), **words)
 
 
-def rows(table: Any) -> list[tuple[Any, ...]]:
-    store = open_store(table)[0]
-    found: list[tuple[Any, ...]] = []
-    for batch in store.batches(list(store.columns)):
-        found += zip(*(plain_cells(batch.cells(name, kind)) for name, kind in store.columns.items()), strict=True)
-    return sorted(found, key=str)
-
-
 def test_a_delta_table_has_the_rows_of_its_newest_version(tmp_path: Path) -> None:
     write(tmp_path, {"x": pa.array([1, 2], pa.int32()), "region": ["no/r th", None]}, partition_by=["region"])
     write(tmp_path, {"x": [3, 4], "y": ["a", "b"], "region": ["s", "s"]}, mode="append", schema_mode="merge")
     assert dict(open_store(tmp_path)[0].columns) == {"x": ColumnType.INTEGER, "y": ColumnType.TEXT, "region": ColumnType.TEXT}
     expected = [(1, None, "no/r th"), (2, None, None), (3, "a", "s"), (4, "b", "s")]
-    assert rows(tmp_path) == expected
+    assert rows_of(tmp_path) == expected
     before: Any = open_store(tmp_path)[0]
     deltalake.DeltaTable(tmp_path).delete("x = 3")
-    assert rows(tmp_path) == [each for each in expected if each[0] != 3]
+    assert rows_of(tmp_path) == [each for each in expected if each[0] != 3]
     assert sum(batch.rows for batch in before.batches(["x"])) == 4  # files of a Delta table stay
     before.check_reachable()
+    deltalake.DeltaTable(tmp_path).delete()
+    assert rows_of(tmp_path) == []  # an empty table is no error, which would show that it is
 
 
 def test_partition_columns_have_the_types_that_the_log_declares(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_types_must_be_of_columns_that_are_there() -> None:
         ("nul\x00.csv", DataFileError, "there is no file"),
         (["Xanthippe", "Sokrates"], DataFileError, r"^every file of a list must end in \.csv, \.tsv or \.parquet"),
         (["nowhere.csv", 7], DataTypeError, "a list of rows is no table"),
-        ("s3://Xanthippe:secret@bucket/x.parquet", DataFileError, r"^tables at s3:// cannot be opened"),
+        ("s3://Xanthippe:secret@bucket/x.parquet", DataFileError, r"^objects are named by"),
         ("visits.duckdb", DataFileError, r"pass one, such as connection\.table"),
     ],
 )

@@ -208,3 +208,14 @@ class Products:
 
 def _repeated(values: Sequence[Any], rows: int) -> list[Any]:
     return [values[row % len(values)] for row in range(rows)]
+
+
+def rows_of(table: Any) -> list[tuple[Any, ...]]:
+    """All rows of a table, cell by cell, in the order of their texts."""
+    from dpstats.engines.stores.opening import open_store
+
+    store = open_store(table)[0]
+    found: list[tuple[Any, ...]] = []
+    for batch in store.batches(list(store.columns)):
+        found += zip(*(plain_cells(batch.cells(name, kind)) for name, kind in store.columns.items()), strict=True)
+    return sorted(found, key=str)

@@ -27,7 +27,7 @@ from dpstats.curator.desk import Desk
 from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.slots import Slots
-from dpstats.curator.ledger.ledger import Ledger, open_ledger
+from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.openings import checked_name
 from dpstats.curator.opening import open_table
 from dpstats.curator.protect import bounding_key, checked_protection, protect
@@ -41,7 +41,7 @@ class Catalog:
         self._settings = settings
         self._places = settings.places
         self._registrations = Registrations(settings.registrations)
-        self._ledger = open_ledger(settings.ledger)
+        self._ledger = settings.open_ledger()
         self._ledger.check()
         self._slots = Slots(settings.slots)
         self._lock = threading.Lock()

@@ -19,8 +19,8 @@ MOST_QUESTIONS = 100
 """In a basket."""
 MOST_PLAN_LINES = 100
 """Sizes times shapes of a plan, or of a curve, each of them a line."""
-MOST_CURVE_POINTS = 200
-"""Epsilons of a curve."""
+MOST_CURVE_POINTS = 1_000
+"""Lines times epsilons of a curve."""
 MOST_PLAN_WORK = 20_000_000
 """Rows that the tables of a simulated plan may have together; a table counts `TABLE_WORK` more, whatever it holds."""
 SEARCH_TRIES = 12
@@ -63,11 +63,13 @@ def check_request(request: Request) -> None:
 
 
 def check_plan_lines(sizes: int, shapes: int, epsilons: int = 1) -> None:
-    """Raise about a plan, or a curve, of too many lines or points."""
+    """Raise about a plan, or a curve of several epsilons, that has too many lines or points."""
     if sizes * shapes > MOST_PLAN_LINES:
         raise InvalidParameterError(f"a plan may have {MOST_PLAN_LINES} lines at most, sizes times shapes: name fewer of them.")
-    if epsilons > MOST_CURVE_POINTS:
-        raise InvalidParameterError(f"a curve may have {MOST_CURVE_POINTS} epsilons at most.")
+    if sizes * shapes * epsilons > MOST_CURVE_POINTS:
+        raise InvalidParameterError(
+            f"a curve may have {MOST_CURVE_POINTS:,} points at most, sizes times shapes times epsilons: name fewer of them."
+        )
 
 
 def check_plan_work(sizes: Sequence[int], shapes: int, repeats: int, *, searches: bool) -> None:

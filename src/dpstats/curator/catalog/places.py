@@ -1,8 +1,8 @@
 """Places: where the tables of a catalog may lie.
 
 A file must be under one of the catalog's roots, by its real path and by the path that names it, and no part of the way below the
-root may be a link: what is registered is what lies there. A database must be on a host of the list. Everything else is refused,
-with the same words whether or not it exists.
+root may be a link: what is registered is what lies there. A database must be on a host of the list, objects in a bucket of the
+list. Everything else is refused, with the same words whether or not it exists.
 """
 
 from __future__ import annotations
@@ -13,25 +13,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dpstats.engines.stores.objects import bucket_and_key, is_object_address
 from dpstats.engines.stores.paths import find_files
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
 SCHEMES = ("postgresql", "postgres")
-_NOT_ALLOWED = "this catalog takes no tables from there: name a file below one of its roots, or a database on one of its hosts."
+_NOT_ALLOWED = (
+    "this catalog takes no tables from there: name a file below one of its roots, a database on one of its hosts, or "
+    "objects in one of its buckets."
+)
 
 
 @dataclass(frozen=True)
 class AllowedPlaces:
-    """The roots of files and the hosts of databases that a catalog takes tables from."""
+    """The roots of files, the hosts of databases and the buckets of objects that a catalog takes tables from."""
 
     roots: tuple[Path, ...] = ()
     hosts: tuple[str, ...] = ()
     """Names of hosts, with ":port" where it is not the usual one."""
+    buckets: tuple[str, ...] = ()
+    """Names of buckets in the object store."""
 
     def checked(self, address: str) -> str:
         """The address in the form in which it is kept; a `DataFileError` where it is not allowed."""
         if not isinstance(address, str) or not address or "\0" in address:
-            raise InvalidParameterError("a table is named by a path or a postgresql:// URL, as text.")
+            raise InvalidParameterError("a table is named by a path, or a postgresql:// or s3:// URL, as text.")
+        if is_object_address(address):
+            if bucket_and_key(address)[0] not in self.buckets:
+                raise DataFileError(_NOT_ALLOWED)
+            return address
         if "://" in address:
             return self._checked_url(address)
         return self._checked_path(address)

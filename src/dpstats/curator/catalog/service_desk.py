@@ -32,14 +32,14 @@ from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
 from dpstats.curator.jobs.pool import JobPool, PaidJob
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds
+from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds, waiting_seconds
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.ledger.statements import StatementLine
 from dpstats.curator.planned_documents import PlannedRequest, planned_request
-from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, EpsilonCurve, epsilon_grid
+from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, POINTS, EpsilonCurve, epsilon_grid
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.shapes import checked_shapes
 from dpstats.curator.protection import Protection
@@ -74,6 +74,10 @@ class PolicedDesk(Desk):
             raise unreadable(self.name) from None
         if self.pool is not None and not self.pool.wait_until_ready():
             raise LedgerError("nobody can work on questions now.")
+
+    def longest_wait(self, requests: Sequence[Request]) -> float:
+        """As long as the reply of whoever has asked the same may take, by public numbers."""
+        return waiting_seconds(sum(seconds_of(self.policy, each) for each in requests))
 
 
 @dataclass(frozen=True)
@@ -173,13 +177,13 @@ class ServiceDesk:
         [priced] = self._priced(self._session(actor, ""), [document]).priced
         request, cap = priced.request, self.own_cap(actor)
         own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
-        return Quote(request.text, request.cost, self._seconds(request), own)
+        return Quote(request.text, request.cost, seconds_of(self.policy, request), own)
 
     @_in_public_words()
     def price_together(self, documents: Sequence[object], actor: str) -> BasketQuote:
         """What several questions would cost, paid for by one debit; they are not asked."""
         batch, cap = self._priced(self._session(actor, ""), documents), self.own_cap(actor)
-        quotes = [Quote(each.request.text, each.request.cost, self._seconds(each.request)) for each in batch.priced]
+        quotes = [Quote(each.request.text, each.request.cost, seconds_of(self.policy, each.request)) for each in batch.priced]
         own = None if cap is None else left_after(cap, batch.cost, batch.loss)
         return BasketQuote(tuple(quotes), batch.cost, own)
 
@@ -204,7 +208,7 @@ class ServiceDesk:
         Without a list of epsilons, 40 in equal ratios from 0.01 to what is left of the asker's own cap, or to the largest that
         the policy allows; without either, to 10. For the other way round, `plan` with a half-width finds the epsilon.
         """
-        plan = _read_plan(document)
+        plan = _read_plan(document, POINTS)
         if "half_width" in plan.words or "repeats" in plan.words:
             raise InvalidParameterError("a curve takes n, epsilon and shape: for a half-width, or a simulation, ask for a plan.")
         epsilons = tuple(sorted(set(plan.epsilons))) or epsilon_grid(self._largest_epsilon(actor))
@@ -309,19 +313,10 @@ class ServiceDesk:
         check_request(request)
         self.policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
 
-    def _seconds(self, request: Request) -> float:
-        policy, question = self.policy, request.question
-        return reply_seconds(
-            question.statistic.name,
-            rows=policy.rows,
-            groups=groups_of(request.scope),
-            values=values_of(question.arguments),
-            pace=float(policy.pace),
-        )
-
     def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
-        job, statistic, seconds = PaidJob(self._recipe, document.to_dict()), request.question.statistic, self._seconds(request)
+        job, statistic = PaidJob(self._recipe, document.to_dict()), request.question.statistic
+        seconds = seconds_of(self.policy, request)
 
         def compute() -> Result:
             with self._slots.held(actor):
@@ -329,6 +324,18 @@ class ServiceDesk:
                 return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
 
         return compute
+
+
+def seconds_of(policy: Policy, request: Request) -> float:
+    """When the reply to a request leaves, after its debit."""
+    question = request.question
+    return reply_seconds(
+        question.statistic.name,
+        rows=policy.rows,
+        groups=groups_of(request.scope),
+        values=values_of(question.arguments),
+        pace=float(policy.pace),
+    )
 
 
 def no_access(name: object) -> AccessError:
@@ -346,8 +353,9 @@ def _read(document: object) -> QuestionDocument:
     return read_document(document)
 
 
-def _read_plan(document: object) -> PlanDocument:
+def _read_plan(document: object, usual_points: int = 1) -> PlanDocument:
+    """A plan, or a curve of so many points where it lists no epsilons."""
     check_document(document)
     plan = read_plan(document)
-    check_plan_lines(len(plan.sizes), len(checked_shapes(plan.words.get("shape"))), len(plan.epsilons))
+    check_plan_lines(len(plan.sizes), len(checked_shapes(plan.words.get("shape"))), len(plan.epsilons) or usual_points)
     return plan

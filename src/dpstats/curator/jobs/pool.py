@@ -45,7 +45,7 @@ class PlanJob:
     """The document of the plan."""
 
 
-Job = PaidJob | PlanJob
+WorkerJob = PaidJob | PlanJob
 
 
 class JobProcess:
@@ -70,7 +70,7 @@ class JobProcess:
         """Whether it has loaded what answers need; False where it ended instead."""
         return self._replies.read(len(READY)) == READY
 
-    def run(self, job: Job, seconds: float) -> dict[str, Any]:
+    def run(self, job: WorkerJob, seconds: float) -> dict[str, Any]:
         """The answer to a job; a process that takes longer is killed, and its job has failed."""
         timer = threading.Timer(seconds, self.kill)
         timer.daemon = True
@@ -125,7 +125,7 @@ class JobPool:
         with self._lock:
             return self._lock.wait_for(lambda: bool(self._ready), seconds)
 
-    def run(self, job: Job, until: float) -> dict[str, Any]:
+    def run(self, job: WorkerJob, until: float) -> dict[str, Any]:
         """The answer to a job, or a plan; raises `JobFailedError` at the instant `until`, at the latest."""
         try:
             process = self._idle.get(timeout=max(0.0, until - time.monotonic()))

@@ -26,6 +26,7 @@ _PATIENCE = 4
 """How many times as long a reply may take on a machine that has other work too."""
 SHORTEST = 0.25
 """Seconds; longer ones are this, doubled as often as it takes."""
+_FOR_A_SLOT = 60.0
 HAND_OVER = 0.02
 """Seconds that are kept to take an answer from a worker in time."""
 
@@ -38,6 +39,13 @@ def reply_seconds(statistic: str, *, rows: int, groups: int = 1, values: int = 1
     while seconds < work:
         seconds *= 2
     return seconds
+
+
+def waiting_seconds(seconds: float) -> float:
+    """How long to wait for the reply to somebody else's identical question, which leaves so many seconds after its debit: twice
+    that, and a while in which that one may have waited for a slot.
+    """
+    return 2 * seconds + _FOR_A_SLOT
 
 
 def leaving_at(instant: float, work: Callable[[], T]) -> T:

@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 
 from dpstats.curator.ledger.claims import Claim
 from dpstats.curator.ledger.debits import DebitOrder, Receipt, grants_in, spend
-from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, PUBLISH, digest
+from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, HEAD, PUBLISH, digest
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
-from dpstats.curator.ledger.readers import AccountReader, checked_key, is_failure
+from dpstats.curator.ledger.pages import Page
+from dpstats.curator.ledger.readers import AccountReader, checked_key, found, is_failure
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import public_key
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.writer import Page, Writer
+from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS
@@ -60,9 +62,9 @@ class Account(AccountReader):
                 lambda table: payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
             )
 
-    def claim(self, key: str) -> AbstractContextManager[Claim]:
-        """Held by whoever works on a question: one thread of one process."""
-        return self._writer.store.claims.held(f"{self.dataset}\n{key}")
+    def claim(self, key: str, patience: float) -> AbstractContextManager[Claim]:
+        """Held by whoever works on a question: one thread of one process. Others wait so many seconds for it."""
+        return self._writer.store.claims.held(f"{self.dataset}\n{key}", patience)
 
     def read(self, look: Callable[[EntryTable], T]) -> T:
         """What `look` finds in the ledger's entries."""
@@ -95,7 +97,11 @@ class Account(AccountReader):
 
     def receipt(self, debit: int) -> KeptReceipt:
         """What whoever paid keeps of a debit: signed, if the ledger is."""
-        return KeptReceipt.of(self.entry(debit), self._writer.signer)
+        key = self._writer.key
+        if key is None:
+            return KeptReceipt.of(self.entry(debit), None)
+        entry, head = self.read(lambda table: (table.numbered(debit), table.latest("", HEAD)))
+        return KeptReceipt.of(found(entry, debit), key.named(public_key(head)))
 
     def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
         """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""

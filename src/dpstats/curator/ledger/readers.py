@@ -167,10 +167,7 @@ class AccountReader:
 
     def entry(self, sequence: int) -> Entry:
         """The entry of that number."""
-        found = self._writer.read(lambda table: table.numbered(sequence))
-        if found is None:
-            raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
-        return found
+        return found(self._writer.read(lambda table: table.numbered(sequence)), sequence)
 
     def _first_answer(self, key: str) -> Entry | None:
         return first_answer(self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, checked_key(key))))
@@ -183,6 +180,13 @@ class AccountReader:
                 f"this cost is per {cost.unit} under {cost.neighbors.value}."
             )
         return cost
+
+
+def found(entry: Entry | None, sequence: int) -> Entry:
+    """An entry that must be there."""
+    if entry is None:
+        raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
+    return entry
 
 
 def first_answer(answers: Iterable[Entry]) -> Entry | None:

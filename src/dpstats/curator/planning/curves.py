@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from dpstats.curator.planning.plan_rows import Figures, amount_text, percent_text
 from dpstats.curator.planning.planned_questions import PlannedQuestion
-from dpstats.curator.planning.searches import repriced
+from dpstats.curator.planning.searches import CANDIDATES, repriced
 from dpstats.curator.planning.simulations import SimulatedLine
-from dpstats.curator.planning.stored_tables import FEW_NATS, StoredQuestion
+from dpstats.curator.planning.stored_tables import StoredQuestion, StoredShape
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.text_tables import headed_lines, table_lines
 
@@ -31,14 +33,16 @@ class CurveLine:
     n: int
     shape: str
     half_widths: tuple[float | None, ...]
-    """As in a plan, and rough where figures fall steeply; None where the stored tables have none, or the interval has no end."""
+    """As in a plan, and rough where figures fall steeply; None where the stored tables have none, below the floor, and where the
+    interval has no end."""
     reply_probabilities: tuple[float | None, ...]
     without_privacy: float | None
     """The half-width that is left where epsilon does not matter any more."""
     whole: float | None
     """What relative half-widths are shares of, on this shape; None where there is nothing to take shares of."""
     floor: float
-    """The epsilon below which n rows are few: answers lean on the public prior, or are refused."""
+    """The epsilon below which n rows are too few: fewer than half of the tables get a reply. 0 where there is no such epsilon in
+    the stored tables."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,10 +77,8 @@ class EpsilonCurve:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> EpsilonCurve:
         """The curve that `to_dict` wrote, also after a way through JSON."""
-        lines = [
-            CurveLine(**{name: tuple(each) if isinstance(each, list) else each for name, each in line.items()})
-            for line in plain["lines"]
-        ]
+        several = ("half_widths", "reply_probabilities")
+        lines = [CurveLine(**{**line, **{name: tuple(line[name]) for name in several}}) for line in plain["lines"]]
         return cls(
             plain["question"],
             plain["method"],
@@ -93,7 +95,7 @@ class EpsilonCurve:
         heading = [
             "rows",
             "shape",
-            "few below",
+            "too few below",
             *(f"at {decimal_text(self.epsilons[each])}" for each in places),
             "without privacy",
         ]
@@ -101,13 +103,13 @@ class EpsilonCurve:
             [
                 f"{line.n:,}",
                 line.shape,
-                amount_text(line.floor),
+                amount_text(line.floor or None),
                 *(self._width_text(line, line.half_widths[each]) for each in places),
                 self._width_text(line, line.without_privacy),
             ]
             for line in self.lines
         ]
-        unit = "in the unit of the answer" if any(line.whole is None for line in self.lines) else self.scale
+        unit = self.scale if self.is_relative else "in the unit of the answer"
         return "\n".join(
             [
                 f"{self.question} by {self.method}: half-width {unit}, by epsilon",
@@ -120,11 +122,22 @@ class EpsilonCurve:
     def __repr__(self) -> str:
         return f"EpsilonCurve({self.question}, {len(self.epsilons)} epsilons, {len(self.lines)} lines: print it)"
 
+    @property
+    def is_relative(self) -> bool:
+        """Whether half-widths can be shown as shares on all lines."""
+        return all(line.whole is not None for line in self.lines)
+
+    def shown_width(self, line: CurveLine, width: float | None) -> float | None:
+        """A half-width of a line as it is shown: as a share, or in the unit of the answer."""
+        return width / line.whole if self.is_relative and width is not None and line.whole is not None else width
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the curve into an .svg or .png file; needs `dpstats[plots]`."""
+        import_module("dpstats.curator.planning.curve_pictures").plot_curve(path, self)  # above this module, loaded only to draw
+
     def _width_text(self, line: CurveLine, width: float | None) -> str:
-        if width is None or any(each.whole is None for each in self.lines):
-            return amount_text(width)
-        assert line.whole is not None
-        return percent_text(width / line.whole)
+        shown = self.shown_width(line, width)
+        return percent_text(shown) if self.is_relative else amount_text(shown)
 
 
 def epsilon_grid(most: Fraction, points: int = POINTS) -> tuple[Fraction, ...]:
@@ -157,17 +170,41 @@ def stored_curve(planned: PlannedQuestion, text: str, epsilons: Sequence[Fractio
 def _curve_line(stored: StoredQuestion, line: SimulatedLine, row_epsilons: Sequence[float], ratio: float) -> CurveLine:
     tables = stored.on(line.shape)
     assert tables is not None
-    figures = [tables.at(line.rows, each, roughly=each * line.rows >= FEW_NATS) for each in row_epsilons]
+    figures = [tables.at(line.rows, each, roughly=True) for each in row_epsilons]
     known = next((each for each in figures if each is not None), None)
+    floor = _floor(tables, line.rows)
     return CurveLine(
         line.rows,
         line.shape.name,
-        tuple(None if each is None else _finite(each.half_width) for each in figures),
+        tuple(
+            _finite(each.half_width) if each is not None and _mostly_replies(each) and epsilon >= floor else None
+            for each, epsilon in zip(figures, row_epsilons, strict=True)
+        ),
         tuple(None if each is None else each.reply_probability for each in figures),
         _without_privacy(known),
         stored.scale.amount(line.shape, line.truth),
-        ratio * FEW_NATS / max(line.rows, 1),
+        ratio * floor,
     )
+
+
+def _floor(tables: StoredShape, rows: int) -> float:
+    """The smallest epsilon of two digits, for a row, from which on half of the tables get a reply.
+
+    0 where even the smallest that is known has that, or none.
+    """
+    missed, reached, is_known = -1, len(CANDIDATES), False
+    while reached - missed > 1:
+        tried = (missed + reached) // 2
+        figures = tables.at(rows, float(CANDIDATES[tried]), roughly=True)
+        if figures is not None and _mostly_replies(figures):
+            reached = tried
+        else:
+            missed, is_known = tried, figures is not None
+    return float(CANDIDATES[reached]) if is_known and reached < len(CANDIDATES) else 0.0
+
+
+def _mostly_replies(figures: Figures) -> bool:
+    return 2 * figures.reply_probability >= 1
 
 
 def _without_privacy(known: Figures | None) -> float | None:

@@ -119,8 +119,8 @@ class PlanRow:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> PlanRow:
         """The line that `to_dict` wrote; JSON between the two loses nothing."""
-        amounts = {name: None if plain[name] is None else float(plain[name]) for name in _AMOUNTS}
-        texts = {name: plain[name] for name in ("n", "shape", "method", "repeats", "half_width_of")}
+        amounts: dict[str, Any] = {name: None if plain[name] is None else float(plain[name]) for name in _AMOUNTS}
+        texts: dict[str, Any] = {name: plain[name] for name in ("n", "shape", "method", "repeats", "half_width_of")}
         interval = plain["reply_interval"]
         ends = {name: float(interval[name]) for name in ("low", "high", "level")}
         return cls(

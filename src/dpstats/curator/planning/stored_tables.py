@@ -34,7 +34,7 @@ _NEIGHBOURS = 4
 _STEEP, _UNKNOWN = {"half_width": 4.0, "error_median": 6.0, "error_95": 8.0}, 1e3
 """Factors between neighbouring cells: steep, and so steep that nothing is known between them."""
 FEW_NATS = 100
-"""Rows times epsilon, for a row, below which answers lean on the prior or are refused, and change steeply."""
+"""Rows times epsilon, for a row, below which answers are refused or lean on the prior, and change steeply."""
 _FINE = 20.0
 """Whole and half numbers from here on are as good as any other."""
 
@@ -107,12 +107,15 @@ class StoredShape:
         """The figures for a number of rows and an epsilon, which need not be in a cell; None where they are too far from any.
 
         Where figures fall steeply from one cell to the next, figures between them are rough, and None too unless `roughly` is
-        enough: an epsilon for a half-width is well known there. Of large tables rough figures are better than to wait.
+        enough: an epsilon for a half-width is well known there. Noise is nearly all of the error there, and replies go by
+        epsilon * n, so they are read where that is the same. Of large tables rough figures are better than to wait.
         """
         if not self.lines[0].rows <= rows <= MOST_ROWS or not 0 < epsilon <= MOST_EPSILON:
             return None
         places = self._places(rows, math.log(epsilon))
-        if not places or not (roughly or self._is_smooth(places, rows, epsilon)):
+        if not places or not self._is_smooth(places, rows, epsilon):
+            places = self._same_noise(rows, math.log(epsilon)) if roughly else []
+        if not places:
             return None
         figures = {name: self._figure(name, places) for name in (*_COLUMNS, "reply_probability")}
         typical, large = (self._sampling(rows, part) for part in range(2))
@@ -156,10 +159,14 @@ class StoredShape:
         for each in reversed(same_shares):
             if each.line.has(each.log_epsilon):
                 return [replace(each, factor=self._sampling_ratio(rows, each.line.rows))]
-        for line in reversed(lower):
-            same_noise = _CellPlace(line, log_epsilon + math.log(rows / line.rows), only_noise=True)
-            if line.has(same_noise.log_epsilon):
-                return [replace(same_noise, factor=rows / line.rows if self.yardstick.grows else 1.0)]
+        return self._same_noise(rows, log_epsilon, lower)
+
+    def _same_noise(self, rows: int, log_epsilon: float, among: Sequence[StoredLine] | None = None) -> list[_CellPlace]:
+        """Where epsilon * n is the same, on the line of the nearest number of rows that has it."""
+        for line in sorted(self.lines if among is None else among, key=lambda each: abs(math.log(rows / each.rows))):
+            place = log_epsilon + math.log(rows / line.rows)
+            if line.has(place):
+                return [_CellPlace(line, place, factor=rows / line.rows if self.yardstick.grows else 1.0, only_noise=True)]
         return []
 
     def _with_sampling(self, name: str, figure: float, place: _CellPlace, sampling: float) -> float:

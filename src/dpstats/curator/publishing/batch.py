@@ -194,6 +194,7 @@ def _delivered(batch: PricedBatch, account: Account, source: RandomSource) -> De
             revive=archived_answers,
             refuse=lambda: [each.request.or_refusal(COULD_NOT, source) for each in batch.priced],
             document=lambda results: None if all(map(has_failed, results)) else _archive_form(batch, results),
+            patience=batch.desk.longest_wait([each.request for each in batch.priced]),
         ),
     )
 

@@ -15,7 +15,7 @@ from dpstats.engines.complaints import one_error_along, one_error_for, require, 
 from dpstats.engines.reading import read_identities
 from dpstats.engines.stores.lines import BLOCK_BYTES, SEPARATORS, broken_lines, count_lines, read_blocks, read_header, split_block
 from dpstats.engines.stores.store import Batch
-from dpstats.engines.stores.versions import FilesStore
+from dpstats.engines.stores.versions import FilesStore, FileVersion
 from dpstats.foundations.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class CsvStore(FilesStore):
     def __init__(self, files: Sequence[Path], block_bytes: int = BLOCK_BYTES) -> None:
         require("reading files needs", "files", "polars")
         self._block_bytes = block_bytes
-        super().__init__(files)
+        super().__init__([FileVersion.of(file) for file in files])
         self._names = _names_in(files[0])
         for file in files[1:]:
             _check_same_names(file, _names_in(file), files[0], self._names)

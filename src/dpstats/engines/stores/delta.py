@@ -36,8 +36,6 @@ def delta_store(folder: Path) -> ParquetStore:
         named = list(table.metadata().partition_columns)
         rows = pyarrow.table(table.get_add_actions(flatten=False)).select(["path", *(["partition"] if named else [])]).to_pylist()
         files = dict(zip((row["path"] for row in rows), table.file_uris(), strict=True))
-    if not rows:
-        raise DataFileError(f"the Delta table {shown(folder)} has no files: write some rows first.")
     ordered = sorted(rows, key=lambda row: row["path"])
     return ParquetStore(
         [Path(files[row["path"]]) for row in ordered],

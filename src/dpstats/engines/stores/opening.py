@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
 from dpstats.engines.passes.columns import open_column
+from dpstats.engines.stores.objects import find_objects, is_object_address
 from dpstats.engines.stores.partitions import partition_of
-from dpstats.engines.stores.paths import PARQUET, find_table, is_delta
+from dpstats.engines.stores.paths import PARQUET, find_table, is_delta, is_iceberg
 from dpstats.engines.stores.store import Store
 from dpstats.engines.views import TableView
 from dpstats.foundations.addresses import looks_like_postgres
@@ -21,8 +22,8 @@ from dpstats.foundations.working import one_question
 
 _WHAT_TO_PASS = (
     "a dict of columns, a numpy structured array, a pandas or polars DataFrame, a polars LazyFrame, a pyarrow Table, the path of "
-    "a .csv, .tsv or .parquet file, a list or a pattern of such paths, a DuckDB relation, a Spark DataFrame or the URL of a "
-    "Postgres table"
+    "a .csv, .tsv or .parquet file, a list or a pattern of such paths, the same of objects (s3://bucket/visits/*.parquet), a "
+    "DuckDB relation, a Spark DataFrame or the URL of a Postgres table"
 )
 _DECLARABLE = {
     kind.value: kind for kind in (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.TEXT, ColumnType.MOMENT)
@@ -118,9 +119,14 @@ def _find_store(table: Any) -> Store:
 def _file_store(paths: Any) -> Store:
     if isinstance(paths, str) and looks_like_postgres(paths):
         raise DataFileError("a table in Postgres is given by a URL that begins with postgresql:// and ends in # and its name.")
+    names = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if any(map(is_object_address, names)):
+        return _object_store(names)
     url = _URL.match(paths.strip()) if isinstance(paths, str) else None
     if url is not None:  # it may hold a password, and is not repeated
-        raise DataFileError(f"tables at {shown(url[1])}:// cannot be opened: copy the files here, or pass a postgresql:// URL.")
+        raise DataFileError(
+            f"tables at {shown(url[1])}:// cannot be opened: copy the files here, or pass an s3:// or a postgresql:// URL."
+        )
     if isinstance(paths, (str, os.PathLike)) and os.fsdecode(paths).lower().endswith((".duckdb", ".ddb")):
         raise DataFileError("a DuckDB file holds many tables: connect to it and pass one, such as connection.table('visits').")
     root = Path(paths) if isinstance(paths, (str, os.PathLike)) and os.path.isdir(paths) else None
@@ -128,6 +134,10 @@ def _file_store(paths: Any) -> Store:
         from dpstats.engines.stores.delta import delta_store
 
         return delta_store(root)
+    if isinstance(paths, (str, os.PathLike)) and is_iceberg(Path(paths)):
+        from dpstats.engines.stores.iceberg import iceberg_store
+
+        return iceberg_store(Path(paths))
     found = find_table(paths)
     files = [file for file, _ in found]
     if files[0].suffix.lower() in PARQUET:
@@ -137,6 +147,15 @@ def _file_store(paths: Any) -> Store:
     from dpstats.engines.stores.csv import CsvStore
 
     return CsvStore(files)
+
+
+def _object_store(names: Sequence[Any]) -> Store:
+    from dpstats.engines.stores.parquet import ParquetStore
+
+    if not all(map(is_object_address, names)):
+        raise DataFileError("the files of one table must all lie on this machine, or all in an object store.")
+    found, root = find_objects(names)
+    return ParquetStore([each for each, _ in found], partitions=[partition_of(folders) for _, folders in found], root=root)
 
 
 def _foreign_store(table: Any) -> Store:

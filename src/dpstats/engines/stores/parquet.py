@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_along, one_error_for, require, shown
 from dpstats.engines.reading import type_of
+from dpstats.engines.stores.objects import ObjectVersion, StoredObject
 from dpstats.engines.stores.partitions import common_columns
+from dpstats.engines.stores.readings import FileReading
 from dpstats.engines.stores.store import Batch, Store
-from dpstats.engines.stores.versions import FilesStore
+from dpstats.engines.stores.versions import FilesStore, FileVersion, Version, at_once
 from dpstats.engines.units.contributions import Bound, BoundedStore
 from dpstats.foundations.errors import DataFileError, DataTypeError
 
@@ -36,6 +38,9 @@ REPEATED_BYTES = 4
 _WIDE = ("Int128", "UInt128")
 _FAILED = "could not be read as Parquet"
 
+TableFile = Path | StoredObject
+"""One of the files of a table, on this machine or in an object store."""
+
 
 class ParquetStore(FilesStore):
     """Parquet files whose rows follow each other in the order of the files.
@@ -47,31 +52,41 @@ class ParquetStore(FilesStore):
 
     def __init__(
         self,
-        files: Sequence[Path],
+        files: Sequence[TableFile],
         batch_rows: int = BATCH_ROWS,
         partitions: Sequence[Mapping[str, Any]] = (),
         declared: pyarrow.Schema | None = None,
         partition_types: Mapping[str, pyarrow.DataType] | None = None,
-        root: Path | None = None,
+        root: PurePath | None = None,
+        readings: Sequence[FileReading] = (),
+        name: str = "",
     ) -> None:
         """`partitions` are cells that all rows of a file have, for each file; they are text unless `partition_types` has a type.
 
         `declared` are all columns of the table and their least types, where somebody else knows them; `root` is the folder that
-        is the table, where it is one.
+        is the table, where it is one; `readings` say how to read each file, where that takes more than its own names and rows;
+        `name` is the table's own.
         """
         require("reading Parquet files needs", "files", "polars", "pyarrow")
+        self.name = name
         self._batch_rows = batch_rows
         self._files = tuple(files)
-        super().__init__(files, root)
-        footers = [_read_footer(file) for file in files]
+        super().__init__(at_once(_version_of, self._files), root)
+        footers = at_once(_read_footer, self._files)
         self._partitions = tuple(partitions) or ({},) * len(footers)
         folders = {name: pyarrow_text() for name in common_columns(self._partitions)} | dict(partition_types or {})
-        schemas = [footer.schema for footer in footers]
+        self._readings: tuple[FileReading | None, ...] = tuple(readings) or (None,) * len(footers)
+        schemas = [
+            footer.schema if reading is None else reading.schema(footer.schema)
+            for footer, reading in zip(footers, self._readings, strict=True)
+        ]
         if declared is not None:
             known = pyarrow_schema([field for field in declared if field.name not in folders])
             schemas = [known, *(pyarrow_schema([field for field in each if field.name in known.names]) for each in schemas)]
         self._types, inexact = _common_types(schemas, folders)
-        self._vague = {name for footer in footers for name in footer.cut_off} | inexact
+        self._vague = set(inexact)
+        for footer, reading in zip(footers, self._readings, strict=True):
+            self._vague.update(footer.cut_off if reading is None else reading.ours(footer.cut_off))
         self._check_versions()
         self._no_rows = {name: pyarrow_array(kind) for name, kind in self._types.items()}
         self.columns: Mapping[str, ColumnType] = {name: type_of(cells) for name, cells in self._no_rows.items()}
@@ -93,40 +108,50 @@ class ParquetStore(FilesStore):
 
     def expected_rows(self) -> int:
         """The number of rows that the footers tell."""
-        with one_error_for(self._files[0], _FAILED):
+        with one_error_for(self._name(), _FAILED):
             return sum(_rows_of(file) for file in self._files)
 
     def _batches(self, columns: list[str]) -> Iterator[Batch]:
         """All rows; one batch at least, so that the types are seen even where there are none."""
         is_empty = True
-        for file, partition in zip(self._files, self._partitions, strict=True):
+        for file, partition, reading in zip(self._files, self._partitions, self._readings, strict=True):
             if not columns:
-                yield Batch({}, _rows_of(file))
+                yield Batch({}, _rows_of(file) - (0 if reading is None else len(reading.raw_deleted)))
                 continue
-            with _open(file, [name for name in columns if name not in partition]) as reader:
-                stored = [name for name in columns if name not in partition and name in reader.schema_arrow.names]
-                for raw_rows, rows in _rows_in(reader, stored, self._rows_at_once(len(columns))):
+            named = {name: name for name in columns} if reading is None else reading.names
+            sought = {name: named[name] for name in columns if name not in partition and name in named}
+            with _open(file, list(sought.values())) as reader:
+                stored = {name: theirs for name, theirs in sought.items() if theirs in reader.schema_arrow.names}
+                start = 0
+                for raw_read, read in _rows_in(reader, list(stored.values()), self._rows_at_once(len(columns))):
                     is_empty = False
-                    yield Batch({name: self._cells(name, raw_rows, partition, rows) for name in columns}, rows)
+                    raw_rows, rows = (raw_read, read) if reading is None else reading.kept(raw_read, start, read)
+                    start += read
+                    yield Batch({name: self._cells(name, raw_rows, stored.get(name), partition, rows) for name in columns}, rows)
         if columns and is_empty:
             yield Batch({name: self._no_rows[name] for name in columns}, 0)
 
-    def _cells(self, name: str, raw_rows: Any, partition: Mapping[str, Any], rows: int) -> Any:
-        """A column of some rows: as the file has it, as its folder says, or missing."""
+    def _cells(self, name: str, raw_rows: Any, stored: str | None, partition: Mapping[str, Any], rows: int) -> Any:
+        """A column of some rows: as the file has it under the name `stored`, as its folder says, or missing."""
         from dpstats.engines.stores.widening import repeated, widened
 
-        if raw_rows is None or name not in raw_rows.schema.names:
+        if stored is None:
             return repeated(partition.get(name), self._types[name], rows)
-        return widened(raw_rows.column(name), self._types[name])
+        return widened(raw_rows.column(stored), self._types[name])
 
     def _beside(self, place: int) -> str:
-        """The cells that the file's folders name."""
+        """The cells that the file's folders name, and how the file is read."""
+        reading = self._readings[place]
+        if reading is not None:
+            return reading.digest()
         return json.dumps(self._partitions[place], sort_keys=True, default=str)
 
     def _rows_at_once(self, columns: int) -> int:
         return min(self._batch_rows, max(BATCH_CELLS // columns, FEWEST_ROWS))
 
     def _name(self) -> str:
+        if not self._files:
+            return "the table"
         first = shown(self._files[0])
         return first if len(self._files) == 1 else f"{first}, or another file of the same table,"
 
@@ -140,12 +165,16 @@ class _Footer:
     """The columns of an old type of times, of 96 bits, which has nanoseconds and more years than 64 bits of them."""
 
 
-def _read_footer(file: Path) -> _Footer:
+def _version_of(file: TableFile) -> Version:
+    return FileVersion.of(file) if isinstance(file, Path) else ObjectVersion.of(file)
+
+
+def _read_footer(file: TableFile) -> _Footer:
     """The columns of a file as pyarrow has them, which it cannot where whole numbers have more than 64 bits."""
     import polars as pl
 
     with one_error_for(file, _FAILED):
-        with file.open("rb") as octets:
+        with file.open("rb") if isinstance(file, Path) else file.footer() as octets:
             wide = [name for name, kind in pl.read_parquet_schema(octets).items() if kind.base_type().__name__ in _WIDE]
         if wide:
             raise DataFileError(f"column {shown(wide[0])} of {shown(file)} has whole numbers of 128 bits: save them as decimals.")
@@ -187,22 +216,27 @@ def pyarrow_array(kind: pyarrow.DataType) -> Any:
     return pyarrow.schema([("x", kind)]).empty_table().column(0)
 
 
-def _rows_of(file: Path) -> int:
+def _rows_of(file: TableFile) -> int:
     with _open(file) as reader:
         return int(reader.metadata.num_rows)
 
 
-def _open(file: Path, columns: Sequence[str] = ()) -> ParquetFile:
+def _open(file: TableFile, columns: Sequence[str] = ()) -> ParquetFile:
     """The file; texts of `columns` that are stored as places in a list of a few texts are read as such, which is far quicker."""
     from pyarrow.parquet import ParquetFile
 
     words: dict[str, Any] = {"coerce_int96_timestamp_unit": "us", "pre_buffer": False}  # which would hold all of it in memory
-    plain = ParquetFile(file, **words)
+    source: Path | str
+    if isinstance(file, Path):
+        source = file
+    else:
+        source, words["filesystem"] = file.path, file.reader()
+    plain = ParquetFile(source, **words)
     repeated = _repeated_texts(plain, columns) if columns else []
     if not repeated:
         return plain
     with plain:
-        return ParquetFile(file, **words, metadata=plain.metadata, read_dictionary=repeated)
+        return ParquetFile(source, **words, metadata=plain.metadata, read_dictionary=repeated)
 
 
 def _repeated_texts(reader: ParquetFile, columns: Sequence[str]) -> list[str]:

@@ -34,7 +34,7 @@ def is_partition(folder: Path) -> bool:
 
 def common_columns(partitions: Sequence[Values]) -> tuple[str, ...]:
     """The columns that the folders of all files name; an error, which repeats no value, where they differ."""
-    first = tuple(partitions[0])
+    first = tuple(partitions[0]) if partitions else ()
     for each in partitions:
         if sorted(each) != sorted(first):
             raise DataFileError("the files of one table must lie in folders that name the same columns, such as region=north.")

@@ -14,6 +14,8 @@ from dpstats.foundations.errors import DataFileError
 
 PARQUET = (".parquet", ".pq")
 DELTA_LOG = "_delta_log"
+ICEBERG_METADATA = "metadata"
+ICEBERG_SUFFIX = ".metadata.json"
 _SUFFIXES = (*SEPARATORS, *PARQUET)
 _PATTERN_SIGNS = "*?["
 
@@ -51,6 +53,13 @@ def find_table(named: PathLike | Sequence[PathLike]) -> tuple[tuple[Path, PurePa
 def is_delta(folder: Path) -> bool:
     """Whether a folder is a Delta table."""
     return (folder / DELTA_LOG).is_dir()
+
+
+def is_iceberg(place: Path) -> bool:
+    """Whether a path is the metadata file of an Iceberg table, or the folder of one."""
+    if place.name.endswith(ICEBERG_SUFFIX):
+        return place.is_file()
+    return next((place / ICEBERG_METADATA).glob(f"*{ICEBERG_SUFFIX}"), None) is not None
 
 
 def check_file(file: Path) -> None:
@@ -99,6 +108,8 @@ def _files_in(folder: Path) -> list[Path]:
     """The Parquet files of a folder, and of folders in it that name columns, without those that writers hide."""
     if is_delta(folder):
         raise DataFileError(f"{shown(folder)} is a Delta table: pass its folder itself, with nothing before or after it.")
+    if is_iceberg(folder):
+        raise DataFileError(f"{shown(folder)} is an Iceberg table: pass its folder itself, with nothing before or after it.")
     files: list[Path] = []
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "_")):

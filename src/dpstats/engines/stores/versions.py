@@ -4,19 +4,71 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
 
 from dpstats.engines.complaints import one_error_for, shown
 from dpstats.engines.stores.store import LocalStore
 from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.errors import DataFileError
 
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+class Version(ABC):
+    """A file or an object of a store as it was when it was opened; equal to another only if nothing was written meanwhile."""
+
+    file: Any
+    """What to open, whose text may be shown."""
+    size: int
+    """In octets."""
+
+    @abstractmethod
+    def now(self) -> Version:
+        """The version that is there now."""
+
+    @abstractmethod
+    def octets(self) -> AbstractContextManager[Any]:
+        """What is in it, to be read once; an error where it may not be read."""
+
+    @abstractmethod
+    def place(self) -> PurePath:
+        """Where it lies, whichever way leads there."""
+
+    def node(self) -> tuple[str, bool]:
+        """Its place on the disk, and whether that has several names; empty where there is none."""
+        return "", False
+
+    def check_readable(self) -> None:
+        """Raise where it has changed, or may not be read any more."""
+        self.check()
+
+    def check(self) -> None:
+        """Raise unless it is the same: answers from two versions of a table must not be mixed."""
+        if self.now() != self:
+            raise DataFileError(f"{shown(self.file)} has changed since it was opened: open the table anew.")
+
+    def digest(self) -> str:
+        """A digest of what is in it, which is read once for each version; raises where it changes meanwhile."""
+        if self not in _DIGESTS:
+            with one_error_for(self.file, "could not be read"), self.octets() as octets:
+                found = hashlib.file_digest(octets, "sha256").hexdigest()
+            self.check()
+            while len(_DIGESTS) >= _MOST_DIGESTS:
+                _DIGESTS.pop(next(iter(_DIGESTS)), None)
+            _DIGESTS[self] = found
+        return _DIGESTS[self]
+
 
 @dataclass(frozen=True)
-class FileVersion:
-    """A file as it was: its place on the disk, its size, and when it was last written or touched in any way."""
+class FileVersion(Version):
+    """A file: its place on the disk, its size, and when it was last written or touched in any way."""
 
     file: Path
     inode: int
@@ -27,55 +79,62 @@ class FileVersion:
     @classmethod
     def of(cls, file: Path) -> FileVersion:
         """The version that is there now."""
-        with one_error_for(file, "is not there any more, or may not be read any more"):
+        with one_error_for(file, _GONE):
             status = file.stat()
         return cls(file, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
-    def check(self) -> None:
-        """Raise unless the file is the same: answers from two versions of a table must not be mixed."""
-        if FileVersion.of(self.file) != self:
-            raise DataFileError(f"{shown(self.file)} has changed since it was opened: open the table anew.")
+    def now(self) -> FileVersion:
+        """The version that is there now."""
+        return FileVersion.of(self.file)
 
-    def digest(self) -> str:
-        """A digest of what is in the file, which is read once for each version; raises where it changes meanwhile."""
-        if self not in _DIGESTS:
-            with one_error_for(self.file, "could not be read"), self.file.open("rb") as octets:
-                found = hashlib.file_digest(octets, "sha256").hexdigest()
-            self.check()
-            while len(_DIGESTS) >= _MOST_DIGESTS:
-                _DIGESTS.pop(next(iter(_DIGESTS)), None)
-            _DIGESTS[self] = found
-        return _DIGESTS[self]
+    def octets(self) -> AbstractContextManager[Any]:
+        """The open file."""
+        return self.file.open("rb")
+
+    def place(self) -> Path:
+        """The real path."""
+        return Path(os.path.realpath(self.file))
+
+    def node(self) -> tuple[str, bool]:
+        """The device and the inode; a file may have several hard links."""
+        with one_error_for(self.file, _GONE):
+            status = self.place().stat()
+        return f"node {status.st_dev} {status.st_ino}", status.st_nlink > 1
+
+    def check_readable(self) -> None:
+        """Raise where the file has changed, or may not be opened any more."""
+        self.check()
+        with one_error_for(self.file, "may not be read any more: look at its permissions"), self.octets():
+            pass
 
 
+_GONE = "is not there any more, or may not be read any more"
 _MOST_DIGESTS = 100_000
 _MOST_PLACES = 50
-_DIGESTS: dict[FileVersion, str] = {}
+_AT_ONCE = 16
+_DIGESTS: dict[Version, str] = {}
 
 
 class FilesStore(LocalStore):
     """A table in files, none of which may change while it is open."""
 
-    def __init__(self, files: Sequence[Path], root: Path | None = None) -> None:
+    def __init__(self, versions: Sequence[Version], root: PurePath | None = None) -> None:
         """`root` is the folder that is the table, where it is one: its files may come and go."""
         self._root = root
-        self._versions = [FileVersion.of(file) for file in files]
+        self._versions = tuple(versions)
 
     def whereabouts(self) -> Whereabouts:
         """The files, by their real paths and by their places on the disk; of a table of many files the folders that hold them."""
-        files = [Path(os.path.realpath(version.file)) for version in self._versions]
+        files = [version.place() for version in self._versions]
         folders = sorted({f"folder {file.parent} {file.suffix.lower()}" for file in files})
         paths = [f"file {file}" for file in files]
-        nodes, shared = [], []
-        for version, file in zip(self._versions, files, strict=True):
-            with one_error_for(version.file, "is not there any more, or may not be read any more"):
-                status = file.stat()
-            nodes.append(f"node {status.st_dev} {status.st_ino}")
-            if status.st_nlink > 1:  # a node of one name may be used anew for another file
-                shared.append(nodes[-1])
+        found = [version.node() for version in self._versions]
+        nodes = [node for node, _ in found if node]
+        shared = [node for node, is_shared in found if is_shared]  # a node of one name may be used anew for another file
         stamp = "\n".join(f"{path} {version}" for path, version in zip(paths, self._versions, strict=True))
-        kind = files[0].suffix.lower()
-        tables = [] if self._root is None else [f"table {os.path.realpath(self._root)} {kind}"]
+        kind = next((file.suffix.lower() for file in files), ".parquet")
+        root = os.path.realpath(self._root) if isinstance(self._root, Path) else self._root
+        tables = [] if root is None else [f"table {root} {kind}"]
         around = sorted({f"table {folder} {kind}" for file in files for folder in file.parents})
         places = [*tables, *(folders if len(files) > _MOST_PLACES else [*paths, *nodes])]
         return Whereabouts(tuple(places), (*paths, *shared, *folders, *around), stamp, self._content)
@@ -83,6 +142,7 @@ class FilesStore(LocalStore):
     def _content(self) -> str:
         """A digest of all files in their order, and of what is known of each beside it."""
         lines = [f"{version.digest()} {self._beside(place)}" for place, version in enumerate(self._versions)]
+        lines = lines or [f"no files in {self._root}"]  # which is not the content of another table without any
         return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _beside(self, place: int) -> str:
@@ -92,10 +152,7 @@ class FilesStore(LocalStore):
     def check_reachable(self) -> None:
         """Raise where a file is not there any more, has changed, or may not be read any more."""
         try:
-            for version in self._versions:
-                version.check()
-                with one_error_for(version.file, "may not be read any more: look at its permissions"), version.file.open("rb"):
-                    pass
+            at_once(lambda version: version.check_readable(), self._versions)
         except DataFileError:
             if len(self._versions) == 1:
                 raise
@@ -103,5 +160,12 @@ class FilesStore(LocalStore):
             raise DataFileError(f"a file of the table {gone}: open the table anew.") from None
 
     def _check_versions(self) -> None:
-        for version in self._versions:
-            version.check()
+        at_once(lambda version: version.check(), self._versions)
+
+
+def at_once(look: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
+    """What is found at each of some items, several at a time where a store answers from afar."""
+    if len(items) < 2 or all(isinstance(getattr(item, "file", item), Path) for item in items):
+        return [look(item) for item in items]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(look, items))

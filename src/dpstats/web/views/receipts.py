@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import Signatures, check_heads
 from dpstats.curator.ledger.stores import LAST_NUMBER
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.web.people.roles import Action, Who
@@ -96,11 +98,17 @@ def _checked(ledger: Ledger, text: str) -> Plain:
         ) from None
     try:
         entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
-        keys = tuple(dict.fromkeys(str(_named(each)["key"]) for each in ledger.signed_heads(limit=HEADS)))
-        complaint, head = receipt.complaint(entry, keys), head_values(ledger)
+        signatures = _signatures(tuple(ledger.signed_heads(limit=HEADS)))
+        complaint, head = receipt.complaint(entry, signatures), head_values(ledger)
     except LedgerError:
         complaint, head = NOT_WHOLE, None
     return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head}
+
+
+@lru_cache(1)
+def _signatures(heads: tuple[Entry, ...]) -> Signatures:
+    """What heads say, checked once, because everybody may ask."""
+    return check_heads(heads)
 
 
 def _named(head: Entry) -> Plain:

@@ -12,7 +12,7 @@ from dpstats.web.figures.answers import figure_of
 from dpstats.web.figures.svg import as_file
 from dpstats.web.people.roles import Who
 from dpstats.web.published.answers import answer_values, answers_files
-from dpstats.web.published.documents import cards, citation, paid_for, registry_entry
+from dpstats.web.published.documents import cards, citation, registry_entry
 from dpstats.web.published.reading import PublishedAnswer, find_published
 from dpstats.web.routes import FileReply, Plain, RouteTable, Visit
 from dpstats.web.views.public import check_public
@@ -25,8 +25,7 @@ _TEXT, _JSON = "text/plain; charset=utf-8", "application/json"
 def release(visit: Visit) -> Plain:
     """A release: the number with its interval, a figure, its card, and where it is in the ledger."""
     published, registration = _found(visit)
-    ledger, number = visit.office.ledger, published.number
-    cost = paid_for(ledger, published)
+    ledger, number, cost = visit.office.ledger, published.number, published.cost
     files = answers_files(published.title, published.results)
     return {
         "number": number,
@@ -51,7 +50,7 @@ def release(visit: Visit) -> Plain:
             "head": _signed_after(ledger, published.entry),
         },
         "receipt": ledger.receipt(published.entry).to_dict(),
-        "citation": citation(published, registration, cost, _address(visit, number)),
+        "citation": citation(published, registration, _address(visit, number)),
     }
 
 
@@ -89,9 +88,7 @@ def release_svg(visit: Visit) -> FileReply:
 def release_citation(visit: Visit) -> FileReply:
     """How to cite a release, in BibTeX."""
     published, registration = _found(visit)
-    cost = paid_for(visit.office.ledger, published)
-    text = citation(published, registration, cost, _address(visit, published.number))
-    return FileReply(text.encode(), _TEXT)
+    return FileReply(citation(published, registration, _address(visit, published.number)).encode(), _TEXT)
 
 
 @ROUTES.file("/r/{number:int}/registry.json", Who.PUBLIC)
