@@ -56,11 +56,14 @@ class Account(AccountReader):
 
     def check_access(self) -> None:
         """Raise `AccessError` unless the actor may ask about this data set."""
-        accountant = self.opened_with.terms.budget.accountant
         if self.actor:
-            self._writer.read(
-                lambda table: payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
-            )
+            self._writer.read(self.check_access_in)
+
+    def check_access_in(self, table: EntryTable) -> None:
+        """Raise `AccessError` unless the actor may ask, as one transaction sees it."""
+        if self.actor:
+            accountant = self.opened_with.terms.budget.accountant
+            payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
 
     def claim(self, key: str, patience: float) -> AbstractContextManager[Claim]:
         """Held by whoever works on a question: one thread of one process. Others wait so many seconds for it."""
@@ -116,16 +119,17 @@ class Account(AccountReader):
         body = {"content": content, "label": label, **({"sources": list(sources)} if sources else {})}
         self._writer.write(lambda page: page.append(self.dataset, EDITION, "", body, actor=self.actor))
 
-    def note_publication(self, answer: int, title: str, facts: Mapping[str, object] | None = None) -> None:
-        """Write down that the answer in an entry was published."""
+    def note_publication(self, answer: int, title: str, facts: Mapping[str, object] | None = None) -> int:
+        """Write down that the answer in an entry was published; the number of the entry that says so."""
 
-        def publish(page: Page) -> None:
+        def publish(page: Page) -> int:
             entry = page.numbered(answer)
             if entry is None or (entry.dataset, entry.kind) != (self.dataset, ANSWER) or is_failure(entry):
                 raise LedgerError(f"entry {answer} is not an answer about {self.dataset}, so it cannot be published.")
-            page.append(self.dataset, PUBLISH, "", {**(facts or {}), "answer": answer, "title": title}, actor=self.actor)
+            content = {**(facts or {}), "answer": answer, "title": title}
+            return page.append(self.dataset, PUBLISH, "", content, actor=self.actor).sequence
 
-        self._writer.write(publish)
+        return self._writer.write(publish)
 
     def order(
         self, key: str, question: str, cost: PrivacyCost, details: Details = None, loss: Fraction = PURE_LOSS

@@ -139,7 +139,7 @@ def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: An
     asker = relayed(session, note)
     for number, document in enumerate(documents, 1):
         with named(f"question {number}"):
-            asker.ask(document.to_dict(), rng=rng)
+            asker.ask(document, rng=rng)
     return PricedBatch(session, tuple(documents), tuple(priced))
 
 
