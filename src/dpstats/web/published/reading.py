@@ -21,9 +21,9 @@ PARTS = "parts"
 _MOST_KEPT = 256
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PublishedAnswer:
-    """An answer, or those of a batch, that somebody has published."""
+    """An answer, or those of a batch, that somebody has published; read once, and the same for all who look at it."""
 
     entry: Entry
     """That publishes it."""
