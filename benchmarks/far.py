@@ -105,13 +105,11 @@ def in_postgres(stack: ExitStack, file: Path) -> tuple[Any, Callable[[], object]
     import psycopg
 
     sys.path.insert(0, str(ROOT))
-    from tests.postgres import Server, binaries
+    from tests.postgres import binaries, running_server
 
     found = binaries()
     assert found is not None, "no Postgres: pip install pgserver"
-    server = Server(found, Path(stack.enter_context(tempfile.TemporaryDirectory())))
-    server.start()
-    stack.callback(server.stop)
+    server = stack.enter_context(running_server(found))
     connection = stack.enter_context(psycopg.connect(server.url, autocommit=True))
     columns = "person int8, patient int8, age float8, schooling float8, hours int8, income float8"
     connection.execute(f"CREATE TABLE {NAME} ({columns})".encode())

@@ -24,7 +24,7 @@ from typing import Any
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.ledger import Terms, open_ledger
-from dpstats.curator.ledger.writer import Page
+from dpstats.curator.ledger.pages import Page
 from dpstats.foundations.privacy import PrivacyCost
 
 CROWDS = ((1, 1), (1, 8), (1, 32), (2, 1), (4, 1), (8, 1), (4, 8))
@@ -132,19 +132,14 @@ def syncs_per_second(folder: Path) -> float:
 def postgres(url: str | None) -> Iterator[str | None]:
     """The URL that was given, or that of a server of our own."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.postgres import Server, binaries
+    from tests.postgres import binaries, running_server
 
     programs = binaries()
     if url or programs is None:
         yield url
         return
-    with tempfile.TemporaryDirectory(prefix="dpstats-pg-") as folder:
-        server = Server(programs, Path(folder))
-        server.start()
-        try:
-            yield server.url
-        finally:
-            server.stop()
+    with running_server(programs) as server:
+        yield server.url
 
 
 def main() -> None:

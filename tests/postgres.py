@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,18 @@ def binaries() -> Path | None:
     return next((folder for folder in folders if (folder / "initdb").exists() and (folder / "postgres").exists()), None)
 
 
+@contextmanager
+def running_server(programs: Path) -> Iterator[Server]:
+    """A server that runs for as long as this lasts; `programs` is a folder that `binaries` finds."""
+    with tempfile.TemporaryDirectory(prefix="dpstats-pg-", ignore_cleanup_errors=True) as folder:
+        server = Server(programs, Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The URL of a running server, as its superuser; make a schema or a database of your own in it."""
@@ -93,16 +106,8 @@ def postgres_url() -> Iterator[str]:
         if os.environ.get("DPSTATS_NO_SKIP") and sys.version_info < (3, 13):
             pytest.fail(reason)
         pytest.skip(reason)
-    folder = Path(tempfile.mkdtemp(prefix="dpstats-pg-"))
-    try:
-        server = Server(found, folder)
-        server.start()
-        try:
-            yield server.url
-        finally:
-            server.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running_server(found) as server:
+        yield server.url
 
 
 @pytest.fixture

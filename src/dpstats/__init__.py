@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpstats.client.curators import connect
     from dpstats.curator.catalog.catalog import open_catalog
     from dpstats.curator.documents.schema import question_schema
+    from dpstats.curator.ledger.ledger import open_ledger
     from dpstats.curator.planning.plan import plan
     from dpstats.curator.protect import protect
     from dpstats.curator.publishing.publication import publish
@@ -81,6 +82,7 @@ __all__ = [
     "mechanisms",
     "models",
     "open_catalog",
+    "open_ledger",
     "plan",
     "protect",
     "publish",
@@ -98,6 +100,7 @@ _HOMES = {
     "client.curators": ["connect"],
     "curator.catalog.catalog": ["open_catalog"],
     "curator.documents.schema": ["question_schema"],
+    "curator.ledger.ledger": ["open_ledger"],
     "curator.planning.plan": ["plan"],
     "curator.protect": ["protect"],
     "curator.publishing.publication": ["publish"],

@@ -30,6 +30,7 @@ the one before it by a hash. Reading a ledger changes nothing in it, and needs n
   dpstats ledger backup survey.ledger copies/survey-2026-11-16.ledger
   dpstats ledger restore copies/survey-2026-11-16.ledger survey.ledger
   dpstats ledger key survey.ledger
+  dpstats ledger key survey.ledger --rotate
 
 verify checks every hash, the chain, every running total, the budgets, the archived answers and the signatures, and that the
 ledger has all that its witness (survey.ledger.witness) has seen. Whoever keeps the ledger can cut off its end and change the
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing = actions.add_parser("show", help="print terms, budgets, questions and costs", allow_abbrev=False)
     backup = actions.add_parser("backup", help="copy a ledger, also while it is in use", allow_abbrev=False)
     back = actions.add_parser("restore", help="bring back what a backup has and a ledger has lost", allow_abbrev=False)
-    key = actions.add_parser("key", help="make a key that signs the ledger from now on", allow_abbrev=False)
+    key = actions.add_parser("key", help="make a key that signs the ledger from now on, or a new one", allow_abbrev=False)
     back.add_argument("file", metavar="FILE", help="the backup")
     for each in (verify, showing, backup, back, key):
         each.add_argument("ledger", metavar="LEDGER", help=_LEDGER)
@@ -75,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     back.add_argument("--why", metavar="TEXT", help="why, for the ledger to keep")
     key.add_argument("--key-file", metavar="FILE", help="where to keep the key of a ledger in Postgres")
+    key.add_argument("--rotate", action="store_true", help="let the key be followed by a new one, which the old one signs")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -88,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = restore(arguments.file, arguments.ledger, witness=arguments.witness, forfeit=arguments.why)
         return _done(f"{shown_address(arguments.ledger)} has all that {shown_address(arguments.file)} has", found)
     if arguments.action == "key":
-        return _make_key(arguments)
+        return _rotate_key(arguments) if arguments.rotate else _make_key(arguments)
     if arguments.action == "verify" and arguments.ledger.endswith(SUFFIX):
         if arguments.witness:
             raise InvalidParameterError("a file of entries has no witness: leave --witness out.")
@@ -126,7 +128,8 @@ def _verdict(found: Verification, is_checked: bool) -> str:
 def _signed(signatures: Signatures) -> str:
     if not signatures.checked:
         return "signatures NOT CHECKED: pip install 'dpstats[signing]'"
-    return f"signed up to entry {signatures.signed:,} with the key {signatures.key}"
+    earlier = (f"\nbefore entry {number:,} with the key {key}" for key, number in signatures.followed.items())
+    return f"signed up to entry {signatures.signed:,} with the key {signatures.key}{''.join(earlier)}"
 
 
 def _receipt_line(ledger: Ledger | ChainFile, file: Path, signatures: Signatures) -> tuple[bool, str]:
@@ -136,7 +139,7 @@ def _receipt_line(ledger: Ledger | ChainFile, file: Path, signatures: Signatures
     except (OSError, ValueError):
         raise InvalidParameterError(f"{file} cannot be read as JSON.") from None
     receipt = KeptReceipt.from_dict(plain)
-    complaint = receipt.complaint(ledger.entry(receipt.sequence), signatures.keys)
+    complaint = receipt.complaint(ledger.entry(receipt.sequence), signatures)
     if complaint:
         unsigned = "" if receipt.signature else "; the receipt is not signed, so it shows that to nobody but who kept it"
         return False, f"{file}: {complaint}{unsigned}"
@@ -150,6 +153,16 @@ def _make_key(arguments: argparse.Namespace) -> int:
     print(f"public key {public}")
     print(f"The private key is in {path}. Keep a copy of it in a safe place; whoever has it can sign in your name.")
     print("Publish the public key: whoever gives it to `dpstats ledger verify --key` knows that the ledger is yours.")
+    return exits.ANSWERED
+
+
+def _rotate_key(arguments: argparse.Namespace) -> int:
+    with open_ledger(arguments.ledger, witness=arguments.witness, key=arguments.key_file) as ledger:
+        old = ledger.public_key
+        public, path = ledger.rotate_key()
+    print(f"public key {public}")
+    print(f"It follows {old}, which has signed it. {path} has the new private key, and the old one is gone.")
+    print("Publish the new public key, and make a backup: one from before cannot be signed with the new key.")
     return exits.ANSWERED
 
 

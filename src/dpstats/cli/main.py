@@ -45,6 +45,7 @@ Start here:
   dpstats synthesize people.parquet --epsilon 1 --delta 1e-6 --out rows.csv    rows like those of a table, and none of them
   dpstats publish plan.toml --out report                    questions, tables and synthetic rows in one report, paid at once
   dpstats serve --demo                                      the curator as a web page, with an invented table
+  dpstats people catalog.toml --add olga --role owner        who may sign in to such a page
   dpstats ledger verify survey.ledger                       what a session spent, checked from the first entry to the last
   dpstats schema                                            questions as JSON documents: what they may hold
 """

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
-from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
+from dpstats.curator.ledger.reservations import LONGEST_WAIT, Goods, recall_or_reserve
+from dpstats.curator.open_columns import OpenColumns
 from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
@@ -77,6 +78,8 @@ class Desk:
     """Whether answers may be drawn from a seeded source, which protects nobody."""
     library: str = ""
     """Whose table was given, such as "pandas": synthetic rows come back as such a table."""
+    open_columns: OpenColumns | None = None
+    """The columns that stay open, where one thread answers many questions about a small table."""
 
     def told(self, document: Callable[[], dict[str, Any]]) -> Desk:
         """The desk for one question, whose document can be had. It is of use where a question is sent elsewhere."""
@@ -120,6 +123,15 @@ class Desk:
 
     def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table | CodedTable:
         """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
+        statistic = question.statistic
+        if self.open_columns is None or len(columns) > 1 or statistic.takes_tables or statistic.takes_features:
+            return self._opened(scope, question, columns)
+        numeric = scope.reads_numbers(question, columns) if columns else ()
+        key = json.dumps([columns, numeric, statistic.only_counts, scope.to_dict(*columns)], sort_keys=True)
+        found: Column = self.open_columns.find(key, lambda: self._opened(scope, question, columns))
+        return found
+
+    def _opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table | CodedTable:
         if not columns:
             return RowsOf(open_column(*filter_there(self.store, scope.view), next(iter(self.schema)), False))
         statistic, numeric = question.statistic, scope.reads_numbers(question, columns)
@@ -138,7 +150,7 @@ class Desk:
         if self.account is None:
             return answer()
         details = details_of(self, request)
-        key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
+        key = archive_key(details)
         order = self.account.order(key, request.text, request.cost, details, loss_of(self, request))
         if not source.private:
             self.check_before_debit()
@@ -153,6 +165,7 @@ class Desk:
                 revive=lambda document: result_of(document, request.question.statistic),
                 refuse=lambda: request.or_refusal(COULD_NOT, source),
                 document=lambda result: None if has_failed(result) else document_of(result),
+                patience=self.longest_wait([request]),
             ),
         )
         result = _receipted(found.value, self.account, found.debit)
@@ -165,6 +178,10 @@ class Desk:
     def check_before_debit(self) -> None:
         """Raise where a question must not be paid for now, for reasons that are public."""
         check_reachable(self.store)
+
+    def longest_wait(self, requests: Sequence[Request]) -> float:
+        """Seconds to wait for somebody else who has asked the same, and whose reply is still to come."""
+        return LONGEST_WAIT
 
     def choice_of_rows(self) -> str:
         """What decides which rows are used: nothing, or the types of all columns, whose contents choose among a unit's rows."""
@@ -266,6 +283,11 @@ def details_of(desk: Desk, request: Request) -> dict[str, object]:
         **({"audience": desk.audience} if desk.audience else {}),
         **request.scope,
     }
+
+
+def archive_key(details: Mapping[str, object]) -> str:
+    """The key of a question in the archive, from what `details_of` says of it."""
+    return hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
 
 
 class RowsOf:

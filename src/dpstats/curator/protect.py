@@ -69,7 +69,8 @@ def protect(
       unit               whom to protect: the column that says whose row it is, or "row" where every row is somebody else
       budget             how much all questions together may spend: dp.Budget(epsilon=3, delta=1e-6)
       ledger             where to keep count: a file, or "postgresql://..." for several machines; ":memory:" is forgotten when
-                         this process ends
+                         this process ends. One that was opened, dp.open_ledger("postgresql://...", witness="survey.witness",
+                         key="survey.key"), brings along its witness and the key that signs it
       max_rows_per_unit  how many rows of each unit are used at most, picked by a keyed hash; a larger bound costs accuracy
       missing_unit       rows without a unit: "drop" leaves them out, "each" takes each for a unit of its own, "together" takes
                          all of them for one unit
@@ -168,8 +169,7 @@ def _opened_account(
     prints = book.prints_of(called, table, label) if table.places else None
     if str(ledger) == MEMORY:
         book = ledger_in_memory(prints, population)
-    if book is not ledger:
-        book.check()
+    book.check()
     if population is not None:
         _open_population(book, population, terms)
     account = book.account(called, terms, population=population, prints=prints)

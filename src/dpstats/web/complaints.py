@@ -45,7 +45,7 @@ _STATUS = ((BudgetError, 409), (AccessError, 404), (UnknownNameError, 404), (Led
 def complaint_about(error: Exception) -> ComplaintError:
     """What is said of an error that a handler has raised."""
     if isinstance(error, ComplaintError):
-        return error
+        return error.with_traceback(None)  # it may be raised again and again, and would keep what every request has held
     if isinstance(error, ValidationError):
         return ComplaintError(422, "InvalidParameterError", _sentence(error))
     if isinstance(error, DpstatsError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
@@ -28,5 +29,17 @@ def amount(exact: str | int | float | Fraction) -> str:
     return decimal_text(Fraction(exact))
 
 
-FILTERS: Mapping[str, Callable[..., str]] = {"day": day, "moment": moment, "amount": amount, "drawn": Markup}
+def factor(epsilon: str | int | float | Fraction) -> float:
+    """By how much an epsilon lets a probability change at most."""
+    return math.exp(min(float(Fraction(epsilon)), _LARGEST_POWER))
+
+
+_LARGEST_POWER = 700.0
+FILTERS: Mapping[str, Callable[..., str | float]] = {
+    "day": day,
+    "moment": moment,
+    "amount": amount,
+    "factor": factor,
+    "drawn": Markup,
+}
 """For templates; `drawn` is for figures of our own alone, in which every text is escaped."""

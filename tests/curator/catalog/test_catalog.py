@@ -12,9 +12,11 @@ import pytest
 
 import dpstats as dp
 from dpstats.curator.catalog.catalog import Catalog
+from dpstats.curator.catalog.registrations import PlannedGrant
 from dpstats.curator.ledger.entries import AMEND, GRANT, REVOKE
 from dpstats.foundations.errors import AccessError, BudgetError, DpstatsError, InvalidParameterError
 from tests.curator.catalog.conftest import OFFICE, make_catalog
+from tests.curator.ledger.conftest import cut_in_postgres
 
 COUNT = {"version": 1, "statistic": "count", "epsilon": 1}
 
@@ -50,6 +52,35 @@ def test_a_second_person_confirms_where_the_settings_say_so(root: Path) -> None:
         assert said(catalog.grant, "survey", analyst="eve", actor="board", why="x") == said(catalog.desk, "survey2").replace(
             "2", ""
         )
+
+
+def test_whoever_confirms_opens_what_they_have_seen_and_lets_in_whom_they_have_seen(root: Path) -> None:
+    with make_catalog(root, second_person=True) as catalog:
+        planned = [PlannedGrant("alice", "course", "1/2"), PlannedGrant(None, "course", "1")]
+        catalog.register(
+            "survey",
+            "survey.parquet",
+            owner="office",
+            unit="person",
+            budget=dp.Budget(1),
+            policy={"largest_epsilon": 0.5},
+            grants=planned,
+            second="board",
+            undecided=["budget"],
+        )
+        assert said(catalog.look_at_draft, "survey", actor="eve") == said(catalog.look_at_draft, "none", actor="eve").replace(
+            "none", "survey"
+        )
+        board: dict[str, Any] = {"actor": "board", "why": "approved"}
+        seen = catalog.look_at_draft("survey", actor="board").digest
+        assert "decide about budget" in said(catalog.confirm, "survey", **board)
+        catalog.revise("survey", actor="office", budget=dp.Budget(2), undecided=())
+        assert "has changed" in said(catalog.confirm, "survey", **board, seen=seen)
+        assert "you may ask" in said(catalog.confirm, "survey", actor="eve", why="me too")
+        catalog.confirm("survey", **board, seen=catalog.look_at_draft("survey", actor="board").digest)
+        grant = catalog.ledger.reader("survey").granted("alice")
+        assert (grant.budget, grant.group) == (dp.Budget("1/2"), "course") if grant else False
+        assert catalog.ledger.reader("survey").policy["largest_epsilon"] == "1/2"
 
 
 def test_a_known_table_has_one_budget_by_whatever_name(catalog: Catalog, root: Path) -> None:
@@ -151,6 +182,28 @@ def test_what_is_open_stays_and_its_name_is_taken(catalog: Catalog) -> None:
 )
 def test_settings_are_checked(root: Path, settings: dict[str, object], says: str) -> None:
     assert says in said(make_catalog, root, **settings)
+
+
+def test_a_catalog_in_postgres_is_signed_and_starts_only_with_all_that_its_witness_has_seen(
+    root: Path, postgres_schema_url: str
+) -> None:
+    pytest.importorskip("cryptography")
+    file = root.parent / "catalog.toml"
+    file.write_text(
+        f'ledger = "{postgres_schema_url}"\nwitness = "curator.witness"\nkey = "curator.key"\n'
+        'registrations = "catalog.sqlite"\nroots = ["tables"]\n'
+    )
+    assert "make it with `dpstats ledger key" in said(dp.open_catalog, file)
+    with dp.open_ledger(postgres_schema_url, key=root.parent / "curator.key") as ledger:
+        public, _ = ledger.make_key()
+    with dp.open_catalog(file) as catalog:
+        catalog.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(1))
+        catalog.confirm("survey", **OFFICE)
+        catalog.grant("survey", analyst="alice", **OFFICE)
+        receipt = catalog.desk("survey").ask(COUNT, actor="alice").receipt
+        assert receipt["signed_by"] == public
+    cut_in_postgres(postgres_schema_url, after=receipt["sequence"] - 1)
+    assert "its end was cut off" in said(dp.open_catalog, file)
 
 
 def test_settings_are_read_from_a_file_beside_which_the_rest_lies(root: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.curator.archive import document_of
+from dpstats.curator.catalog import service_desk
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.catalog.ceilings import LONGEST_DOCUMENT, MOST_GROUPS, MOST_QUESTIONS, MOST_VALUES
 from dpstats.curator.jobs.worker import TableShelf
@@ -66,6 +67,19 @@ def test_a_request_names_one_question(catalog: Catalog) -> None:
     with pytest.raises(InvalidParameterError, match="another question"):
         desk.ask(MEDIAN, "alice", request="r-1")
     assert debits(catalog) == 1
+
+
+def test_a_request_that_the_archive_answered_leaves_no_trace_and_is_still_debited_once_at_most(catalog: Catalog) -> None:
+    desk = catalog.desk("survey")
+    first = desk.ask(COUNT, "alice")
+    entries = len(catalog.ledger.entries())
+    assert {desk.ask(COUNT, "bob", request="r-1").value for _ in range(3)} == {first.value}
+    assert len(catalog.ledger.entries()) == entries
+    for _ in range(2):
+        desk.ask(MEDIAN, "bob", request="r-1")  # the first question by that name that is paid for
+    assert debits(catalog) == 2
+    with pytest.raises(InvalidParameterError, match="another question"):
+        desk.ask(COUNT, "bob", request="r-1")
 
 
 def test_an_analyst_sees_her_own_questions_and_her_own_cap(catalog: Catalog) -> None:
@@ -273,6 +287,23 @@ def test_every_fault_of_a_store_gives_the_same_reply(catalog: Catalog, monkeypat
             assert f"1.{epsilon:04}".rstrip("0") in str(reply.cost)
         assert fails_at > 1
     assert len(replies) == 1
+
+
+def test_who_waits_too_long_for_the_same_question_is_told_so_and_pays_nothing(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_desk, "waiting_seconds", lambda seconds: 0.01)
+    desk = catalog.desk("survey")
+    run = desk._pool.run
+
+    def asked_meanwhile(job: Any, until: float) -> Any:
+        with pytest.raises(LedgerError, match="cannot be answered now: try again later"):
+            desk.ask(COUNT, "bob")
+        return run(job, until)
+
+    monkeypatch.setattr(desk._pool, "run", asked_meanwhile)
+    assert isinstance(desk.ask(COUNT, "alice"), dp.Release)
+    assert debits(catalog) == 1
 
 
 def test_1000_who_ask_the_same_at_once_pay_once_and_hear_the_same(catalog: Catalog) -> None:

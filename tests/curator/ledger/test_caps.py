@@ -15,8 +15,8 @@ from dpstats.curator.ledger.books import Past
 from dpstats.curator.ledger.entries import Entry, canonical_json
 from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
 from dpstats.curator.ledger.openings import cap_name, population_name
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.verification import verify_entries
-from dpstats.curator.ledger.writer import Page
 from dpstats.foundations.errors import (
     AccessError,
     BudgetError,

@@ -6,12 +6,13 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpstats.curator.ledger import postgres, sqlite
+from dpstats.curator.ledger import postgres, sqlite_connections
 from dpstats.curator.ledger.ledger import open_ledger
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingExtraError
 from tests.curator.ledger.conftest import TERMS, cost, small_ledger
@@ -76,7 +77,7 @@ def test_a_locked_file_is_refused_after_a_while(tmp_path: Path, monkeypatch: pyt
     account = open_ledger(file).account("survey", TERMS)
     blocker = sqlite3.connect(file, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite_connections, "PATIENCE", 0.05)
     before = account.spent
     with pytest.raises(LedgerError, match="locked by another process"):
         account.debit("key", "count()", cost("0.1"))
@@ -189,11 +190,11 @@ def test_a_connection_that_broke_while_it_was_idle_is_made_anew(postgres_url: st
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE %s AND pid <> pg_backend_pid()"
     store = account._writer.store
     uses: dict[str, Callable[[], object]] = {
-        "_connection": lambda: account.debit("key", "count()", cost(1)),
+        "_turns.connection": lambda: account.debit("key", "count()", cost(1)),
         "_apart": lambda: account.spent,
     }
     for connection, use in uses.items():
-        getattr(store, connection).execute(f"SELECT '{schema}'")  # marks the connection as ours
+        attrgetter(connection)(store).execute(f"SELECT '{schema}'")  # marks the connection as ours
         with psycopg.connect(postgres_url, autocommit=True) as other:
             assert other.execute(cut, [f"%'{schema}'%"]).fetchone() == (True,)
         use()

@@ -16,16 +16,23 @@ from dpstats.cli import exits
 from dpstats.cli.ledger import UNSOUND
 from dpstats.curator.ledger import signed_heads
 from dpstats.curator.ledger.backup import back_up, restore
-from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, Entry, chained
+from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry, chained
 from dpstats.curator.ledger.ledger import Account, Ledger, open_ledger
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import Seal, check_heads
-from dpstats.curator.ledger.signing import Signer, is_signed
+from dpstats.curator.ledger.signing import KeyFile, Signer
+from dpstats.curator.ledger.verification import verify_entries
+from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingExtraError
 from tests.cli.conftest import Run
-from tests.curator.ledger.conftest import TERMS, cost
+from tests.curator.ledger.conftest import TERMS, cost, cut_in_postgres
 
 pytest.importorskip("cryptography")
+
+FROZEN = Path(__file__).with_name("version_3_signed.jsonl")
+FROZEN_KEY = "719fdfa632d5508b679d5780699f4cc793f852b6a556c61b02a8e672c28d6477"
+FROZEN_HEAD = "ed20f5c2100bdc1f34d0c6a509ce6ee3c6be2de307b7d4ed40291b9594d70087"
 
 
 @pytest.fixture
@@ -83,6 +90,15 @@ def test_a_signed_ledger_says_up_to_where_and_by_whom(run: Run, signed: tuple[Le
         open_ledger(ledger.address)
 
 
+def test_a_frozen_ledger_with_signed_heads_still_verifies() -> None:
+    entries = [Entry(**json.loads(line)) for line in FROZEN.read_text(encoding="utf-8").splitlines()]
+    assert [entry.kind for entry in entries] == ["open", "head", "debit", "answer", "head"]
+    found = verify_entries(entries, head=FROZEN_HEAD)
+    assert (found.sound, found.head) == (True, FROZEN_HEAD)
+    signatures = check_heads(found.heads, FROZEN_KEY)
+    assert (signatures.complaints, signatures.signed, signatures.keys) == ((), 4, (FROZEN_KEY,))
+
+
 def test_heads_are_signed_while_a_ledger_is_written(signed: tuple[Ledger, Account, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signed_heads, "EVERY", 5)
     ledger, account, _ = signed
@@ -115,7 +131,6 @@ def test_what_is_written_anew_without_the_key_is_noticed(signed: tuple[Ledger, A
     written_anew(path, with_own_key)
     with open_ledger(path, key=tmp_path / "thief.key") as stolen:
         thief.save(tmp_path / "thief.key")
-        stolen._sign_with(thief)
         stolen._writer.write(Seal(thief).sign)
         stolen._writer.write(lambda page: Seal(thief).sign(page, public))  # and names the owner's key as the next one
     with open_ledger(path, read_only=True) as reader:
@@ -140,19 +155,71 @@ def test_a_backup_from_before_the_key_is_signed_when_it_comes_back(signed: tuple
         assert restored.verify(key=public).sound
 
 
-def test_a_key_is_followed_by_another_only_if_it_signs_that(signed: tuple[Ledger, Account, str]) -> None:
-    ledger, _, public = signed
-    first, second = Seal(ledger._writer.signer), Seal(Signer.new())
-    ledger._writer.write(lambda page: first.sign(page, second.signer.public))
-    with pytest.raises(LedgerError, match="signed with the key"):
-        ledger._writer.write(first.sign)
-    ledger._writer.write(second.sign)
-    heads = [entry for entry in ledger.entries() if entry.kind == "head"]
-    found = check_heads(heads, public)
-    assert (found.complaints, found.keys) == ((), (public, second.signer.public))
-    assert check_heads([heads[0], heads[2]], public).complaints  # the step between is missing
-    assert is_signed(public, first.signer.sign(3, "f" * 64), 3, "f" * 64)
-    assert not is_signed(public, first.signer.sign(3, "f" * 64), 4, "f" * 64)
+def test_a_key_is_followed_by_another_that_it_signs(run: Run, signed: tuple[Ledger, Account, str], tmp_path: Path) -> None:
+    ledger, account, old = signed
+    before = account.receipt(account.debit("before", "count()", cost("0.01")).sequence)
+    private = Signer.load(tmp_path / "survey.ledger.key")
+    with open_ledger(ledger.address) as other:  # the first one stays open
+        public, path = other.rotate_key()
+    assert (Signer.load(path).public, ledger.public_key) == (public, public)
+    after = account.receipt(account.debit("after", "count()", cost("0.01")).sequence)
+    assert (before.signed_by, after.signed_by) == (old, public)
+    ledger.sign()
+    for key in (None, old, public):  # the witness knows the new one
+        found = ledger.verify(key=key)
+        assert found.sound
+        assert (found.signatures.signed, found.signatures.key, found.signatures.followed) == (6, public, {old: 4})
+    for receipt in (before, after):
+        assert receipt.complaint(ledger.entry(receipt.sequence), found.signatures) is None
+    forged = KeptReceipt.of(ledger.entry(after.sequence), private)
+    assert "had an old key" in str(forged.complaint(ledger.entry(after.sequence), found.signatures))
+    assert (tmp_path / "survey.ledger.witness").read_text().count(public) == 1
+    outcome = run("ledger", "key", ledger.address, "--rotate")
+    assert outcome.code == exits.ANSWERED
+    assert f"It follows {public}, which has signed it." in outcome.out
+    assert f"before entry 4 with the key {old}\n" in run("ledger", "verify", ledger.address).out
+
+
+def test_a_key_that_the_old_one_did_not_sign_is_a_complaint(signed: tuple[Ledger, Account, str], tmp_path: Path) -> None:
+    ledger, account, public = signed
+    account.debit("key", "count()", cost("0.01"))
+    ledger.close()
+    thief = Signer.new()
+    with open_ledger(ledger.address, key=tmp_path / "none.key") as stolen:
+
+        def forge(page: Page) -> None:
+            sequence, hash = page.last.sequence, page.last.hash
+            signature = thief.sign(sequence, hash)
+            page.append("", HEAD, "", {"sequence": sequence, "hash": hash, "key": thief.public, "signature": signature})
+
+        stolen._writer.write(forge)
+        stolen._writer.write(Seal(thief).sign)
+        complaints = [str(each) for each in stolen.verify().complaints]
+        with pytest.raises(LedgerError, match="no key of the ledger"):
+            stolen.rotate_key()
+    wrong = f"is not signed with the key {public}: somebody else has written it"
+    assert complaints == [f"entry 5: {wrong}", f"entry 6: {wrong}"]
+    with pytest.raises(LedgerError, match="is another one"):
+        open_ledger(ledger.address)
+
+
+def test_a_rotation_that_was_interrupted_is_finished_by_whoever_signs_next(
+    signed: tuple[Ledger, Account, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, account, old = signed
+    with monkeypatch.context() as patched:
+        patched.setattr(Writer, "write", lambda *_: (_ for _ in ()).throw(LedgerError("the disk is full")))
+        with pytest.raises(LedgerError, match="the disk is full"):
+            ledger.rotate_key()
+    assert account.receipt(account.debit("key", "count()", cost("0.01")).sequence).signed_by == old
+    with monkeypatch.context() as patched:
+        patched.setattr(KeyFile, "exchange", lambda _: None)  # its process ended just then
+        public, path = ledger.rotate_key()
+    assert Signer.load(path).public == old
+    assert account.receipt(account.debit("another", "count()", cost("0.01")).sequence).signed_by == public
+    assert Signer.load(path).public == public
+    assert sorted(each.name for each in tmp_path.glob("*.key*")) == ["survey.ledger.key"]
+    assert ledger.verify().sound
 
 
 def test_a_release_has_a_receipt_that_shows_what_was_removed(run: Run, tmp_path: Path) -> None:
@@ -205,11 +272,17 @@ def test_without_the_extra_signatures_are_not_called_right(
 def test_postgres_signs_with_the_key_that_is_named(postgres_schema_url: str, tmp_path: Path) -> None:
     with open_ledger(postgres_schema_url) as ledger, pytest.raises(dp.MissingParameterError, match="key"):
         ledger.make_key()
-    with open_ledger(postgres_schema_url, key=tmp_path / "survey.key") as ledger:
+    files = {"witness": tmp_path / "survey.witness", "key": tmp_path / "survey.key"}
+    with dp.open_ledger(postgres_schema_url, **files) as ledger:
         public, _ = ledger.make_key()
-        account = ledger.account("survey", TERMS)
-        assert account.receipt(account.debit("key", "count()", cost("0.01")).sequence).signed_by == public
+        session = dp.protect({"x": [1.0, 2.0]}, unit="row", budget=dp.Budget(1), ledger=ledger, name="survey")
+        receipt = session.count(epsilon=0.5).receipt
+    assert receipt is not None
+    assert receipt["signed_by"] == public
     with open_ledger(postgres_schema_url, read_only=True) as ledger:
         found = ledger.verify(key=public)
         assert found.sound
-        assert (found.signatures.signed, found.entries) == (3, 4)
+        assert (found.signatures.signed, found.entries) == (4, 5)
+    cut_in_postgres(postgres_schema_url, after=3)
+    with pytest.raises(LedgerError, match="its end was cut off"):
+        dp.open_ledger(postgres_schema_url, **files)

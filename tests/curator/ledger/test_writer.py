@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.sqlite import MEMORY, SqliteEntryStore
-from dpstats.curator.ledger.stores import EntryTable
+from dpstats.curator.ledger.stores import EntryTable, Sought
 from dpstats.curator.ledger.writer import _WriteRequest
 from dpstats.foundations.errors import BudgetError, LedgerError
 from tests.curator.ledger.conftest import TERMS, cost
@@ -29,9 +29,9 @@ class SlowStore(SqliteEntryStore):
         self.failure: BaseException | None = None
 
     @contextmanager
-    def writing(self) -> Iterator[EntryTable]:
+    def writing(self, expected: Collection[Sought] = ()) -> Iterator[EntryTable]:
         """As ever, but slower."""
-        with super().writing() as table:
+        with super().writing(expected) as table:
             yield table
             self.transactions += 1
             self.entered.set()

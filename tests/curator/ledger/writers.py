@@ -5,6 +5,7 @@ race ADDRESS PART PARTS         some of 16 analysts debit until nothing fits, an
 faults ADDRESS KILLS WRITERS    forks writers and kills them at random instants; prints what became of what they were told. The
                                 address "postgres" is a server of its own. The long run is `faults FILE 10000 4`
 fork ADDRESS                    debits in a parent and in the children that it forks while its threads are writing
+hold ADDRESS                    debits a question for alice, says so, and never answers it
 memory ADDRESS                  debits in a parent, and tries to in its child
 """
 
@@ -16,17 +17,16 @@ import random
 import selectors
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import NoReturn
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
+from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
 from dpstats.foundations.errors import BudgetError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 
@@ -179,8 +179,12 @@ class Writers:
 
 def faults(address: str, kills: str, writers: str) -> None:
     if address == "postgres":
-        with own_postgres() as url:
-            faults(url, kills, writers)
+        from tests.postgres import binaries, running_server
+
+        programs = binaries()
+        assert programs is not None, "there is no Postgres here"
+        with running_server(programs) as server:
+            faults(server.url, kills, writers)
         return
     chance = random.Random()
     crowd = Writers(address)
@@ -222,22 +226,6 @@ def what_became_of(address: str, acknowledged: list[str]) -> dict[str, object]:
     }
 
 
-@contextmanager
-def own_postgres() -> Iterator[str]:
-    """The URL of a server that is started for this run."""
-    from tests.postgres import Server, binaries
-
-    programs = binaries()
-    assert programs is not None, "there is no Postgres here"
-    with tempfile.TemporaryDirectory(prefix="dpstats-pg-") as folder:
-        server = Server(programs, Path(folder))
-        server.start()
-        try:
-            yield server.url
-        finally:
-            server.stop()
-
-
 def fork(address: str) -> None:
     account = open_ledger(address).account("survey", TERMS)
     stop = threading.Event()
@@ -268,6 +256,22 @@ def fork(address: str) -> None:
     say(json.dumps({"parent": len(acknowledged), "children": children}))
 
 
+def at_work(compute: Callable[[], int], patience: float = _TOO_LONG) -> Goods[int]:
+    """A number that is computed."""
+    return Goods(lambda: None, compute, lambda found: int(found["value"]), lambda: -1, lambda value: {"value": value}, patience)
+
+
+def hold(address: str) -> None:
+    def forever() -> int:
+        say("working")
+        time.sleep(_TOO_LONG)
+        return 0
+
+    survey = open_ledger(address).account("survey", TERMS)
+    alice = survey.acting_for("alice", "r-1")
+    recall_or_reserve(alice, alice.order("key", "count()", EACH), at_work(forever))
+
+
 def memory(address: str) -> None:
     account = open_ledger(address).account("survey", TERMS)
     _one(account)
@@ -287,7 +291,7 @@ def _one(account: Account) -> int:
     return account.debit("the same key", "count()", EACH).sequence
 
 
-ACTIONS: dict[str, Callable[..., None]] = {"spend": spend, "race": race, "faults": faults, "fork": fork, "memory": memory}
+ACTIONS: dict[str, Callable[..., None]] = {each.__name__: each for each in (spend, race, faults, fork, hold, memory)}
 
 if __name__ == "__main__":
     ACTIONS[sys.argv[1]](*sys.argv[2:])

@@ -1,6 +1,8 @@
 """Settings of a catalog, as TOML or as a dict.
 
-    ledger = "curator.ledger"            # or a postgresql:// URL
+    ledger = "curator.ledger"            # or a postgresql:// URL, which has no witness and no key unless they are named:
+    witness = "curator.witness"          # remembers how far the ledger went
+    key = "curator.key"                  # signs it; made by `dpstats ledger key`
     registrations = "catalog.sqlite"
     roots = ["tables"]                   # folders that files may be registered from
     hosts = ["db.example.org"]           # of databases
@@ -26,7 +28,8 @@ from dpstats.curator.catalog.places import AllowedPlaces
 from dpstats.curator.documents.values import refuse_unknown
 from dpstats.curator.jobs.pool import MEMORY
 from dpstats.curator.jobs.slots import SLOTS
-from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
+from dpstats.curator.ledger.ledger import Ledger, open_ledger
+from dpstats.foundations.errors import DataFileError, InvalidParameterError, LedgerError, MissingParameterError
 
 _LEAST_MEMORY = 2**29
 WEB = "web"
@@ -39,6 +42,8 @@ class CatalogSettings:
 
     ledger: str
     registrations: str
+    witness: str | None = None
+    key: str | None = None
     roots: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
@@ -53,6 +58,12 @@ class CatalogSettings:
         """Where its tables may lie."""
         return AllowedPlaces(tuple(map(Path, self.roots)), self.hosts, self.buckets)
 
+    def open_ledger(self) -> Ledger:
+        """The ledger, signed if a key is named."""
+        if self.key is not None and not Path(self.key).exists():
+            raise LedgerError(f"there is no key {self.key}: make it with `dpstats ledger key LEDGER --key-file {self.key}`.")
+        return open_ledger(self.ledger, witness=self.witness, key=self.key)
+
     @classmethod
     def read(cls, given: str | PurePath | Mapping[str, Any]) -> CatalogSettings:
         """The settings in a TOML file, or in a dict."""
@@ -66,19 +77,21 @@ class CatalogSettings:
         for name in given:
             if name not in words:
                 refuse_unknown("a catalog", name, words)
-        for name in ("ledger", "registrations"):
+        for name in _NEEDED:
             if name not in given:
                 raise MissingParameterError(f"a catalog needs {name}: for example {name} = {_EXAMPLES[name]!r}.")
         lists: dict[str, Any] = {name: _texts(name, given[name]) for name in ("roots", "hosts", "buckets") if name in given}
         settings = cls(**{**given, **lists})
         settings._check()
-        place = {name: _from(folder, getattr(settings, name)) for name in ("ledger", "registrations")}
+        place = {name: _from(folder, named) for name in _EXAMPLES if (named := getattr(settings, name)) is not None}
         return cls(**{**vars(settings), **place, "roots": tuple(_from(folder, root) for root in settings.roots)})
 
     def _check(self) -> None:
-        for name in ("ledger", "registrations"):
-            if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise InvalidParameterError(f"{name} must be a path, such as {_EXAMPLES[name]!r}.")
+        for name, example in _EXAMPLES.items():
+            place = getattr(self, name)
+            is_left_out = place is None and name not in _NEEDED
+            if not is_left_out and (not isinstance(place, str) or not place):
+                raise InvalidParameterError(f"{name} must be a path, such as {example!r}.")
         for name, least in (("processes", 1), ("memory", _LEAST_MEMORY), ("slots", 1), ("plan_processes", 0)):
             if type(getattr(self, name)) is not int or getattr(self, name) < least:
                 raise InvalidParameterError(f"{name} must be a whole number of at least {least:,}.")
@@ -86,7 +99,13 @@ class CatalogSettings:
             raise InvalidParameterError("second_person must be true or false.")
 
 
-_EXAMPLES = {"ledger": "curator.ledger", "registrations": "catalog.sqlite"}
+_NEEDED = ("ledger", "registrations")
+_EXAMPLES = {
+    "ledger": "curator.ledger",
+    "registrations": "catalog.sqlite",
+    "witness": "curator.witness",
+    "key": "curator.key",
+}
 
 
 def read_toml(path: Path) -> dict[str, Any]:

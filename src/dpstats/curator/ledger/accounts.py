@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 
 from dpstats.curator.ledger.claims import Claim
 from dpstats.curator.ledger.debits import DebitOrder, Receipt, grants_in, spend
-from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, PUBLISH, digest
+from dpstats.curator.ledger.entries import ANSWER, DEBIT, EDITION, HEAD, PUBLISH, digest
 from dpstats.curator.ledger.grants import payers
 from dpstats.curator.ledger.openings import Opening, checked_name
-from dpstats.curator.ledger.readers import AccountReader, checked_key, is_failure
+from dpstats.curator.ledger.pages import Page
+from dpstats.curator.ledger.readers import AccountReader, checked_key, found, is_failure
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import public_key
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.writer import Page, Writer
+from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS
@@ -54,15 +56,18 @@ class Account(AccountReader):
 
     def check_access(self) -> None:
         """Raise `AccessError` unless the actor may ask about this data set."""
-        accountant = self.opened_with.terms.budget.accountant
         if self.actor:
-            self._writer.read(
-                lambda table: payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
-            )
+            self._writer.read(self.check_access_in)
 
-    def claim(self, key: str) -> AbstractContextManager[Claim]:
-        """Held by whoever works on a question: one thread of one process."""
-        return self._writer.store.claims.held(f"{self.dataset}\n{key}")
+    def check_access_in(self, table: EntryTable) -> None:
+        """Raise `AccessError` unless the actor may ask, as one transaction sees it."""
+        if self.actor:
+            accountant = self.opened_with.terms.budget.accountant
+            payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
+
+    def claim(self, key: str, patience: float) -> AbstractContextManager[Claim]:
+        """Held by whoever works on a question: one thread of one process. Others wait so many seconds for it."""
+        return self._writer.store.claims.held(f"{self.dataset}\n{key}", patience)
 
     def read(self, look: Callable[[EntryTable], T]) -> T:
         """What `look` finds in the ledger's entries."""
@@ -95,7 +100,11 @@ class Account(AccountReader):
 
     def receipt(self, debit: int) -> KeptReceipt:
         """What whoever paid keeps of a debit: signed, if the ledger is."""
-        return KeptReceipt.of(self.entry(debit), self._writer.signer)
+        key = self._writer.key
+        if key is None:
+            return KeptReceipt.of(self.entry(debit), None)
+        entry, head = self.read(lambda table: (table.numbered(debit), table.latest("", HEAD)))
+        return KeptReceipt.of(found(entry, debit), key.named(public_key(head)))
 
     def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
         """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""
@@ -110,16 +119,17 @@ class Account(AccountReader):
         body = {"content": content, "label": label, **({"sources": list(sources)} if sources else {})}
         self._writer.write(lambda page: page.append(self.dataset, EDITION, "", body, actor=self.actor))
 
-    def note_publication(self, answer: int, title: str, facts: Mapping[str, object] | None = None) -> None:
-        """Write down that the answer in an entry was published."""
+    def note_publication(self, answer: int, title: str, facts: Mapping[str, object] | None = None) -> int:
+        """Write down that the answer in an entry was published; the number of the entry that says so."""
 
-        def publish(page: Page) -> None:
+        def publish(page: Page) -> int:
             entry = page.numbered(answer)
             if entry is None or (entry.dataset, entry.kind) != (self.dataset, ANSWER) or is_failure(entry):
                 raise LedgerError(f"entry {answer} is not an answer about {self.dataset}, so it cannot be published.")
-            page.append(self.dataset, PUBLISH, "", {**(facts or {}), "answer": answer, "title": title}, actor=self.actor)
+            content = {**(facts or {}), "answer": answer, "title": title}
+            return page.append(self.dataset, PUBLISH, "", content, actor=self.actor).sequence
 
-        self._writer.write(publish)
+        return self._writer.write(publish)
 
     def order(
         self, key: str, question: str, cost: PrivacyCost, details: Details = None, loss: Fraction = PURE_LOSS

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpstats.curator.ledger.file_identity import FileIdentity
+from dpstats.curator.ledger.file_identity import FileIdentity, make_name_durable
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
 from dpstats.curator.ledger.postgres import SCHEMES, PostgresEntryStore
-from dpstats.curator.ledger.sqlite import SqliteEntryStore, make_name_durable, make_single_file
+from dpstats.curator.ledger.sqlite import SqliteEntryStore
+from dpstats.curator.ledger.sqlite_tables import make_single_file
 from dpstats.curator.ledger.verification import Verification
 from dpstats.curator.ledger.witness import Testimony, Witness
 from dpstats.curator.ledger.writer import EntryStore

@@ -10,8 +10,8 @@ from dpstats.curator.ledger.debits import grants_in, standing_in
 from dpstats.curator.ledger.entries import AMEND, GRANT, OPEN, REVOKE, Entry
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.openings import DATASET, GROUP, Opening, cap_name, checked_name, holder_key, opening_of
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.standing import BUDGET, POLICY, complaint_about
-from dpstats.curator.ledger.writer import Page
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, MissingParameterError, UnknownNameError
 
 LONGEST_REASON = 2000

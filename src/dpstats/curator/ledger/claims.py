@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from dpstats.foundations.errors import LedgerError
 
+_TOO_LONG = "somebody else is at work on this very question, and takes too long. Nothing was spent: ask again later."
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.02
 
 
@@ -42,6 +43,8 @@ class Claim:
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self.interested = 0
+        self.waited = False
+        """Whether whoever holds it had to wait for another one."""
         self.result: Any = None
         """What the holder leaves for those who wait, where they cannot find it in the ledger."""
 
@@ -56,13 +59,16 @@ class Claims:
         _ALL.add(self)
 
     @contextmanager
-    def held(self, question: str) -> Iterator[Claim]:
-        """Hold the claim of a question; waits until nobody else does."""
+    def held(self, question: str, patience: float) -> Iterator[Claim]:
+        """Hold the claim of a question; waits until nobody else does, and raises `LedgerError` after so many seconds."""
+        deadline = time.monotonic() + patience
         with self._changing:
             claim = self._claims.setdefault(question, Claim())
             claim.interested += 1
         try:
-            with claim.turn, self._between_processes(question):
+            has_waited = claim.turn.locked()
+            with _taken(claim.turn, deadline), self._between_processes(question, deadline) as came_second:
+                claim.waited = has_waited or came_second
                 yield claim
         finally:
             with self._changing:
@@ -71,16 +77,19 @@ class Claims:
                     del self._claims[question]
 
     @contextmanager
-    def _between_processes(self, question: str) -> Iterator[None]:
+    def _between_processes(self, question: str, deadline: float) -> Iterator[bool]:
+        """Holds the lock that other processes see; says whether one of them had it first."""
         if self._shared is None:
-            yield
+            yield False
             return
         number, pause = _number(question), _SHORTEST_PAUSE
         while not self._shared.try_to_take(number):
+            if time.monotonic() > deadline:
+                raise LedgerError(_TOO_LONG)
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, _LONGEST_PAUSE)
         try:
-            yield
+            yield pause > _SHORTEST_PAUSE
         finally:
             self._shared.let_go(number)
 
@@ -186,6 +195,16 @@ else:
 
     def _unlock_byte(descriptor: int, number: int) -> None:
         fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, number)
+
+
+@contextmanager
+def _taken(turn: threading.Lock, deadline: float) -> Iterator[None]:
+    if not turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        raise LedgerError(_TOO_LONG)
+    try:
+        yield
+    finally:
+        turn.release()
 
 
 def _number(question: str) -> int:

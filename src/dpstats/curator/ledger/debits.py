@@ -13,12 +13,12 @@ from typing import Any
 
 from dpstats.accounting.accountants import Total, checked_factor, read_exact
 from dpstats.curator.ledger.entries import DEBIT, FIRST_VERSION, GRANT, REVOKE, VERSION, Entry
-from dpstats.curator.ledger.grants import Grant, Granted, last_of, payers
+from dpstats.curator.ledger.grants import Grant, Granted, grant_in, last_of, payers
 from dpstats.curator.ledger.openings import ANALYST, Opening, cap_name, holder_key, population_name
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.standing import Standing, sought_for, standing
 from dpstats.curator.ledger.stores import EntryTable, Sought
 from dpstats.curator.ledger.terms import Terms
-from dpstats.curator.ledger.writer import Page
 from dpstats.foundations.errors import BudgetError, InvalidParameterError, UnknownNameError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS
@@ -92,8 +92,10 @@ def spend(page: Page, dataset: str, opening: Opening, order: DebitOrder, known: 
     for name, each, total in zip(also, standings[1:], totals[1:], strict=True):
         content = {"of": first.sequence, "cost": order.amounts(), "total": each.accountant.to_dict(total)}
         page.append(name, DEBIT, order.key, content, actor=order.actor, request=order.request)
-    for each, total in zip(standings, totals, strict=True):
-        _remember(page, each, total, known)
+    for each, total, debit in zip(standings, totals, page.appended[-len(names) :], strict=True):
+        opened, amendment, _ = known[each.name][0]
+        now = Standing(each.name, each.opening, each.budget, each.closed, total)
+        known[each.name] = (opened, amendment, debit), now
     return Receipt(dataset, first.sequence, order.key, first.hash, totals[0], order.actor, order.request)
 
 
@@ -102,9 +104,7 @@ def grants_in(page: Page | EntryTable, dataset: str, accountant: str) -> Granted
 
     def granted(holder: str) -> Grant | None:
         entry = last_of(page.latest_of([(dataset, GRANT, holder), (dataset, REVOKE, holder)]).values())
-        if entry is None:
-            return None
-        return entry.read(lambda _: Grant.from_entry(entry, accountant), "has no grant that can be read")
+        return None if entry is None else grant_in(entry, accountant)
 
     return granted
 
@@ -151,11 +151,6 @@ def _first_look(dataset: str, opening: Opening, actor: str) -> list[Sought]:
         holder = holder_key(ANALYST, actor)
         sought += [(dataset, GRANT, holder), (dataset, REVOKE, holder), *sought_for(cap_name(dataset, ANALYST, actor))]
     return sought
-
-
-def _remember(page: Page, before: Standing, total: Total, known: Standings) -> None:
-    entries = tuple(page.latest_of(sought_for(before.name)).values())
-    known[before.name] = entries, Standing(before.name, before.opening, before.budget, before.closed, total)
 
 
 def _refusal(order: DebitOrder, dataset: str, short: Sequence[tuple[Standing, Total]]) -> str:

@@ -25,6 +25,7 @@ AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD = "amend", "grant", "revoke", "edit
 KINDS = (OPEN, DEBIT, ANSWER, AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD)
 FIRST_VERSION, WITH_LOSS, VERSION = 1, 2, 3
 BEFORE_THE_FIRST = "0" * 64
+_PLAIN = (str, int, bool, type(None))
 _TYPES = [int, int, *[str] * 9]
 _AS_IT_IS = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)
 _SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -113,7 +114,7 @@ def chained(
 ) -> Entry:
     """The entry that follows `last`, written now."""
     sequence, previous = (last.sequence + 1, last.hash) if last else (1, BEFORE_THE_FIRST)
-    time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    time = f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
     entry = Entry(sequence, VERSION, time, dataset, kind, key, canonical_json(content), previous, "", actor, request)
     return entry._replace(hash=entry.own_hash())
 
@@ -133,7 +134,7 @@ def canonical_json(value: object) -> str:
 
 def exact(value: object) -> object:
     """Plain values without floats: a number that is not whole becomes its exact text."""
-    if value is None or isinstance(value, (bool, int, str)):
+    if type(value) in _PLAIN or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, (Fraction, Decimal)):
         return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from dpstats.foundations.errors import LedgerError
@@ -65,3 +66,13 @@ def _identity(path: str) -> _Identity | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def make_name_durable(path: Path) -> None:
+    """Have the folder remember a new file, where folders can be synchronised."""
+    with suppress(OSError):
+        folder = os.open(path.absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

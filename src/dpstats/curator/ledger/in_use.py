@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
+from dpstats.curator.ledger.sqlite_connections import Rows
 from dpstats.curator.ledger.witness import Testimony
 from dpstats.foundations.errors import LedgerError
 
 APPLICATION = 0x64706C67  # "dplg", in the header of every ledger
-Rows = Callable[[str, Sequence[Any]], list[Any]]
 
 _SHORTEST_LOG = 32
 """Bytes of a log's header: a shorter log holds nothing."""

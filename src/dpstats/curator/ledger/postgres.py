@@ -8,29 +8,20 @@ server's messages are not passed on, and neither is the password in a URL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpstats.curator.ledger.advisory_locks import AdvisoryLocks
 from dpstats.curator.ledger.claims import Claims
-from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.postgres_tables import CREATION, HAS_ACTORS, IS_THERE, add_actors, create, driver, run, says
+from dpstats.curator.ledger.postgres_turns import Turns, TurnTable
 from dpstats.curator.ledger.secret import put_into_postgres, secret_in_postgres
-from dpstats.curator.ledger.stores import (
-    ADD_ACTORS,
-    CREATE_INDEXES,
-    CREATE_TABLE,
-    INSERT,
-    LAST,
-    PAGE,
-    VALUES,
-    EntryTable,
-    closed_on_failure,
-)
+from dpstats.curator.ledger.stores import EntryTable, Sought, closed_on_failure
 from dpstats.curator.ledger.witness import Witness
 from dpstats.foundations.addresses import shown_url
-from dpstats.foundations.errors import LedgerError, MissingExtraError
+from dpstats.foundations.errors import LedgerError
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,61 +29,6 @@ if TYPE_CHECKING:
 SCHEMES = ("postgresql://", "postgres://")
 PATIENCE = 30
 """Seconds to wait for another writer, or for a server to answer."""
-_CREATION = 0x64706C67  # the advisory lock under which tables are made: "dplg"
-_TRIGGER = """\
-CREATE FUNCTION dpstats_ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION 'a ledger is append-only'; END $$;
-CREATE TRIGGER dpstats_ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON dpstats_ledger
-EXECUTE FUNCTION dpstats_ledger_refuse()"""
-_TURN = (
-    "CREATE TABLE dpstats_ledger_turn (only_row INTEGER PRIMARY KEY CHECK (only_row = 1))",
-    "INSERT INTO dpstats_ledger_turn VALUES (1)",
-)
-# A look at the catalog's rows; to_regclass may still remember what it saw before another writer made the table.
-_LOOK = """\
-SELECT EXISTS (
-    SELECT FROM pg_catalog.pg_tables WHERE tablename = 'dpstats_ledger' AND schemaname = ANY (current_schemas(false))
-)"""
-_HAS_ACTORS = """\
-SELECT EXISTS (
-    SELECT FROM pg_catalog.pg_attribute WHERE attrelid = 'dpstats_ledger'::regclass AND attname = 'actor' AND NOT attisdropped
-)"""
-# Each statement sees what was committed before it began, so the last one sees the end of the chain as it is in our turn.
-_IDENTITY = "SELECT coalesce(to_regclass('dpstats_ledger')::oid::bigint, 0)"
-_TAKE_TURN = (
-    f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT only_row FROM dpstats_ledger_turn FOR UPDATE; {_IDENTITY}; {LAST}".encode()
-)
-_ROW = VALUES.replace("?", "%s")
-
-
-class _Turn(EntryTable):
-    """The entries in a transaction that has the turn. What is inserted goes to the server together with the commit."""
-
-    def __init__(self, connection: psycopg.Connection[Any], last: Sequence[Any] | None) -> None:
-        super().__init__(lambda statement, parameters: _run(connection, statement, parameters))
-        self.connection = connection
-        self._last = Entry(*last) if last else None
-        self._inserted: list[Entry] = []
-
-    def last(self) -> Entry | None:
-        """The end of the chain, which came with the turn."""
-        return self._last
-
-    def insert(self, entries: Sequence[Entry]) -> None:
-        """Add entries at the end."""
-        self._inserted += entries
-        if len(self._inserted) >= PAGE:
-            self.connection.execute(self._insertion())
-            self._inserted = []
-
-    def ending(self) -> bytes:
-        """Everything that is left to be said to the server, as one message."""
-        return self._insertion() + b"; COMMIT" if self._inserted else b"COMMIT"
-
-    def _insertion(self) -> bytes:
-        cursor = _driver().ClientCursor(self.connection)
-        rows = [cursor.mogrify(_ROW, entry) for entry in self._inserted]
-        return f"{INSERT}{', '.join(rows)}".encode()
 
 
 class PostgresEntryStore:
@@ -102,12 +38,12 @@ class PostgresEntryStore:
         self._url = url
         self.read_only = read_only
         self.witness = None if witness is None else Witness(witness)
-        self._connection: psycopg.Connection[Any] | None = None
+        self._turns: Turns | None = None
         self._apart: psycopg.Connection[Any] | None = None
         self._identity: int | None = None
         self._locks = AdvisoryLocks(self._connect)
         self.claims = Claims(self._locks)
-        _driver()
+        driver()
 
     @property
     def address(self) -> str:
@@ -122,22 +58,24 @@ class PostgresEntryStore:
     def keep_secret(self, secret: bytes) -> None:
         """Make fingerprints with this, unless there is a secret already."""
         with self._our_words(), closing(self._connect()) as connection:
-            put_into_postgres(connection, secret, _CREATION)
+            put_into_postgres(connection, secret, CREATION)
 
     @contextmanager
-    def writing(self) -> Iterator[EntryTable]:
-        """A transaction that no other writer can enter; durable when it is left."""
+    def writing(self, expected: Collection[Sought] = ()) -> Iterator[EntryTable]:
+        """A transaction that no other writer can enter; durable when it is left. What is `expected` to be needed comes along with
+        the turn.
+        """
         if self.read_only:
             raise LedgerError(f"the ledger {self.address} was opened for reading only.")
         with self._our_words():
-            table = self._with_turn()
+            table = self._with_turn(expected)
             try:
                 yield table
                 self._commit(table)
             except BaseException:
                 try:
                     table.connection.execute("ROLLBACK")
-                except _driver().Error:
+                except driver().Error:
                     self._hang_up()
                 raise
 
@@ -147,9 +85,8 @@ class PostgresEntryStore:
     def reading(self) -> Iterator[EntryTable]:
         """The entries as they are now, on a connection of its own: whoever reads does not wait for writers."""
         with self._our_words():
-            run = self._run_or_reconnect
-            has_actors = not self.read_only or bool(next(iter(run(_HAS_ACTORS, ())))[0])
-            yield EntryTable(run, has_actors=has_actors)
+            has_actors = not self.read_only or bool(next(iter(self._run_or_reconnect(HAS_ACTORS, ())))[0])
+            yield EntryTable(self._run_or_reconnect, has_actors=has_actors)
 
     reading_apart = reading
 
@@ -162,7 +99,7 @@ class PostgresEntryStore:
         self._hang_up()
         apart, self._apart = self._apart, None
         if apart is not None:
-            with suppress(_driver().Error):
+            with suppress(driver().Error):
                 apart.close()
         self._locks.close_if_idle()
 
@@ -170,35 +107,33 @@ class PostgresEntryStore:
 
     def _hang_up(self) -> None:
         """Close the connection for writing."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(_driver().Error):
-                connection.close()
+        turns, self._turns = self._turns, None
+        if turns is not None:
+            with suppress(driver().Error):
+                turns.connection.close()
 
-    def _with_turn(self) -> _Turn:
+    def _with_turn(self, expected: Collection[Sought]) -> TurnTable:
         """A connection whose transaction has the turn. One that broke while it was idle is made anew: nothing is lost by that."""
-        was_connected = self._connection is not None
+        was_connected = self._turns is not None
         try:
-            return self._take_turn()
-        except _driver().OperationalError as error:
-            if not was_connected or isinstance(error, _driver().errors.LockNotAvailable):
+            return self._take_turn(expected)
+        except driver().OperationalError as error:
+            if not was_connected or isinstance(error, driver().errors.LockNotAvailable):
                 raise
-        return self._take_turn()
+        return self._take_turn(expected)
 
-    def _take_turn(self) -> _Turn:
-        connection = self._connected()
+    def _take_turn(self, expected: Collection[Sought]) -> TurnTable:
+        turns = self._connected()
         try:
-            cursor = connection.execute(_TAKE_TURN)
-            results = [cursor.fetchone() for _ in iter(cursor.nextset, None)]  # of all that follows BEGIN
-            self._check_identity(results[1])
-            return _Turn(connection, results[2])
+            identity, table = turns.take(expected)
+            self._check_identity(identity)
+            return table
         except BaseException:
             self._hang_up()  # a transaction that failed at its first step must not stay open
             raise
 
-    def _check_identity(self, row: Any) -> None:
+    def _check_identity(self, found: int) -> None:
         """Raise unless the table is the one that was written to first."""
-        [found] = row
         if self._identity is None:
             self._identity = found
         if found != self._identity:
@@ -210,10 +145,10 @@ class PostgresEntryStore:
             "Restore a backup with `dpstats ledger restore`, and open a new session."
         )
 
-    def _commit(self, table: _Turn) -> None:
+    def _commit(self, table: TurnTable) -> None:
         try:
             table.connection.execute(table.ending())
-        except _driver().Error:
+        except driver().Error:
             if not table.connection.closed:
                 raise  # the server has refused, and so has committed nothing
             raise LedgerError(
@@ -226,23 +161,25 @@ class PostgresEntryStore:
         if self._apart is None:
             self._apart = self._connect()
         try:
-            return _run(self._apart, statement, parameters)
-        except _driver().OperationalError:
+            return run(self._apart, statement, parameters)
+        except driver().OperationalError:
             if not self._apart.closed:
                 raise
         self._apart = self._connect()
-        return _run(self._apart, statement, parameters)
+        return run(self._apart, statement, parameters)
 
-    def _connected(self) -> psycopg.Connection[Any]:
-        if self._connection is None:
-            self._connection = self._connect()
-        return self._connection
+    def _connected(self) -> Turns:
+        if self._turns is None:
+            connection = self._connect()
+            with closed_on_failure(connection):
+                self._turns = Turns(connection)
+        return self._turns
 
     def _connect(self) -> psycopg.Connection[Any]:
         options: dict[str, Any] = {} if "connect_timeout=" in self._url else {"connect_timeout": PATIENCE}
         try:
-            connection: psycopg.Connection[Any] = _driver().connect(self._url, autocommit=True, client_encoding="UTF8", **options)
-        except _driver().Error:
+            connection: psycopg.Connection[Any] = driver().connect(self._url, autocommit=True, client_encoding="UTF8", **options)
+        except driver().Error:
             raise LedgerError(
                 f"nobody answers at {self.address}, or not to this user: check address, user and password, and whether it runs."
             ) from None
@@ -251,13 +188,13 @@ class PostgresEntryStore:
             connection.execute(f"SET lock_timeout = '{PATIENCE}s'")
             if self.read_only:
                 connection.execute("SET default_transaction_read_only = on")
-            if not _says(connection, _LOOK):
+            if not says(connection, IS_THERE):
                 if self.read_only:
                     raise LedgerError(f"there is no ledger at {self.address}.")
                 self._check_that_none_was_there()
-                _create(connection)
-            if not self.read_only and not _says(connection, _HAS_ACTORS):
-                _add_actors(connection)
+                create(connection)
+            if not self.read_only and not says(connection, HAS_ACTORS):
+                add_actors(connection)
         return connection
 
     def _check_that_none_was_there(self) -> None:
@@ -271,7 +208,7 @@ class PostgresEntryStore:
 
     @contextmanager
     def _our_words(self) -> Iterator[None]:
-        errors = _driver().errors
+        errors = driver().errors
         try:
             yield
         except errors.LockNotAvailable:
@@ -280,43 +217,8 @@ class PostgresEntryStore:
             complaint = f"this user may not write to the ledger {self.address}: ask the database's owner for the right to."
         except errors.UndefinedTable:
             complaint = self._gone()
-        except _driver().Error:
+        except driver().Error:
             complaint = f"the ledger {self.address} could not be read or written; nothing was debited."
         else:
             return
         raise LedgerError(complaint) from None
-
-
-def _run(connection: psycopg.Connection[Any], statement: str, parameters: Sequence[Any]) -> list[Any]:
-    return connection.execute(statement.replace("?", "%s").encode(), parameters).fetchall()
-
-
-def _says(connection: psycopg.Connection[Any], question: str) -> bool:
-    row = connection.execute(question.encode()).fetchone()
-    return bool(row and row[0])
-
-
-def _create(connection: psycopg.Connection[Any]) -> None:
-    """Make the tables, unless another writer is faster."""
-    with connection.transaction():
-        connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION})".encode())
-        if not _says(connection, _LOOK):
-            for statement in (CREATE_TABLE.format(whole="BIGINT"), *CREATE_INDEXES, *_TURN, _TRIGGER):
-                connection.execute(statement.encode())
-
-
-def _add_actors(connection: psycopg.Connection[Any]) -> None:
-    """Let a table of an earlier release say who, unless another writer is faster."""
-    with connection.transaction():
-        connection.execute(f"SELECT pg_advisory_xact_lock({_CREATION})".encode())
-        if not _says(connection, _HAS_ACTORS):
-            for statement in ADD_ACTORS:
-                connection.execute(statement.encode())
-
-
-def _driver() -> Any:
-    try:
-        import psycopg
-    except ImportError:
-        raise MissingExtraError.about("a ledger in Postgres needs psycopg", "postgres") from None
-    return psycopg

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.signed_heads import Signatures
 from dpstats.curator.ledger.signing import Signer, can_check, is_signed
 from dpstats.foundations.errors import InvalidParameterError
 
@@ -54,14 +55,16 @@ class KeptReceipt:
             pass
         raise InvalidParameterError("this is no receipt of a ledger: it is the JSON object that a release's receipt is.")
 
-    def complaint(self, entry: Entry | None, keys: tuple[str, ...]) -> str | None:
+    def complaint(self, entry: Entry | None, signatures: Signatures) -> str | None:
         """What is wrong with the ledger by this receipt, or with the receipt; None if all is well. `entry` is what the ledger has
-        under the receipt's number, `keys` are those that have signed the ledger.
+        under the receipt's number, `signatures` are those of the ledger.
         """
         if self.signature and can_check():
             if not is_signed(self.signed_by, self.signature, self.sequence, self.hash):
                 return "its signature is wrong: it was not made by whoever has the ledger's key, or was changed since"
-            if self.signed_by not in keys and (entry is None or entry.hash != self.hash):
+            if signatures.followed.get(self.signed_by, self.sequence) < self.sequence:
+                return "its key was followed by another before that entry: whoever signed it had an old key"
+            if self.signed_by not in signatures.keys and (entry is None or entry.hash != self.hash):
                 return "not found, and its key never signed this ledger: the receipt is of another one, or this one is older"
         if entry is None:
             return "not found: the entry was removed"

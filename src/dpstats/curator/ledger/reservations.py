@@ -2,7 +2,9 @@
 
 Whoever asks looks into the archive. If the answer is not there, the claim of the question is held; then one transaction recalls
 what was archived meanwhile, or debits. Only who debited computes, and writes down the answer or that there will be none, before
-the claim is let go of. Who waited while another one failed is told the same, at no further cost; who asks later pays anew.
+the claim is let go of. Who waited while another one failed is told the same, at no further cost; who asks later pays anew. So
+does who waited for somebody whose process ended between debit and answer: nobody will ever know that answer, and whoever asks for
+the first time then pays as well. Who has waited for a public number of seconds is told to ask again later, and pays nothing.
 
 An actor's request names one question for good: the same request is never debited twice, and another question by that name is
 refused.
@@ -18,12 +20,15 @@ from typing import Any, Generic, TypeVar
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.debits import DebitOrder, Receipt
 from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.readers import archived_document, first_answer, is_failure
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.curator.ledger.writer import Page
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
 T = TypeVar("T")
+
+LONGEST_WAIT = 3600.0
+"""Seconds to wait for an identical question, where nobody says when its reply must have left."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class Goods(Generic[T]):
     """What is said where it could not be computed."""
     document: Callable[[T], Mapping[str, object] | None]
     """What the archive keeps; None for what could not be computed, which may be asked again."""
+    patience: float = LONGEST_WAIT
+    """Seconds to wait for somebody else who is at work on the same; a public number."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +66,18 @@ def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> D
     found, seen = _look(account, order)
     if found is not None:
         return _recalled(found, goods)
-    with account.claim(order.key) as claim:
+    with account.claim(order.key, goods.patience) as claim:
         if claim.result is not None:
             left: Delivery[T] = claim.result
             return left
-        if (found := _look(account, order)[0]) is not None:
+        if claim.waited and (found := _look(account, order)[0]) is not None:
             return _recalled(found, goods)
-        goods.check()
+        try:
+            goods.check()
+        except DpstatsError:
+            if (found := _look(account, order)[0]) is not None:  # another process was faster
+                return _recalled(found, goods)
+            raise
         paid = account.write(lambda page: _recall_or_debit(page, account, order, seen))
         if isinstance(paid, Entry):
             return _recalled(paid, goods)
@@ -84,9 +96,9 @@ def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> D
 
 def _look(account: Account, order: DebitOrder) -> tuple[Entry | None, int]:
     """The archived answer, or None, and the number of the last entry at that time."""
-    account.check_access()
 
     def look(table: EntryTable) -> tuple[Entry | None, int]:
+        account.check_access_in(table)
         last = table.last()
         if order.request:
             _refuse_another(table.with_request(order.actor, order.request), account.dataset, order)

@@ -7,14 +7,13 @@ was written anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from dpstats.curator.ledger.audit import Complaint
+from dpstats.curator.ledger.complaints import Complaint
 from dpstats.curator.ledger.entries import BEFORE_THE_FIRST, HEAD, Entry
-from dpstats.curator.ledger.signing import Signer, can_check, is_signed
-from dpstats.curator.ledger.writer import Page
-from dpstats.foundations.errors import LedgerError
+from dpstats.curator.ledger.pages import Page
+from dpstats.curator.ledger.signing import Signer, SigningKey, can_check, is_signed
 
 EVERY = 1000
 """Entries after which a head is signed while a ledger is being written to."""
@@ -23,8 +22,8 @@ EVERY = 1000
 class Seal:
     """Signs the end of a chain where that is due."""
 
-    def __init__(self, signer: Signer) -> None:
-        self.signer = signer
+    def __init__(self, key: SigningKey) -> None:
+        self._key = key
 
     def sign_if_due(self, page: Page) -> None:
         """Sign what the page ends with, if the last signature is long ago."""
@@ -40,13 +39,17 @@ class Seal:
 
     def sign(self, page: Page, key: str | None = None) -> None:
         """Sign what the page ends with; `key` is the public key that signs from now on, if it is another."""
-        known = public_key(page.latest("", HEAD))
-        if known not in (None, self.signer.public):
-            raise LedgerError(f"the ledger is signed with the key {known}, and the one that is here is {self.signer.public}.")
+        signer = self._key.named(public_key(page.latest("", HEAD)))
         sequence, hash = (page.last.sequence, page.last.hash) if page.last else (0, BEFORE_THE_FIRST)
-        signature = self.signer.sign(sequence, hash, key)
-        content = {"sequence": sequence, "hash": hash, "key": key or self.signer.public, "signature": signature}
+        signature = signer.sign(sequence, hash, key)
+        content = {"sequence": sequence, "hash": hash, "key": key or signer.public, "signature": signature}
         page.append("", HEAD, "", content)
+
+
+def rotate(page: Page, old: Signer, new: Signer) -> None:
+    """Let a key be followed by another: the old one signs that, and the new one signs at once, to show that it is there."""
+    Seal(old).sign(page, new.public)
+    Seal(new).sign(page)
 
 
 def public_key(head: Entry | None) -> str | None:
@@ -66,6 +69,8 @@ class Signatures:
     """Whether the signatures were checked, which takes the extra `signing`."""
     keys: tuple[str, ...] = ()
     """All keys that have signed, the first one first."""
+    followed: Mapping[str, int] = field(default_factory=dict)
+    """The keys that were followed by another, each with the number of the entry that says so."""
     complaints: tuple[Complaint, ...] = ()
 
 
@@ -75,6 +80,7 @@ def check_heads(heads: Iterable[Entry], expected: str | None = None, before: str
     """
     checked, signed, key = can_check(), 0, before or ""
     keys: list[str] = []
+    followed: dict[str, int] = {}
     complaints = []
     for head in heads:
         try:
@@ -87,8 +93,11 @@ def check_heads(heads: Iterable[Entry], expected: str | None = None, before: str
             if expected is None or expected in keys:
                 signed = content["sequence"]
             key = content["key"]
+            if key != by:
+                followed[by] = head.sequence
+            followed.pop(key, None)
         except (ValueError, KeyError, TypeError):
             complaints.append(Complaint(head.sequence, "has a signature that cannot be read"))
     if expected is not None and expected not in keys:
         complaints.append(Complaint(None, f"nothing is signed with the key {expected}: this is not the ledger that it signs"))
-    return Signatures(signed if checked else 0, key, checked, tuple(keys), tuple(complaints))
+    return Signatures(signed if checked else 0, key, checked, tuple(keys), followed, tuple(complaints))

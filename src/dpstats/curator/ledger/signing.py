@@ -9,12 +9,20 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from dpstats.curator.ledger.file_identity import make_name_durable
 from dpstats.foundations.errors import LedgerError, MissingExtraError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+
+class SigningKey(Protocol):
+    """The key that signs a ledger now, wherever it is."""
+
+    def named(self, public: str | None) -> Signer:
+        """The key whose public key the ledger names, or any where it names none yet; raises `LedgerError` if it is not here."""
 
 
 class Signer:
@@ -52,10 +60,51 @@ class Signer:
             file.write(f"{self._private.private_bytes_raw().hex()}\n")
             file.flush()
             os.fsync(descriptor)
+        make_name_durable(path)
+
+    def named(self, public: str | None) -> Signer:
+        """This key, if the ledger names it or none."""
+        if public not in (None, self.public):
+            raise LedgerError(f"the ledger is signed with the key {public}, and the one that is here is {self.public}.")
+        return self
 
     def sign(self, sequence: int, hash: str, key: str | None = None) -> str:
         """The signature of an entry, and of the key that signs what comes next: this one, unless another is given."""
         return self._private.sign(_statement(sequence, hash, key or self.public)).hex()
+
+
+class KeyFile:
+    """A file with the key that signs a ledger. While a key is followed by another, that one lies beside it, so that one of the
+    two is always the key that the ledger names.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._next = path.with_name(f"{path.name}.next")
+        self._signer: Signer | None = None
+
+    def named(self, public: str | None) -> Signer:
+        """The key that the ledger names; read anew if another process has let it be followed by another."""
+        if self._signer is None or self._signer.public != public:
+            self._signer = Signer.load(self.path)
+            if public not in (None, self._signer.public) and self._next.exists():
+                self._signer = Signer.load(self._next)
+                if self._signer.public == public:
+                    self.exchange()
+        if public not in (None, self._signer.public):
+            raise LedgerError(f"the ledger is signed with the key {public}; {self.path} is another one.")
+        return self._signer
+
+    def following(self) -> Signer:
+        """A new key, kept beside the one that it is to follow."""
+        if not self._next.exists():
+            Signer.new().save(self._next)
+        return Signer.load(self._next)
+
+    def exchange(self) -> None:
+        """Put the new key in the place of the old one, which is gone then."""
+        with suppress(FileNotFoundError):  # another process was faster
+            os.replace(self._next, self.path)
 
 
 def can_check() -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from dpstats.curator.ledger.entries import EDITION, OPEN
 from dpstats.curator.ledger.openings import DATASET, opening_of
-from dpstats.curator.ledger.writer import Page
+from dpstats.curator.ledger.pages import Page
 from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.errors import LedgerError
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from dpstats.curator.ledger.entries import KINDS, Entry
@@ -86,6 +87,22 @@ class Chosen:
         return "".join(f" AND {text}" for text in texts), values
 
 
+def latest_statement(sought: Collection[Sought], until: int = LAST_NUMBER, select: str = _SELECT) -> tuple[str, list[Any]]:
+    """Asks for the last entry about each of several accounts, kinds and keys, each with its place in the list."""
+    parameters = [value for each in sought for value in (*each, until) if value is not None]
+    return _latest_text(select, tuple(key is None for _, _, key in sought)), parameters
+
+
+@lru_cache
+def _latest_text(select: str, with_any_key: tuple[bool, ...]) -> str:
+    parts = []
+    for number, is_any in enumerate(with_any_key):
+        keyed = "" if is_any else " AND key = ?"
+        one = f"{select} WHERE dataset = ? AND kind = ?{keyed} AND sequence <= ? ORDER BY sequence DESC LIMIT 1"
+        parts.append(f"SELECT {number} AS number, found.* FROM ({one}) AS found")
+    return " UNION ALL ".join(parts)
+
+
 @contextmanager
 def closed_on_failure(connection: Any) -> Iterator[None]:
     """Closes a new connection where what follows fails."""
@@ -118,14 +135,8 @@ class EntryTable:
         """The last entry about each of several accounts, kinds and keys, in one statement; a key of None stands for any. Entries
         after number `until` do not count.
         """
-        parts, parameters = [], list[Any]()
-        for number, (dataset, kind, key) in enumerate(sought):
-            keyed = "" if key is None else " AND key = ?"
-            one = f"{self._select} WHERE dataset = ? AND kind = ?{keyed} AND sequence <= ? ORDER BY sequence DESC LIMIT 1"
-            parts.append(f"SELECT {number} AS number, found.* FROM ({one}) AS found")
-            parameters += [dataset, kind, *(() if key is None else (key,)), until]
-        found = {number: self._found(row) for number, *row in self._run(" UNION ALL ".join(parts), parameters)}
-        return {each: found.get(number) for number, each in enumerate(sought)}
+        statement, parameters = latest_statement(sought, until, self._select)
+        return self._latest(sought, self._run(statement, parameters))
 
     def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
         """All entries of one kind about one question, the oldest first."""
@@ -174,6 +185,11 @@ class EntryTable:
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]
             self._run(INSERT + ", ".join([VALUES] * len(some)), [field for entry in some for field in entry])
+
+    def _latest(self, sought: Collection[Sought], rows: Iterable[Sequence[Any]]) -> dict[Sought, Entry | None]:
+        """What a `latest_statement` has found."""
+        found = {number: self._found(row) for number, *row in rows}
+        return {each: found.get(number) for number, each in enumerate(sought)}
 
     def _first(self, clauses: str, parameters: Sequence[Any]) -> Entry | None:
         return next(iter(self._all(clauses, parameters)), None)

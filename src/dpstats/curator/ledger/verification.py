@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dpstats.curator.ledger.audit import Audit, Complaint
+from dpstats.curator.ledger.audit import Audit
 from dpstats.curator.ledger.books import NoPast
+from dpstats.curator.ledger.complaints import Complaint
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.signed_heads import Signatures
 

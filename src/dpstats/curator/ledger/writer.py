@@ -11,14 +11,14 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Generic, TypeVar, cast
 
-from dpstats.curator.ledger.entries import Entry, chained
 from dpstats.curator.ledger.heads import HighestHead
+from dpstats.curator.ledger.pages import Page, SoundEntries
 from dpstats.curator.ledger.postgres import PostgresEntryStore
-from dpstats.curator.ledger.signing import Signer
+from dpstats.curator.ledger.signing import SigningKey
 from dpstats.curator.ledger.sqlite import SqliteEntryStore
 from dpstats.curator.ledger.stores import EntryTable, Sought
 from dpstats.foundations.errors import DpstatsError, LedgerError
@@ -27,72 +27,6 @@ T = TypeVar("T")
 EntryStore = SqliteEntryStore | PostgresEntryStore
 
 _INTERRUPTED = "writing to the ledger was interrupted. Whether the cost was debited, `dpstats ledger show` says."
-
-
-class Page:
-    """The end of the chain inside one transaction: what the store has, and what is about to be added."""
-
-    def __init__(self, table: EntryTable, address: str) -> None:
-        self.appended: list[Entry] = []
-        self._table = table
-        self._address = address
-        self.last = self._sound(table.last())
-        self._latest: dict[Sought, Entry | None] = {}
-        if self.last is not None:
-            self._keep(self.last)
-
-    def latest_of(self, sought: Collection[Sought]) -> dict[Sought, Entry | None]:
-        """The last entry about each of several accounts, kinds and keys; what is not known yet is asked in one statement."""
-        if missing := [each for each in sought if each not in self._latest]:
-            found = self._table.latest_of(missing)
-            self._latest.update({each: self._sound(entry) for each, entry in found.items()})
-        return {each: self._latest[each] for each in sought}
-
-    def latest(self, dataset: str, kind: str, key: str | None = None) -> Entry | None:
-        """The last entry of one kind about one account, or the last with that key."""
-        return self.latest_of([(dataset, kind, key)])[dataset, kind, key]
-
-    def with_key(self, dataset: str, kind: str, key: str) -> list[Entry]:
-        """All entries of one kind about one question."""
-        new = [each for each in self.appended if (each.dataset, each.kind, each.key) == (dataset, kind, key)]
-        return [*self._table.with_key(dataset, kind, key), *new]
-
-    def with_request(self, actor: str, request: str) -> Entry | None:
-        """The first entry that an actor's request made."""
-        new = (each for each in self.appended if (each.actor, each.request) == (actor, request))
-        return self._table.with_request(actor, request) or next(new, None)
-
-    def numbered(self, sequence: int) -> Entry | None:
-        """The entry of that number."""
-        new = (each for each in self.appended if each.sequence == sequence)
-        return next(new, None) or self._table.numbered(sequence)
-
-    def names(self) -> list[str]:
-        """The names of all accounts."""
-        return list(dict.fromkeys([*self._table.names(), *(each.dataset for each in self.appended)]))
-
-    def append(
-        self, dataset: str, kind: str, key: str, content: Mapping[str, object], *, actor: str = "", request: str = ""
-    ) -> Entry:
-        """Add an entry; it counts once the transaction has been written."""
-        entry = chained(self.last, dataset, kind, key, content, actor=actor, request=request)
-        self.appended.append(entry)
-        self.last = entry
-        self._keep(entry)
-        return entry
-
-    def _keep(self, last: Entry) -> None:
-        """The last entry of all is the last of its kind and of its key, too."""
-        self._latest[last.dataset, last.kind, None] = self._latest[last.dataset, last.kind, last.key] = last
-
-    def _sound(self, entry: Entry | None) -> Entry | None:
-        """Nothing is built on an entry that is not what was written."""
-        if entry is not None and (fault := entry.fault()):
-            raise LedgerError(
-                f"entry {entry.sequence} of the ledger {self._address} {fault}. Nothing more can be asked; "
-                "`dpstats ledger verify` says all that is wrong."
-            )
-        return entry
 
 
 class _WriteRequest(Generic[T]):
@@ -141,16 +75,18 @@ class Writer:
         self.head = HighestHead(store.address, store.witness)
         self._queue: deque[_WriteRequest[object]] = deque()
         self._turn = threading.Lock()
+        self._sound = SoundEntries()
+        self._expected: list[Sought] = []
         self._reading = threading.Lock()  # whoever needs both takes the turn first
-        self.signer: Signer | None = None
+        self.key: SigningKey | None = None
         self._sign_if_due: Callable[[Page], None] | None = None
         self._at_end: list[Callable[[Page], None]] = []
         _WRITERS.add(self)
         weakref.finalize(self, _end, store, self.head, self._at_end, store.close)
 
-    def sign_with(self, signer: Signer, if_due: Callable[[Page], None], at_end: Callable[[Page], None]) -> None:
+    def sign_with(self, key: SigningKey, if_due: Callable[[Page], None], at_end: Callable[[Page], None]) -> None:
         """Have pages signed before they are written, and the last one when the ledger is closed."""
-        self.signer, self._sign_if_due, self._at_end[:] = signer, if_due, [at_end]
+        self.key, self._sign_if_due, self._at_end[:] = key, if_due, [at_end]
 
     def write(self, work: Callable[[Page], T]) -> T:
         """Run `work` on the end of the chain; what it appended is durable when this returns."""
@@ -220,8 +156,8 @@ class Writer:
                 while True:
                     requests.append(self._queue.popleft())
             seen = self.head.seen
-            with self.store.writing() as table:
-                page = Page(table, self.store.address)
+            with self.store.writing(self._expected) as table:
+                page = Page(table, self.store.address, self._sound)
                 self.head.check(seen, table, page.last)
                 for request in requests:
                     request.run(page)
@@ -230,6 +166,9 @@ class Writer:
                 table.insert(page.appended)
             self.head.notice(page.last)
             self.head.tell()
+            self._expected = page.asked[:_MOST_EXPECTED]
+            if page.appended:
+                self._sound.add(page.appended[-1])
             self.head.has_written = self.head.has_written or bool(page.appended)
             for request in requests:
                 request.accept()
@@ -259,6 +198,8 @@ def _end(store: EntryStore, head: HighestHead, at_end: list[Callable[[Page], Non
         close()
 
 
+_MOST_EXPECTED = 20
+"""Entries that a store is told beforehand to be needed, as they were in the last transaction."""
 _LONGEST_WAIT = 0.5
 """Seconds after which a thread looks by itself, should the one that was to call it have been interrupted just then."""
 _WRITERS: weakref.WeakSet[Writer] = weakref.WeakSet()

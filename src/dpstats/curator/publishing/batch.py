@@ -139,7 +139,7 @@ def price_batch(session: Session, documents: Sequence[QuestionDocument], rng: An
     asker = relayed(session, note)
     for number, document in enumerate(documents, 1):
         with named(f"question {number}"):
-            asker.ask(document.to_dict(), rng=rng)
+            asker.ask(document, rng=rng)
     return PricedBatch(session, tuple(documents), tuple(priced))
 
 
@@ -194,6 +194,7 @@ def _delivered(batch: PricedBatch, account: Account, source: RandomSource) -> De
             revive=archived_answers,
             refuse=lambda: [each.request.or_refusal(COULD_NOT, source) for each in batch.priced],
             document=lambda results: None if all(map(has_failed, results)) else _archive_form(batch, results),
+            patience=batch.desk.longest_wait([each.request for each in batch.priced]),
         ),
     )
 

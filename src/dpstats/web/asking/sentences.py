@@ -76,7 +76,7 @@ def read_parameters(text: str) -> dict[str, Any]:
     for line in filter(str.strip, text.splitlines()):
         name, sign, value = (part.strip() for part in line.partition("="))
         if not sign or not name or not value:
-            raise InvalidParameterError("parameters: write one on each line, such as q = 0.9, or groups = [\"north\", \"south\"].")
+            raise InvalidParameterError('parameters: write one on each line, such as q = 0.9, or groups = ["north", "south"].')
         if name in found:
             raise InvalidParameterError(f"parameters: {name} stands there twice.")
         try:

@@ -59,6 +59,14 @@ FORMS = (
     );
     CREATE INDEX letters_by_dataset ON letters (dataset, state);
     """,
+    """
+    CREATE TABLE verifications (
+        id INTEGER PRIMARY KEY,
+        time TEXT NOT NULL,
+        person TEXT NOT NULL,
+        report TEXT NOT NULL
+    );
+    """,
 )
 """Each makes the next form of the file out of the one before; `PRAGMA user_version` says how many were made."""
 

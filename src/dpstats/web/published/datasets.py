@@ -17,10 +17,13 @@ from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.rounding import decimal_text
 from dpstats.web.figures.spent_bar import spent_bar
 from dpstats.web.published.answers import in_short
-from dpstats.web.published.documents import declared, paid_for, protection_of
+from dpstats.web.published.documents import declared, protection_of
 from dpstats.web.published.reading import PublishedAnswer, publications, read_published
 from dpstats.web.routes import Plain
 
+CONFIRMED = "The policy was confirmed as it was."
+NEWEST = 6
+"""Releases of a data set among which those of the first page are."""
 _ARCHIVES = {
     SHARED: "A question that was asked before gets the same answer at no cost, whoever asks.",
     BY_GROUP: "A question that was asked before gets the same answer at no cost, within the group of whoever asked it.",
@@ -40,8 +43,7 @@ def listed_dataset(ledger: Ledger, registration: Registration) -> Plain | None:
         "guarantee": guarantee(promise(ledger.reader(registration.name))),
         "releases": len(entries),
         "latest": entries[-1].time,
-        "title": entries[-1].read(lambda content: str(content["title"]), "has no title"),
-        "number": entries[-1].sequence,
+        "newest": [release_line(read_published(ledger, entry)) for entry in entries[-NEWEST:]],
     }
 
 
@@ -68,7 +70,7 @@ def dataset_values(ledger: Ledger, registration: Registration) -> Plain | None:
         "accountant": standing.budget.accountant,
         "spent_words": words,
         "bar": spent_bar(share, ticks, f"{words} Ticks are releases."),
-        "releases": [_release_line(ledger, each) for each in reversed(releases)],
+        "releases": [release_line(each) for each in reversed(releases)],
         "policy": policy_sentences(Policy.from_dict(reader.policy)),
         "history": history(reader),
     }
@@ -112,10 +114,17 @@ def history(reader: AccountReader) -> list[Plain]:
                 budget = said or budget
             else:
                 now = Policy.from_dict(entry.read(lambda content: dict(content["policy"]), "has no policy"))
-                changes = list(_changes(policy.to_dict(), now)) or ["The policy was confirmed as it was."]
+                changes = list(_changes(policy.to_dict(), now)) or [CONFIRMED]
                 policy = now
         lines.append({"sequence": entry.sequence, "time": entry.time, "who": entry.actor, "changes": changes, "why": why})
     return lines[::-1]
+
+
+def policy_changes(ledger: Ledger, entry: Entry) -> list[str]:
+    """What an amendment has changed in a policy, in sentences."""
+    before = ledger.reader(entry.dataset, checked=False).policy_before(entry.sequence)
+    now = Policy.from_dict(entry.read(lambda content: dict(content["policy"]), "has no policy"))
+    return list(_changes(Policy.from_dict(before).to_dict(), now)) or [CONFIRMED]
 
 
 def _changes(before: Mapping[str, Any], now: Policy) -> Iterable[str]:
@@ -135,14 +144,16 @@ def _amended(opened: Budget, entry: Entry) -> Budget | None:
     return entry.read(lambda content: amended(opened, content), "has no budget that can be read")
 
 
-def _release_line(ledger: Ledger, published: PublishedAnswer) -> Plain:
+def release_line(published: PublishedAnswer) -> Plain:
+    """A release in a list."""
     first = published.results[0]
     return {
         "number": published.number,
+        "dataset": published.dataset,
         "title": published.title,
         "time": published.entry.time,
         "in_short": in_short(first) if len(published.results) == 1 else f"{len(published.results):,} answers",
-        "cost": _amounts(paid_for(ledger, published)),
+        "cost": _amounts(published.cost),
     }
 
 

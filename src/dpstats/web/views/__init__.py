@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from dpstats.web.routes import RouteTable
-from dpstats.web.views import analyst, ask, entrance, history, public, questions, receipts, releases, single_sign_on
+from dpstats.web.views import (
+    analyst,
+    ask,
+    audit,
+    entrance,
+    history,
+    owner,
+    owner_changes,
+    owner_release,
+    people,
+    public,
+    questions,
+    receipts,
+    registration,
+    releases,
+    single_sign_on,
+)
 
 _MODULES = (
     entrance,
@@ -11,10 +27,16 @@ _MODULES = (
     public,
     releases,
     receipts,
+    audit,
     analyst,
     ask,
     questions,
     history,
+    registration,  # before the data sets of owners, because /own/new is none
+    owner,
+    owner_changes,
+    owner_release,
+    people,
 )
 
 

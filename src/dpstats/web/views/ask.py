@@ -129,4 +129,8 @@ def _first_sentence(desk: ServiceDesk, actor: str, columns: dict[str, str]) -> S
 def _statistics(allowed: Any) -> list[str]:
     """Those that may be asked, the usual ones first."""
     every = [*OFTEN, *(name for name in statistic_names() if name not in OFTEN)]
-    return [name for name in every if allowed is None or name in allowed or (name == REGRESSION and set(allowed) & set(MODELS.values()))]
+    return [
+        name
+        for name in every
+        if allowed is None or name in allowed or (name == REGRESSION and set(allowed) & set(MODELS.values()))
+    ]

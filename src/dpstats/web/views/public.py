@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpstats.web.complaints import NOT_THERE, SIGN_IN_FIRST
 from dpstats.web.people.roles import Who
-from dpstats.web.published.datasets import dataset_values, listed_dataset
+from dpstats.web.published.datasets import NEWEST, dataset_values, listed_dataset
 from dpstats.web.routes import Plain, RouteTable, Visit
 
 ROUTES = RouteTable()
@@ -15,8 +15,9 @@ def index(visit: Visit) -> Plain:
     """The data sets that have releases."""
     check_public(visit)
     listed = [listed_dataset(visit.office.ledger, each) for each in visit.office.catalog.open_datasets()]
-    found = [each for each in listed if each is not None]
-    return {"datasets": sorted(found, key=lambda each: str(each["latest"]), reverse=True)}
+    found = sorted((each for each in listed if each is not None), key=lambda each: str(each["latest"]), reverse=True)
+    newest = sorted((line for each in found for line in each.pop("newest")), key=lambda line: -int(line["number"]))
+    return {"datasets": found, "newest": newest[:NEWEST]}
 
 
 @ROUTES.page("/d/{name}", Who.PUBLIC, "dataset.html")

@@ -9,13 +9,12 @@ from typing import Any
 from pydantic import Field
 
 from dpstats.curator.catalog.ceilings import MOST_QUESTIONS
-from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.publishing.batch import AnsweredBatch
 from dpstats.foundations.errors import DpstatsError
 from dpstats.web.asking.answers import answer_values, receipt_values, remaining_words
 from dpstats.web.asking.prices import basket_values, cost_values, quote_values
 from dpstats.web.asking.sentences import Sentence
-from dpstats.web.asking.visits import DocumentField, check_scope, desk_of, read_asked, request_name
+from dpstats.web.asking.visits import DocumentField, desk_of, read_asked, request_name
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, Lane, Plain, RouteTable, Visit
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import Signatures, check_heads
 from dpstats.curator.ledger.stores import LAST_NUMBER
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, FileReply, Plain, Query, RouteTable, Visit
 
 ROUTES = RouteTable()
 HEADS = 1_000
 """On one page of heads."""
+NOT_WHOLE = "the ledger cannot be read, or is older than it was: ask whoever keeps it"
 
 
 class ReceiptQuery(Query):
@@ -40,8 +43,14 @@ class HeadsQuery(Query):
 @ROUTES.page("/receipts", Who.PUBLIC, "receipts.html", query=ReceiptQuery)
 def receipts(visit: Visit) -> Plain:
     """Whether the ledger has what a receipt says."""
-    text = visit.query.receipt
-    return {"receipt": text, "checked": _checked(visit.office.ledger, text) if text.strip() else None}
+    text, ledger = visit.query.receipt, visit.office.ledger
+    if not text.strip():
+        return {"receipt": text, "checked": None}
+    try:
+        return {"receipt": text, "checked": _checked(ledger, text)}
+    except InvalidParameterError as error:
+        unread = {"found": False, "complaint": str(error).rstrip("."), "sequence": None, "head": None}
+        return {"receipt": text, "checked": unread}
 
 
 @ROUTES.act("/receipts", Who.PUBLIC, ReceiptBody, action=Action.READ, again="/receipts")
@@ -84,11 +93,22 @@ def _checked(ledger: Ledger, text: str) -> Plain:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidParameterError):
             raise
-        raise InvalidParameterError("this is no receipt of a ledger: it is the JSON object that a release's receipt is.") from None
-    entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
-    keys = tuple(dict.fromkeys(str(_named(each)["key"]) for each in ledger.signed_heads(limit=HEADS)))
-    complaint = receipt.complaint(entry, keys)
-    return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head_values(ledger)}
+        raise InvalidParameterError(
+            "this is no receipt of a ledger: it is the JSON object that a release's receipt is."
+        ) from None
+    try:
+        entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
+        signatures = _signatures(tuple(ledger.signed_heads(limit=HEADS)))
+        complaint, head = receipt.complaint(entry, signatures), head_values(ledger)
+    except LedgerError:
+        complaint, head = NOT_WHOLE, None
+    return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head}
+
+
+@lru_cache(1)
+def _signatures(heads: tuple[Entry, ...]) -> Signatures:
+    """What heads say, checked once, because everybody may ask."""
+    return check_heads(heads)
 
 
 def _named(head: Entry) -> Plain:

@@ -1,0 +1,1 @@
+"""What auditors see: the chain, its verification, and every account entry by entry."""
