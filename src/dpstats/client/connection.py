@@ -39,6 +39,7 @@ class Connection:
             base_url=self.url,
             headers={"authorization": f"Bearer {token}", "user-agent": f"dpstats/{__version__}"},
             transport=transport,
+            verify=self.url.startswith("https:"),  # without TLS there are no certificates to load, which takes a while
             trust_env=urlsplit(self.url).hostname not in AT_HOME,
         )
 
