@@ -56,7 +56,9 @@ def test_totals_are_recomputed_beside_the_stated_ones(service: Service, asked: i
     assert [each["answer"] is not None for each in values["lines"] if each["kind"] == "answer"] == [True]
     assert "agrees" in page
     assert cap["totals"]["agrees"]
-    assert [each["what"] for each in cap["lines"] if each["kind"] == "debit"] == [f"a share of entry {debits[0]['sequence']}: count"]
+    assert [each["what"] for each in cap["lines"] if each["kind"] == "debit"] == [
+        f"a share of entry {debits[0]['sequence']}: count"
+    ]
 
 
 def test_entries_are_chosen_by_who_kind_and_time_and_come_in_pages(
@@ -132,13 +134,19 @@ def test_an_altered_entry_is_found_and_a_cut_ledger_does_not_know_its_receipts(t
         receipt = KeptReceipt.of(debit, None).to_dict()
         with service.visit("aron") as client:
             assert client.post("/receipts", json={"receipt": receipt}).json()["found"]
-            _alter(tmp_path / "curator.ledger", "UPDATE dpstats_ledger SET body = replace(body, '1/20', '1/40') WHERE sequence = ?", debit.sequence)
+            _alter(
+                tmp_path / "curator.ledger",
+                "UPDATE dpstats_ledger SET body = replace(body, '1/20', '1/40') WHERE sequence = ?",
+                debit.sequence,
+            )
             report = client.post("/audit/verify", json={}).json()
             lines = client.get("/audit/survey.json").json()["lines"]
             shown = client.get("/audit").text
             assert not report["sound"]
             assert any(f"entry {debit.sequence}: does not match its hash" in each for each in report["complaints"])
-            assert next(each for each in lines if each["sequence"] == debit.sequence)["fault"].startswith("does not match its hash")
+            assert next(each for each in lines if each["sequence"] == debit.sequence)["fault"].startswith(
+                "does not match its hash"
+            )
             assert "Not sound" in shown
     _alter(tmp_path / "curator.ledger", "DELETE FROM dpstats_ledger WHERE sequence >= ?", debit.sequence)
     with open_ledger(tmp_path / "curator.ledger", read_only=True) as cut:

@@ -83,6 +83,14 @@ def noted(result: Result, heading: str, words: str) -> Result:
     return replace(result, notes=(*result.notes, (heading, words)))
 
 
+def noted_document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of an archived answer, with the word on its card that it comes from the archive: what `noted` says of it."""
+    heading, words = FROM_ARCHIVE
+    if "reason" in document:
+        return {**document, "advice": f"{document['advice']} ({words})"}
+    return {**document, "notes": [*document["notes"], [heading, words]]}
+
+
 def is_from_archive(result: Result) -> bool:
     """Whether a result was answered before, so that nothing was spent for it now."""
     if isinstance(result, NoReply):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
 from dpstats.curator.ledger.reservations import LONGEST_WAIT, Goods, recall_or_reserve
+from dpstats.curator.open_columns import OpenColumns
 from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
@@ -77,6 +78,8 @@ class Desk:
     """Whether answers may be drawn from a seeded source, which protects nobody."""
     library: str = ""
     """Whose table was given, such as "pandas": synthetic rows come back as such a table."""
+    open_columns: OpenColumns | None = None
+    """The columns that stay open, where one thread answers many questions about a small table."""
 
     def priced(
         self,
@@ -116,6 +119,15 @@ class Desk:
 
     def opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table | CodedTable:
         """The column that a question is about, or the table of several, or of features; without one, the rows themselves."""
+        statistic = question.statistic
+        if self.open_columns is None or len(columns) > 1 or statistic.takes_tables or statistic.takes_features:
+            return self._opened(scope, question, columns)
+        numeric = scope.reads_numbers(question, columns) if columns else ()
+        key = json.dumps([columns, numeric, statistic.only_counts, scope.to_dict(*columns)], sort_keys=True)
+        found: Column = self.open_columns.find(key, lambda: self._opened(scope, question, columns))
+        return found
+
+    def _opened(self, scope: Scope, question: Question, columns: Sequence[str]) -> Column | Table | CodedTable:
         if not columns:
             return RowsOf(open_column(*filter_there(self.store, scope.view), next(iter(self.schema)), False))
         statistic, numeric = question.statistic, scope.reads_numbers(question, columns)
@@ -134,7 +146,7 @@ class Desk:
         if self.account is None:
             return answer()
         details = details_of(self, request)
-        key = hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
+        key = archive_key(details)
         order = self.account.order(key, request.text, request.cost, details, loss_of(self, request))
         if not source.private:
             self.check_before_debit()
@@ -267,6 +279,11 @@ def details_of(desk: Desk, request: Request) -> dict[str, object]:
         **({"audience": desk.audience} if desk.audience else {}),
         **request.scope,
     }
+
+
+def archive_key(details: Mapping[str, object]) -> str:
+    """The key of a question in the archive, from what `details_of` says of it."""
+    return hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
 
 
 class RowsOf:

@@ -67,7 +67,7 @@ class ArrayColumn:
 
     def expect_windows(self, requests: Sequence[WindowRequest]) -> None:
         """Let the next pass over many rows collect these windows, too."""
-        if self._held > SMALL_ROWS:
+        if self._held > SMALL_ROWS and self._raw_sorted is None:
             self._expected += requests
 
     def order_windows(self, requests: Sequence[WindowRequest]) -> list[OrderWindow]:

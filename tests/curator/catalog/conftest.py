@@ -27,7 +27,10 @@ class PoolHere:
         self.shelf = TableShelf()
         self.jobs = 0
 
-    def wait_until_ready(self) -> bool:
+    def open(self, table: str) -> None:
+        """Nothing to prepare."""
+
+    def wait_until_ready(self, table: str = "") -> bool:
         return True
 
     def run(self, job: WorkerJob, until: float) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def simulating(root: Path) -> Iterator[Catalog]:
 
 def test_a_plan_is_that_of_a_session_and_spends_nothing(desk: ServiceDesk, catalog: Catalog, root: Path) -> None:
     entries = len(list(catalog.ledger.entries()))
-    session = desk._session("alice", "")
+    session = desk._session("alice", "")[0]
     (root / "survey.parquet").rename(root / "moved.parquet")  # it reads no rows
     for words in ({"n": [5_000, 20_000]}, {"half_width": "5%", "n": 10_000, "shape": "normal"}, {}):
         wanted = {"epsilon": 0.2} if "half_width" not in words else {}

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,17 @@ import polars as pl
 import pytest
 
 from dpstats.curator.archive import result_of
-from dpstats.curator.jobs.pool import JobFailedError, JobPool, PaidJob, PlanJob
+from dpstats.curator.jobs import pool as pools
+from dpstats.curator.jobs.deadlines import Deadlines
+from dpstats.curator.jobs.pool import JobFailedError, JobPool, JobProcess, PaidJob, PlanJob, _Waiting
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import SHORTEST, leaving_at, reply_seconds
+from dpstats.curator.jobs.reply_times import SHORTEST, hand_over, leaving_at, reply_seconds
 from dpstats.curator.jobs.slots import Slots
+from dpstats.curator.jobs.worker import KEPT_BYTES, TableShelf, answer, prepare
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.protection import Protection
 from dpstats.engines.units.contributions import MissingUnit
+from dpstats.foundations.errors import DataFileError
 from dpstats.foundations.registry import find_statistic
 from dpstats.foundations.results import Release
 
@@ -88,8 +93,18 @@ def test_whatever_goes_wrong_is_one_failure_and_the_worker_goes_on(pool: JobPool
     assert run(pool, table, COUNT)["value"] == 5
 
 
-def test_who_is_late_is_killed_and_replaced(pool: JobPool, table: TableRecipe) -> None:
+def test_who_is_late_is_waited_for_and_killed_where_that_is_in_vain(
+    pool: JobPool, table: TableRecipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pool.wait_until_ready()
     [stalled] = pool._processes
+    os.kill(stalled._process.pid, signal.SIGSTOP)
+    with pytest.raises(JobFailedError):
+        run(pool, table, COUNT, 0.05)
+    os.kill(stalled._process.pid, signal.SIGCONT)
+    assert run(pool, table, {**COUNT, "where": ["income > 2"]})["value"] == 4  # the late answer is nobody's
+    assert [*pool._processes] == [stalled]
+    monkeypatch.setattr(pools, "GRACE_SECONDS", 0.1)
     with pytest.raises(JobFailedError):
         run(pool, table, COUNT, 0.0)  # nobody answers in no time, and nobody is killed for that
     os.kill(stalled._process.pid, signal.SIGSTOP)
@@ -99,13 +114,64 @@ def test_who_is_late_is_killed_and_replaced(pool: JobPool, table: TableRecipe) -
     assert stalled not in pool._processes
 
 
-def test_a_worker_that_dies_is_one_failure_and_replaced(pool: JobPool, table: TableRecipe) -> None:
+def test_a_worker_that_dies_is_one_failure_and_replaced_by_one_that_has_opened_the_same_tables(
+    pool: JobPool, table: TableRecipe
+) -> None:
+    recipe = table.to_json()
+    pool.open(recipe)
+    assert pool.wait_until_ready(recipe)
     assert run(pool, table, COUNT)["value"] == 5
     [victim] = pool._processes
+    assert recipe in victim.tables
     os.kill(victim._process.pid, signal.SIGKILL)
     with pytest.raises(JobFailedError):
         run(pool, table, COUNT)
     assert run(pool, table, COUNT)["value"] == 5
+    assert [recipe in process.tables for process in pool._processes] == [True]
+
+
+def test_a_job_is_for_a_process_that_knows_its_table_where_there_is_one(pool: JobPool, table: TableRecipe) -> None:
+    recipe = table.to_json()
+    assert pool.wait_until_ready()
+    [process] = pool._processes
+    stranger = _Waiting("another")
+    assert pool._may_have(stranger, process)
+    process.tables.add("another")
+    assert pool._may_have(stranger, process)
+    other = JobProcess.__new__(JobProcess)
+    other.tables = {recipe}
+    assert not pool._may_have(stranger, other)
+    assert not pool._may_have(_Waiting("another", process), other)
+    assert pool._may_have(_Waiting("another", other), other)
+
+
+def test_a_question_that_is_prepared_is_answered_the_same(table: TableRecipe) -> None:
+    kept, plain = TableShelf(KEPT_BYTES), TableShelf()
+    assert prepare(table.to_json(), kept) == {"opened": True}
+    for question in (COUNT, {**COUNT, "where": ["income > 2"]}, {**COUNT, "statistic": "count", "columns": ["income"]}):
+        jobs = [{"table": table.to_json(), "question": question}] * 2
+        assert {answer(job, shelf)["value"] for job in jobs for shelf in (kept, plain)} == {5 if "where" not in question else 4}
+
+
+def test_columns_that_stay_open_are_not_used_when_the_file_has_changed(table: TableRecipe, tmp_path: Path) -> None:
+    file = tmp_path / "people.parquet"
+    pl.read_parquet(str(table.address)).write_parquet(file)
+    shelf, job = TableShelf(KEPT_BYTES), {"table": replace(table, address=str(file)).to_json(), "question": COUNT}
+    assert answer(job, shelf)["value"] == 5
+    pl.read_parquet(file).head(2).write_parquet(file)
+    with pytest.raises(DataFileError, match="changed"):
+        answer(job, shelf)
+
+
+def test_whoever_is_late_is_called_and_nobody_else() -> None:
+    deadlines, called = Deadlines(), threading.Event()
+    begun = time.monotonic()
+    with deadlines.kept(begun + LONG, lambda: pytest.fail("it was in time")), deadlines.kept(begun + 0.01, called.set):
+        assert called.wait(LONG)
+    assert not deadlines._late
+    deadlines.close()
+    assert deadlines._thread is not None
+    deadlines._thread.join()
 
 
 def test_a_closed_pool_has_no_processes_and_takes_no_jobs(table: TableRecipe) -> None:
@@ -123,6 +189,10 @@ def test_reply_times_come_from_public_numbers_and_fall_into_few_classes() -> Non
     assert reply_seconds("median", rows=10) == reply_seconds("median", rows=100_000)
     assert reply_seconds("count", rows=10) < reply_seconds("linear_regression", rows=10)
     assert reply_seconds("median", rows=10, pace=10) > reply_seconds("median", rows=10)
+    assert (reply_seconds("count", rows=10), reply_seconds("median", rows=10)) == (0.25, 0.5)
+    assert reply_seconds("count", rows=10, pace=1 / 8) == SHORTEST
+    assert 0 < hand_over(SHORTEST) < SHORTEST / 4
+    assert hand_over(8.0) == hand_over(100.0)
 
 
 @pytest.mark.parametrize("fails", [False, True])

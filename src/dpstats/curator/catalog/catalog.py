@@ -274,6 +274,9 @@ class Catalog:
 
     def desk(self, name: str) -> ServiceDesk:
         """Where analysts ask about a data set. A table that has changed since it was opened is opened anew: another edition."""
+        known = self._desks.get(name)  # what is open stays so
+        if known is not None and known.is_current:
+            return known
         registration = self._registrations.find(name)
         if registration is None or not registration.is_open:
             raise no_access(name)

@@ -31,14 +31,15 @@ UNLISTED_GROUPS = 20
 """For how many groups a reply takes its time where they are chosen privately."""
 
 
-def check_document(document: object) -> None:
-    """Raise about a document that is too long to be read, or is none."""
+def check_document(document: object) -> str:
+    """The text of a document; raises about one that is too long to be read, or is none."""
     try:
         text = document if isinstance(document, str) else json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise InvalidParameterError("a question is a document of plain JSON values.") from None
     if len(text) > LONGEST_DOCUMENT:
         raise InvalidParameterError(f"a question may have {LONGEST_DOCUMENT:,} letters at most.")
+    return text
 
 
 def groups_of(scope: Mapping[str, object]) -> int:

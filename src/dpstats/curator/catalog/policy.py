@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dpstats.accounting.accountants import read_exact
 from dpstats.curator.documents.values import refuse_unknown
+from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.readers import policy_in
 from dpstats.curator.scope import Scope
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import spendable_epsilon
@@ -108,3 +111,9 @@ class Policy:
         """The policy that `to_dict` wrote; what is left out has its default."""
         exact = {name: read_exact(plain[name]) for name in ("largest_epsilon", "pace") if plain.get(name) is not None}
         return cls().changed({**plain, **exact})
+
+
+@lru_cache(maxsize=256)
+def policy_of(amendment: Entry | None) -> Policy:
+    """The policy that an entry of the ledger sets; what is in an entry never changes, so it is read once."""
+    return Policy() if amendment is None else Policy.from_dict(policy_in(amendment))

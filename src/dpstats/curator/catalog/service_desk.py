@@ -24,20 +24,22 @@ from dpstats.curator.catalog.ceilings import (
     values_of,
 )
 from dpstats.curator.catalog.planner import Planner, not_stored
-from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy
-from dpstats.curator.desk import Desk, Request, loss_of
+from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy, policy_of
+from dpstats.curator.catalog.recall import Asked, KnownKeys, recalled
+from dpstats.curator.desk import Desk, Request, archive_key, details_of, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.plan_documents import PlanDocument, read_plan
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
 from dpstats.curator.jobs.pool import JobPool, PaidJob
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import HAND_OVER, leaving_at, reply_seconds, waiting_seconds
+from dpstats.curator.jobs.reply_times import hand_over, leaving_at, reply_seconds, waiting_seconds
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.ledger.statements import StatementLine
+from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.planned_documents import PlannedRequest, planned_request
 from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, POINTS, EpsilonCurve, epsilon_grid
 from dpstats.curator.planning.forecasts import Plan
@@ -53,6 +55,7 @@ from dpstats.engines.views import TableView
 from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import COULD_NOT
 
 T = TypeVar("T")
 
@@ -63,6 +66,8 @@ class PolicedDesk(Desk):
 
     policy: Policy = field(default_factory=Policy)
     pool: JobPool | None = None
+    table: str = ""
+    """The recipe by which workers know the table."""
 
     def check_before_debit(self) -> None:
         """Raise where the data set is frozen, or its table cannot be reached, or nobody can work on it; no place is named."""
@@ -72,7 +77,7 @@ class PolicedDesk(Desk):
             super().check_before_debit()
         except DpstatsError:
             raise unreadable(self.name) from None
-        if self.pool is not None and not self.pool.wait_until_ready():
+        if self.pool is not None and not self.pool.wait_until_ready(self.table):
             raise LedgerError("nobody can work on questions now.")
 
     def longest_wait(self, requests: Sequence[Request]) -> float:
@@ -134,6 +139,8 @@ class ServiceDesk:
         self._pool = pool
         self._slots = slots
         self._planner = planner
+        self._keys = KnownKeys()
+        pool.open(self._recipe)
 
     @property
     def policy(self) -> Policy:
@@ -153,20 +160,48 @@ class ServiceDesk:
     def ask(self, document: object, actor: str, request: str = "") -> Any:
         """The answer to a question. `request` is what the asker calls it: the same words get the same reply, and pay once."""
         asked = _read(document)
-        session = self._session(actor, request)
+        session, policy = self._session(actor, request)
 
         def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
-            self._check(asked, priced)
-            return session._table.serve(priced, self._elsewhere(asked, priced, actor), source)
+            _check(asked, priced, policy)
+            return session._table.serve(priced, self._elsewhere(asked, priced, actor, policy), source)
 
-        return self._for(actor, relayed(session, relay).ask(asked.to_dict()))
+        return self._for(actor, relayed(session, relay).ask(asked))
+
+    @_in_public_words()
+    def recall(self, document: object, actor: str) -> dict[str, Any] | None:
+        """The archived answer to a question, as plain JSON values; None where there is none, so that it would have to be paid.
+
+        It is the document (`document_of`) of what `ask` would answer, and whatever `ask` would refuse before it looks into the
+        archive is refused here.
+        """
+        text = check_document(document)
+        kind = "text" if isinstance(document, str) else "values"  # whose numbers are read in different ways
+        asked: list[Asked] = []
+
+        def known_key(table: EntryTable) -> str | None:
+            rights = self._account.rights_in(table, actor)
+            if rights.grant is None:
+                raise no_access(self.name)
+            policy = policy_of(rights.policy)
+            asked[:] = [(f"{kind} {text}", policy, _audience(policy, rights.grant, actor))]
+            return self._keys.find(asked[0])
+
+        is_known, answer = recalled(self._account, known_key)
+        if is_known:
+            return answer
+        session, policy = self._session(actor, "")
+        key = archive_key(details_of(session._table, _priced_alone(session, policy, document)))
+        self._keys.keep((asked[0][0], policy, session._table.audience), key)
+        return recalled(self._account, lambda table: self._allowed_key(table, actor, key))[1]
 
     @_in_public_words()
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
         """The answers to several questions, paid for by one debit, or by none."""
-        batch = self._priced(self._session(actor, request), documents)
+        session, policy = self._session(actor, request)
+        batch = self._priced(session, policy, documents)
         elsewhere = [
-            PricedQuestion(each.request, self._elsewhere(document, each.request, actor))
+            PricedQuestion(each.request, self._elsewhere(document, each.request, actor, policy))
             for each, document in zip(batch.priced, batch.documents, strict=True)
         ]
         return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
@@ -174,16 +209,17 @@ class ServiceDesk:
     @_in_public_words()
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
-        [priced] = self._priced(self._session(actor, ""), [document]).priced
-        request, cap = priced.request, self.own_cap(actor)
+        session, policy = self._session(actor, "")
+        request, cap = _priced_alone(session, policy, document), self.own_cap(actor)
         own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
-        return Quote(request.text, request.cost, seconds_of(self.policy, request), own)
+        return Quote(request.text, request.cost, seconds_of(policy, request), own)
 
     @_in_public_words()
     def price_together(self, documents: Sequence[object], actor: str) -> BasketQuote:
         """What several questions would cost, paid for by one debit; they are not asked."""
-        batch, cap = self._priced(self._session(actor, ""), documents), self.own_cap(actor)
-        quotes = [Quote(each.request.text, each.request.cost, seconds_of(self.policy, each.request)) for each in batch.priced]
+        session, policy = self._session(actor, "")
+        batch, cap = self._priced(session, policy, documents), self.own_cap(actor)
+        quotes = [Quote(each.request.text, each.request.cost, seconds_of(policy, each.request)) for each in batch.priced]
         own = None if cap is None else left_after(cap, batch.cost, batch.loss)
         return BasketQuote(tuple(quotes), batch.cost, own)
 
@@ -232,7 +268,7 @@ class ServiceDesk:
     @_in_public_words()
     def columns(self, actor: str) -> dict[str, str]:
         """The names and types of the columns that an analyst may name."""
-        return self._session(actor, "").columns
+        return self._session(actor, "")[0].columns
 
     def _largest_epsilon(self, actor: str) -> Fraction:
         """Up to where a curve goes; a cap of which little is left does not shorten it to nothing."""
@@ -244,10 +280,11 @@ class ServiceDesk:
         self, plan: PlanDocument, actor: str, epsilon: Fraction | None = None, *, searches: bool = False
     ) -> PlannedRequest:
         """What a plan is about, for somebody who may ask it, at an epsilon that may be asked where it is not searched for."""
-        asked = planned_request(self._session(actor, ""), plan, epsilon)
+        session, policy = self._session(actor, "")
+        asked = planned_request(session, plan, epsilon)
         check_request(asked.request)
         names = (plan.question.statistic, asked.request.question.statistic.name)
-        self.policy.check(names, Fraction(0) if searches else asked.request.cost.epsilon)
+        policy.check(names, Fraction(0) if searches else asked.request.cost.epsilon)
         return asked
 
     @_in_public_words()
@@ -277,7 +314,7 @@ class ServiceDesk:
         """What whoever paid keeps of a debit: names and hashes, which are public, signed if the ledger is."""
         return self._account.receipt(debit).to_dict()
 
-    def _priced(self, session: Session, documents: Sequence[object]) -> PricedBatch:
+    def _priced(self, session: Session, policy: Policy, documents: Sequence[object]) -> PricedBatch:
         if isinstance(documents, (str, Mapping)) or not 1 <= len(documents) <= MOST_QUESTIONS:
             raise InvalidParameterError(f"a basket is a list of 1 to {MOST_QUESTIONS} questions.")
         read = []
@@ -286,17 +323,18 @@ class ServiceDesk:
                 read.append(_read(document))
         batch = price_batch(session, read)
         for document, each in zip(batch.documents, batch.priced, strict=True):
-            self._check(document, each.request)
+            _check(document, each.request, policy)
         return batch
 
-    def _session(self, actor: str, request: str) -> Session:
-        """The data set as one analyst may see it."""
-        grant = self._grant(actor)
-        policy = self.policy
-        audience = {OWN: f"analyst {actor}", BY_GROUP: f"group {grant.group}" if grant.group else f"analyst {actor}"}
-        acting = {"account": self._account.acting_for(actor, request), "audience": audience.get(policy.archive, "")}
-        desk = PolicedDesk(**{**vars(self._desk), **acting}, policy=policy, pool=self._pool)
-        return Session(desk, policy.scope(Scope(desk.schema, TableView(desk.schema))))
+    def _session(self, actor: str, request: str) -> tuple[Session, Policy]:
+        """The data set as one analyst may see it, and the policy, both of one moment."""
+        rights = self._account.rights(actor)
+        if rights.grant is None:
+            raise no_access(self.name)
+        policy = policy_of(rights.policy)
+        acting = {"account": self._account.acting_for(actor, request), "audience": _audience(policy, rights.grant, actor)}
+        desk = PolicedDesk(**{**vars(self._desk), **acting}, policy=policy, pool=self._pool, table=self._recipe)
+        return Session(desk, policy.scope(Scope(desk.schema, TableView(desk.schema)))), policy
 
     def _for(self, actor: str, answer: T) -> T:
         """An answer, for somebody who may still have it; what was paid for stays in the archive all the same."""
@@ -309,21 +347,50 @@ class ServiceDesk:
             raise no_access(self.name)
         return grant
 
-    def _check(self, document: QuestionDocument, request: Request) -> None:
-        check_request(request)
-        self.policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
+    def _allowed_key(self, table: EntryTable, actor: str, key: str) -> str:
+        """A key, for somebody who may ask now."""
+        if self._account.rights_in(table, actor).grant is None:
+            raise no_access(self.name)
+        return key
 
-    def _elsewhere(self, document: QuestionDocument, request: Request, actor: str) -> Compute:
+    def _elsewhere(self, document: QuestionDocument, request: Request, actor: str, policy: Policy) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
-        job, statistic = PaidJob(self._recipe, document.to_dict()), request.question.statistic
-        seconds = seconds_of(self.policy, request)
+        job, statistic, seconds = (
+            PaidJob(self._recipe, document.to_dict()),
+            request.question.statistic,
+            seconds_of(policy, request),
+        )
 
         def compute() -> Result:
             with self._slots.held(actor):
                 leaves = time.monotonic() + seconds
-                return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - HAND_OVER), statistic))
+                return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - hand_over(seconds)), statistic))
 
         return compute
+
+
+def _priced_alone(session: Session, policy: Policy, document: object) -> Request:
+    """A question, checked and priced; it is not asked."""
+    asked, priced = _read(document), list[Request]()
+
+    def note(request: Request, _: Compute, source: RandomSource) -> Result:
+        priced.append(request)
+        return request.or_refusal(COULD_NOT, source)
+
+    relayed(session, note).ask(asked)
+    _check(asked, priced[0], policy)
+    return priced[0]
+
+
+def _audience(policy: Policy, grant: Grant, actor: str) -> str:
+    """Who shares the archive's answers with somebody; empty where everybody does."""
+    audience = {OWN: f"analyst {actor}", BY_GROUP: f"group {grant.group}" if grant.group else f"analyst {actor}"}
+    return audience.get(policy.archive, "")
+
+
+def _check(document: QuestionDocument, request: Request, policy: Policy) -> None:
+    check_request(request)
+    policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
 
 
 def seconds_of(policy: Policy, request: Request) -> float:

@@ -40,7 +40,12 @@ from dpstats.foundations.registry import (
 
 
 def read_document(given: object) -> QuestionDocument:
-    """The question that a document states: a dict of plain JSON values, or JSON text, whose numbers are read as written."""
+    """The question that a document states: a dict of plain JSON values, or JSON text, whose numbers are read as written.
+
+    One that was read already is taken as it is.
+    """
+    if isinstance(given, QuestionDocument):
+        return given
     plain = plain_copy(read_json(given) if isinstance(given, (str, bytes)) else given)
     if not isinstance(plain, dict):
         raise InvalidParameterError('the document must be an object such as {"version": 1, "statistic": "median", ...}.')

@@ -9,9 +9,13 @@ from typing import Any
 
 from dpstats.curator.desk import Desk
 from dpstats.curator.group_keys import checked_values
-from dpstats.curator.opening import bounded_rows, open_table
+from dpstats.curator.open_columns import MOST_ROWS, OpenColumns
+from dpstats.curator.opening import Schema, bounded_rows, open_table
 from dpstats.curator.protection import Protection
 from dpstats.curator.scope import Scope
+from dpstats.engines.stores.kept_columns import KeptColumns
+from dpstats.engines.stores.parquet import ParquetStore
+from dpstats.engines.stores.store import Store
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.engines.views import TableView
 from dpstats.foundations.privacy import Neighbors
@@ -34,14 +38,26 @@ class TableRecipe:
     edition: str = ""
     """Names the state of the rows: another one is another recipe, so that workers open the table anew."""
 
-    def desk(self) -> Desk:
-        """A desk that answers about the table and charges nobody."""
-        address = self.address if isinstance(self.address, str) else list(self.address)
-        store, schema = open_table(address, dict(self.types), self.protection)
+    def desk(self, kept_bytes: int = 0) -> Desk:
+        """A desk that answers about the table and charges nobody; for one thread, it may keep columns of files in memory."""
+        store, schema = self._opened()
+        stays_open = None
+        if kept_bytes and isinstance(store, ParquetStore):
+            store = KeptColumns(store, kept_bytes)
+            stays_open = OpenColumns(store) if store.expected_rows() <= MOST_ROWS else None
         scope = Scope(schema, TableView(schema))
         keys = {name: checked_values(name, scope.kind_of(name), values) for name, values in self.keys.items()}
         rows = bounded_rows(store, schema, self.protection, self.bounding_key)
-        return Desk(rows, schema, self.protection, name=self.name, public_keys=keys)
+        return Desk(rows, schema, self.protection, name=self.name, public_keys=keys, open_columns=stays_open)
+
+    def expected_rows(self) -> int | None:
+        """About how many rows the table has, where that costs next to nothing to know."""
+        tell = getattr(self._opened()[0], "expected_rows", None)
+        return None if tell is None else tell()
+
+    def _opened(self) -> tuple[Store, Schema]:
+        address = self.address if isinstance(self.address, str) else list(self.address)
+        return open_table(address, dict(self.types), self.protection)
 
     def to_json(self) -> str:
         """The recipe as the one JSON text that it has."""

@@ -2,7 +2,7 @@
 
 Claim      The time between a debit and the reply is a function of the question's document and of declared, public numbers alone
 Why        The seconds are computed from these. A reply that is ready waits for them; one that is not ready by then is a charged
-           `NoReply`, and its process is killed
+           `NoReply`, and its process is killed where it does not end soon
 Limits     A machine so busy that a thread wakes up late shows that it is busy. An answer that is not ready in time shows that, by
            being no reply: declare more rows, or a slower pace, where that happens
 """
@@ -15,8 +15,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-QUICK, USUAL, LONG = 0.02, 0.1, 2.0
-"""Seconds of one processor that a kind of statistic may take on a table of 100,000 rows; generously."""
+QUICK, USUAL, LONG = 0.05, 0.1, 2.0
+"""Seconds of one processor that a kind of statistic may take on a table of 100,000 rows; generously, for `pace` makes it less."""
 _KINDS: Mapping[str, float] = {
     **dict.fromkeys(("count", "histogram", "sum", "mode"), QUICK),
     **dict.fromkeys(("mean", "median", "quantile", "iqr", "std", "variance"), USUAL),
@@ -24,11 +24,11 @@ _KINDS: Mapping[str, float] = {
 _MANY_ROWS = 100_000
 _PATIENCE = 4
 """How many times as long a reply may take on a machine that has other work too."""
-SHORTEST = 0.25
+SHORTEST = 1 / 32
 """Seconds; longer ones are this, doubled as often as it takes."""
 _FOR_A_SLOT = 60.0
-HAND_OVER = 0.02
-"""Seconds that are kept to take an answer from a worker in time."""
+_FIRST_INSTANT = 0.25
+_HAND_OVER, _PART_HANDED_OVER = 0.02, 1 / 8
 
 
 def reply_seconds(statistic: str, *, rows: int, groups: int = 1, values: int = 1, pace: float = 1.0) -> float:
@@ -39,6 +39,20 @@ def reply_seconds(statistic: str, *, rows: int, groups: int = 1, values: int = 1
     while seconds < work:
         seconds *= 2
     return seconds
+
+
+def hand_over(seconds: float) -> float:
+    """The last part of a reply's time, which is kept to take the answer from a worker."""
+    return min(_HAND_OVER, seconds * _PART_HANDED_OVER)
+
+
+def leaving_by_doubling(work: Callable[[], T]) -> T:
+    """What `work` returns, at the first instant after it among few: a quarter of a second after it began, a half, one, two ..."""
+    begun, instant = time.monotonic(), _FIRST_INSTANT
+    found = work()
+    while begun + instant < time.monotonic():
+        instant *= 2
+    return leaving_at(begun + instant, lambda: found)
 
 
 def waiting_seconds(seconds: float) -> float:

@@ -21,6 +21,12 @@ READY = b"1"
 FAILED = {"failed": True}
 MOST_TABLES = 16
 """Open at the same time."""
+KEPT_BYTES = 2**26
+"""Memory for the columns of one table that a worker keeps."""
+_KEPT_PART = 64
+"""What part of a worker's memory that may be at most."""
+MOST_ROWS = 2_000_000
+"""Of a table that is read when it is opened."""
 
 
 def frames(source: IO[bytes]) -> Iterator[bytes]:
@@ -41,7 +47,9 @@ def frame(piece: bytes) -> bytes:
 class TableShelf:
     """The tables that a worker has opened, each by its recipe; the ones that were used last are kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept_bytes: int = 0) -> None:
+        """`kept_bytes` is the memory for columns of one table that are kept, for one thread."""
+        self._kept_bytes = kept_bytes
         self._sessions: OrderedDict[str, Any] = OrderedDict()
 
     def session(self, recipe: str) -> Any:
@@ -52,7 +60,7 @@ class TableShelf:
         from dpstats.engines.views import TableView
 
         if recipe not in self._sessions:
-            desk = TableRecipe.from_json(recipe).desk()
+            desk = TableRecipe.from_json(recipe).desk(self._kept_bytes)
             self._sessions[recipe] = Session(desk, Scope(desk.schema, TableView(desk.schema)))
         self._sessions.move_to_end(recipe)
         while len(self._sessions) > MOST_TABLES:
@@ -78,6 +86,24 @@ def answer(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
     return document_of(answers[0])
 
 
+def prepare(recipe: str, shelf: TableShelf) -> dict[str, Any]:
+    """Open a table, choose the rows of its units, and answer one question of each usual kind about it, for nobody.
+
+    After that no question has to wait for what is done once: the answers are thrown away, and spend nothing.
+    """
+    from dpstats.curator.jobs.recipes import TableRecipe
+    from dpstats.engines.cells import ColumnType
+
+    session, expected = shelf.session(recipe), TableRecipe.from_json(recipe).expected_rows()
+    if expected is not None and expected <= MOST_ROWS:
+        numeric = [name for name, kind in session._table.schema.items() if kind in (ColumnType.NUMBER, ColumnType.INTEGER)]
+        columns = numeric[-1:]
+        for statistic in ("count", *(("mean", "median") if columns else ())):
+            named = {} if statistic == "count" else {"columns": columns}
+            answer({"table": recipe, "question": {"version": 1, "statistic": statistic, "epsilon": 1, **named}}, shelf)
+    return {"opened": True}
+
+
 def plan(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
     """The plan that a job asks for, or why there is none: a plan knows no rows and no places, so its complaints are public."""
     from dpstats.curator.documents.plan_documents import read_plan
@@ -92,17 +118,19 @@ def plan(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
 
 
 def done(job: dict[str, Any], shelf: TableShelf) -> dict[str, Any]:
-    """What a job asks for."""
-    return plan(job, shelf) if "plan" in job else answer(job, shelf)
+    """What a job asks for: a plan, an answer, or that a table is opened."""
+    if "plan" in job:
+        return plan(job, shelf)
+    return answer(job, shelf) if "question" in job else prepare(job["table"], shelf)
 
 
-def work(requests: IO[bytes], replies: IO[bytes]) -> None:
-    """Answer jobs until there are no more."""
-    shelf = TableShelf()
+def work(requests: IO[bytes], replies: IO[bytes], shelf: TableShelf) -> None:
+    """Answer jobs, and open tables, until there are no more."""
     for piece in frames(requests):
         try:
-            _limit_processor_time(json.loads(piece)["seconds"])
-            said = json.dumps(done(json.loads(piece), shelf), allow_nan=False)
+            job = json.loads(piece)
+            _limit_processor_time(job.get("seconds"))
+            said = json.dumps(done(job, shelf), allow_nan=False)
         except Exception:  # whatever it was, it shows in nothing but that there is no answer
             said = json.dumps(FAILED)
         replies.write(frame(said.encode("ascii")))
@@ -117,14 +145,15 @@ def _limit_memory(size: int) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
-def _limit_processor_time(seconds: float) -> None:
-    """Let the system end this process if the job at hand takes more of the processor than that."""
+def _limit_processor_time(seconds: float | None) -> None:
+    """Let the system end this process if the job at hand takes more of the processor than that; None for no limit."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
         used = resource.getrusage(resource.RUSAGE_SELF)
         _, most = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + seconds) + 2, most))
+        last = most if seconds is None else int(used.ru_utime + used.ru_stime + seconds) + 2
+        resource.setrlimit(resource.RLIMIT_CPU, (last, most))
 
 
 def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
@@ -150,7 +179,8 @@ def main() -> None:
     _limit_memory(settings.memory)
     replies.write(READY)
     replies.flush()
-    work(requests, replies)
+    kept = min(KEPT_BYTES, settings.memory // _KEPT_PART) if settings.memory else KEPT_BYTES
+    work(requests, replies, TableShelf(kept))
 
 
 if __name__ == "__main__":

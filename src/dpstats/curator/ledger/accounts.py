@@ -56,11 +56,14 @@ class Account(AccountReader):
 
     def check_access(self) -> None:
         """Raise `AccessError` unless the actor may ask about this data set."""
-        accountant = self.opened_with.terms.budget.accountant
         if self.actor:
-            self._writer.read(
-                lambda table: payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
-            )
+            self._writer.read(self.check_access_in)
+
+    def check_access_in(self, table: EntryTable) -> None:
+        """Raise `AccessError` unless the actor may ask, as one transaction sees it."""
+        if self.actor:
+            accountant = self.opened_with.terms.budget.accountant
+            payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
 
     def claim(self, key: str, patience: float) -> AbstractContextManager[Claim]:
         """Held by whoever works on a question: one thread of one process. Others wait so many seconds for it."""

@@ -43,6 +43,8 @@ class Claim:
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self.interested = 0
+        self.waited = False
+        """Whether whoever holds it had to wait for another one."""
         self.result: Any = None
         """What the holder leaves for those who wait, where they cannot find it in the ledger."""
 
@@ -64,7 +66,9 @@ class Claims:
             claim = self._claims.setdefault(question, Claim())
             claim.interested += 1
         try:
-            with _taken(claim.turn, deadline), self._between_processes(question, deadline):
+            has_waited = claim.turn.locked()
+            with _taken(claim.turn, deadline), self._between_processes(question, deadline) as came_second:
+                claim.waited = has_waited or came_second
                 yield claim
         finally:
             with self._changing:
@@ -73,9 +77,10 @@ class Claims:
                     del self._claims[question]
 
     @contextmanager
-    def _between_processes(self, question: str, deadline: float) -> Iterator[None]:
+    def _between_processes(self, question: str, deadline: float) -> Iterator[bool]:
+        """Holds the lock that other processes see; says whether one of them had it first."""
         if self._shared is None:
-            yield
+            yield False
             return
         number, pause = _number(question), _SHORTEST_PAUSE
         while not self._shared.try_to_take(number):
@@ -84,7 +89,7 @@ class Claims:
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, _LONGEST_PAUSE)
         try:
-            yield
+            yield pause > _SHORTEST_PAUSE
         finally:
             self._shared.let_go(number)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpstats.accounting.accountants import Total, checked_factor, read_exact
 from dpstats.curator.ledger.entries import DEBIT, FIRST_VERSION, GRANT, REVOKE, VERSION, Entry
-from dpstats.curator.ledger.grants import Grant, Granted, last_of, payers
+from dpstats.curator.ledger.grants import Grant, Granted, grant_in, last_of, payers
 from dpstats.curator.ledger.openings import ANALYST, Opening, cap_name, holder_key, population_name
 from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.standing import Standing, sought_for, standing
@@ -104,9 +104,7 @@ def grants_in(page: Page | EntryTable, dataset: str, accountant: str) -> Granted
 
     def granted(holder: str) -> Grant | None:
         entry = last_of(page.latest_of([(dataset, GRANT, holder), (dataset, REVOKE, holder)]).values())
-        if entry is None:
-            return None
-        return entry.read(lambda _: Grant.from_entry(entry, accountant), "has no grant that can be read")
+        return None if entry is None else grant_in(entry, accountant)
 
     return granted
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dpstats.accounting.accountants import read_exact
 from dpstats.accounting.budgets import Budget
@@ -15,7 +16,7 @@ from dpstats.curator.ledger.entries import GRANT, VERSION, Entry
 from dpstats.curator.ledger.openings import ANALYST, GROUP, Opening, amounts, cap_name, holder_key, population_name
 from dpstats.foundations.errors import AccessError
 
-__all__ = ["Grant", "Granted", "last_of", "payers"]
+__all__ = ["Grant", "Granted", "grant_in", "last_of", "payers"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ class Grant:
         if not (grant.group is None or (isinstance(grant.group, str) and entry.key.startswith(f"{ANALYST} "))):
             raise ValueError("not a group")
         return grant
+
+
+@lru_cache(maxsize=4096)
+def grant_in(entry: Entry, accountant: str) -> Grant:
+    """The grant that a sound entry has; what is in an entry never changes, so it is read once."""
+    return entry.read(lambda _: Grant.from_entry(entry, accountant), "has no grant that can be read")
 
 
 Granted = Callable[[str], Grant | None]

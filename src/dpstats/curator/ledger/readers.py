@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 from dpstats.accounting.accountants import Accountant, Total
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.debits import Standings, cost_of, grants_in, loss_of, standing_in
-from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, KINDS, Entry, digest
-from dpstats.curator.ledger.grants import Grant
+from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, GRANT, KINDS, REVOKE, Entry, digest
+from dpstats.curator.ledger.grants import Grant, grant_in, last_of
 from dpstats.curator.ledger.openings import ANALYST, GROUP, Opening, holder_key
 from dpstats.curator.ledger.standing import POLICY, Standing, sought_for
 from dpstats.curator.ledger.stores import PAGE, Chosen, EntryTable
@@ -23,6 +24,16 @@ from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.registry import PURE_LOSS
 
 LONGEST_KEY = 200
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What somebody may do with a data set."""
+
+    grant: Grant | None
+    """None where nothing is granted."""
+    policy: Entry | None
+    """The last amendment of the policy; None where nothing was said."""
 
 
 class AccountReader:
@@ -92,9 +103,7 @@ class AccountReader:
     def policy(self) -> dict[str, Any]:
         """What the data holder allows, as it was last amended; empty where nothing was said."""
         entry = self._writer.read(lambda table: table.latest(self.dataset, AMEND, POLICY))
-        if entry is None:
-            return {}
-        return entry.read(lambda content: dict(content["policy"]), "has no policy that can be read")
+        return {} if entry is None else policy_in(entry)
 
     def policy_before(self, sequence: int) -> dict[str, Any]:
         """What the data holder allowed before the entry of that number."""
@@ -109,15 +118,24 @@ class AccountReader:
 
     def granted(self, analyst: str) -> Grant | None:
         """What an analyst was granted on this data set; None where that is nothing, or was taken back, also from the group."""
+        return self._writer.read(lambda table: self.rights_in(table, analyst)).grant
 
-        def look(table: EntryTable) -> Grant | None:
-            granted = grants_in(table, self.dataset, self.opened_with.terms.budget.accountant)
-            grant = granted(holder_key(ANALYST, analyst))
-            if grant is not None and grant.group is not None and granted(holder_key(GROUP, grant.group)) is None:
-                return None
-            return grant
+    def rights(self, analyst: str) -> Rights:
+        """What an analyst was granted, and the policy, both of one moment."""
+        return self._writer.read(lambda table: self.rights_in(table, analyst))
 
-        return self._writer.read(look)
+    def rights_in(self, table: EntryTable, analyst: str) -> Rights:
+        """What an analyst was granted, and the policy, as one transaction sees them."""
+        holder, policy = holder_key(ANALYST, analyst), (self.dataset, AMEND, POLICY)
+        accountant = self.opened_with.terms.budget.accountant
+        found = table.latest_of([(self.dataset, GRANT, holder), (self.dataset, REVOKE, holder), policy])
+        amended = found.pop(policy)
+        entry = last_of(found.values())
+        grant = None if entry is None else grant_in(entry, accountant)
+        if grant is not None and grant.group is not None:
+            shared = grants_in(table, self.dataset, accountant)(holder_key(GROUP, grant.group))
+            grant = None if shared is None else grant
+        return Rights(grant, amended)
 
     @property
     def opening(self) -> str:
@@ -186,6 +204,11 @@ class AccountReader:
                 f"this cost is per {cost.unit} under {cost.neighbors.value}."
             )
         return cost
+
+
+def policy_in(amendment: Entry) -> dict[str, Any]:
+    """The policy that an amendment sets."""
+    return amendment.read(lambda content: dict(content["policy"]), "has no policy that can be read")
 
 
 def found(entry: Entry | None, sequence: int) -> Entry:

@@ -23,7 +23,7 @@ from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
 from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.readers import archived_document, first_answer, is_failure
 from dpstats.curator.ledger.stores import EntryTable
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
 T = TypeVar("T")
 
@@ -70,9 +70,14 @@ def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> D
         if claim.result is not None:
             left: Delivery[T] = claim.result
             return left
-        if (found := _look(account, order)[0]) is not None:
+        if claim.waited and (found := _look(account, order)[0]) is not None:
             return _recalled(found, goods)
-        goods.check()
+        try:
+            goods.check()
+        except DpstatsError:
+            if (found := _look(account, order)[0]) is not None:  # another process was faster
+                return _recalled(found, goods)
+            raise
         paid = account.write(lambda page: _recall_or_debit(page, account, order, seen))
         if isinstance(paid, Entry):
             return _recalled(paid, goods)
@@ -91,9 +96,9 @@ def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> D
 
 def _look(account: Account, order: DebitOrder) -> tuple[Entry | None, int]:
     """The archived answer, or None, and the number of the last entry at that time."""
-    account.check_access()
 
     def look(table: EntryTable) -> tuple[Entry | None, int]:
+        account.check_access_in(table)
         last = table.last()
         if order.request:
             _refuse_another(table.with_request(order.actor, order.request), account.dataset, order)

@@ -91,9 +91,10 @@ class PassColumn:
 
     def expect_windows(self, requests: Sequence[WindowRequest]) -> None:
         """Let the next pass collect these windows, too."""
-        self._expected += requests
         if self._raw_whole is not None:
             self._raw_whole.expect_windows(requests)
+        else:
+            self._expected += requests
 
     def expect_power_sums(self, guess: ClipGuess) -> None:
         """Let the first pass make power sums in clips of the units that are likely."""

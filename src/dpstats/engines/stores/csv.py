@@ -41,7 +41,7 @@ class CsvStore(FilesStore):
         self._names = _names_in(files[0])
         for file in files[1:]:
             _check_same_names(file, _names_in(file), files[0], self._names)
-        self._check_versions()
+        self.check_versions()
         self.columns: Mapping[str, ColumnType] = dict.fromkeys(self._names, ColumnType.UNDECLARED)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

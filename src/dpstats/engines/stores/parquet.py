@@ -87,7 +87,7 @@ class ParquetStore(FilesStore):
         self._vague = set(inexact)
         for footer, reading in zip(footers, self._readings, strict=True):
             self._vague.update(footer.cut_off if reading is None else reading.ours(footer.cut_off))
-        self._check_versions()
+        self.check_versions()
         self._no_rows = {name: pyarrow_array(kind) for name, kind in self._types.items()}
         self.columns: Mapping[str, ColumnType] = {name: type_of(cells) for name, cells in self._no_rows.items()}
 
@@ -102,9 +102,9 @@ class ParquetStore(FilesStore):
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in the order of the files; fails at the end where a file has changed on the way."""
-        self._check_versions()
+        self.check_versions()
         yield from one_error_along(self._batches(list(dict.fromkeys(columns))), self._name(), _FAILED)
-        self._check_versions()
+        self.check_versions()
 
     def expected_rows(self) -> int:
         """The number of rows that the footers tell."""

@@ -159,7 +159,8 @@ class FilesStore(LocalStore):
             gone = "is not there any more, has changed, or may not be read any more"  # which one may be told by the rows
             raise DataFileError(f"a file of the table {gone}: open the table anew.") from None
 
-    def _check_versions(self) -> None:
+    def check_versions(self) -> None:
+        """Raise where a file has changed since it was opened."""
         at_once(lambda version: version.check(), self._versions)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from pydantic import WithJsonSchema
 
@@ -14,14 +16,15 @@ from dpstats.curator.catalog.ceilings import check_document
 from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.reading import read_document
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.foundations.rounding import decimal_text
 from dpstats.web.complaints import ComplaintError
 from dpstats.web.openapi import SCHEMA
-from dpstats.web.routes import Visit
+from dpstats.web.routes import Done, Plain, Visit
 
 DocumentField = Annotated[dict[str, Any] | str, WithJsonSchema({SCHEMA: "Question"})]
 """A question as JSON; in a form, as its text."""
+NOT_YOURS = ComplaintError(404, "UnknownNameError", "you have no such question: your history has all of them.")
 LARGEST_NUMBER = 2**62
 """Of an entry."""
 
@@ -58,6 +61,20 @@ def request_name(visit: Visit, nonce: str, documents: Sequence[QuestionDocument]
         raise InvalidParameterError("request: the number of the form is not one of this service.")
     text = json.dumps([each.to_dict() for each in documents], sort_keys=True)
     return f"{nonce}-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+def own_address(visit: Visit, page: str) -> str:
+    """The address of a page about the same data set."""
+    return f"/d/{quote(visit.path['name'], safe='')}/{page}"
+
+
+def noted(visit: Visit, sequence: int | None, document: Plain, values: Plain) -> Done:
+    """What was asked is remembered beside its debit; it was paid for, so it is handed out also where that cannot be done."""
+    if sequence is None:
+        return Done(own_address(visit, "history"), values)
+    with suppress(DpstatsError):
+        visit.office.papers.note_asked(visit.path["name"], sequence, visit.name, document)
+    return Done(own_address(visit, f"answers/{sequence}"), values)
 
 
 def checked_number(number: int) -> int:

@@ -1,0 +1,66 @@
+"""Recall: what the archive has on a question, as the plain document that goes out, without asking the question again.
+
+Which archive key a document has is worked out once, by checking and pricing it in full, for each policy and each audience, and
+remembered. From then on one transaction of the ledger says whether the asker may ask now, what the policy is now, and what the
+archive has. Nothing else is remembered: a right that is taken back is gone at once, whoever took it back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from dpstats.curator.archive import noted_document
+from dpstats.curator.catalog.policy import Policy
+from dpstats.curator.ledger.accounts import Account
+from dpstats.curator.ledger.entries import ANSWER
+from dpstats.curator.ledger.readers import archived_document, first_answer
+from dpstats.curator.ledger.stores import EntryTable
+
+MOST_KEYS = 10_000
+"""Documents whose keys are remembered."""
+LONGEST_KEPT = 2_000
+"""Letters of a document whose key is remembered; longer ones are worked out every time."""
+
+Asked = tuple[str, Policy, str]
+"""The text of a document, the policy under which it was checked, and the audience that shares its answer."""
+
+
+class KnownKeys:
+    """The archive's keys of documents that were checked before, for one edition of a table; the ones used last are kept."""
+
+    def __init__(self) -> None:
+        self._keys: OrderedDict[Asked, str] = OrderedDict()
+        self._changing = threading.Lock()
+
+    def find(self, asked: Asked) -> str | None:
+        """The key; None where it has to be worked out."""
+        with self._changing:
+            if (found := self._keys.get(asked)) is not None:
+                self._keys.move_to_end(asked)
+            return found
+
+    def keep(self, asked: Asked, key: str) -> None:
+        """Remember a key."""
+        if len(asked[0]) > LONGEST_KEPT:
+            return
+        with self._changing:
+            self._keys[asked] = key
+            while len(self._keys) > MOST_KEYS:
+                self._keys.popitem(last=False)
+
+
+def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> tuple[bool, dict[str, Any] | None]:
+    """Whether a key was chosen, and the archived answer to it with a word on where it comes from, both of one moment.
+
+    `choose` looks at the same entries, and raises where the asker may not ask.
+    """
+
+    def look(table: EntryTable) -> tuple[bool, Any]:
+        key = choose(table)
+        return key is not None, None if key is None else first_answer(table.with_key(account.dataset, ANSWER, key))
+
+    is_known, answer = account.read(look)
+    return is_known, None if answer is None else noted_document(archived_document(answer))
