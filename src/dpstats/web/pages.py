@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from dpstats.web.complaints import ComplaintError
+from dpstats.web.figures.filters import FIGURES
 from dpstats.web.people.roles import Role, Visitor
 from dpstats.web.routes import Plain
 from dpstats.web.words import FILTERS
@@ -28,7 +29,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters.update(FILTERS)
+        self._templates.filters.update({**FILTERS, **FIGURES})
 
     def shown(self, template: str, values: Plain, visitor: Visitor | None, path: str, status: int = 200) -> HTMLResponse:
         """A page."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
@@ -29,15 +30,22 @@ def amount(exact: str | int | float | Fraction) -> str:
     return decimal_text(Fraction(exact))
 
 
+def factor(epsilon: str | int | float | Fraction) -> float:
+    """By how much an epsilon lets a probability change at most."""
+    return math.exp(min(float(Fraction(epsilon)), _LARGEST_POWER))
+
+
 def json_text(value: object, indent: int | None = None) -> str:
     """Plain values as JSON, for fields and for people; it is escaped as every other text."""
     return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
-FILTERS: Mapping[str, Callable[..., str]] = {
+_LARGEST_POWER = 700.0
+FILTERS: Mapping[str, Callable[..., str | float]] = {
     "day": day,
     "moment": moment,
     "amount": amount,
+    "factor": factor,
     "json_text": json_text,
     "drawn": Markup,
 }

@@ -12,6 +12,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.curator.catalog.catalog import Catalog
+from dpstats.curator.catalog.registrations import PlannedGrant
 from dpstats.curator.ledger.entries import AMEND, GRANT, REVOKE
 from dpstats.foundations.errors import AccessError, BudgetError, DpstatsError, InvalidParameterError
 from tests.curator.catalog.conftest import OFFICE, make_catalog
@@ -51,6 +52,35 @@ def test_a_second_person_confirms_where_the_settings_say_so(root: Path) -> None:
         assert said(catalog.grant, "survey", analyst="eve", actor="board", why="x") == said(catalog.desk, "survey2").replace(
             "2", ""
         )
+
+
+def test_whoever_confirms_opens_what_they_have_seen_and_lets_in_whom_they_have_seen(root: Path) -> None:
+    with make_catalog(root, second_person=True) as catalog:
+        planned = [PlannedGrant("alice", "course", "1/2"), PlannedGrant(None, "course", "1")]
+        catalog.register(
+            "survey",
+            "survey.parquet",
+            owner="office",
+            unit="person",
+            budget=dp.Budget(1),
+            policy={"largest_epsilon": 0.5},
+            grants=planned,
+            second="board",
+            undecided=["budget"],
+        )
+        assert said(catalog.look_at_draft, "survey", actor="eve") == said(catalog.look_at_draft, "none", actor="eve").replace(
+            "none", "survey"
+        )
+        board: dict[str, Any] = {"actor": "board", "why": "approved"}
+        seen = catalog.look_at_draft("survey", actor="board").digest
+        assert "decide about budget" in said(catalog.confirm, "survey", **board)
+        catalog.revise("survey", actor="office", budget=dp.Budget(2), undecided=())
+        assert "has changed" in said(catalog.confirm, "survey", **board, seen=seen)
+        assert "you may ask" in said(catalog.confirm, "survey", actor="eve", why="me too")
+        catalog.confirm("survey", **board, seen=catalog.look_at_draft("survey", actor="board").digest)
+        grant = catalog.ledger.reader("survey").granted("alice")
+        assert (grant.budget, grant.group) == (dp.Budget("1/2"), "course") if grant else False
+        assert catalog.ledger.reader("survey").policy["largest_epsilon"] == "1/2"
 
 
 def test_a_known_table_has_one_budget_by_whatever_name(catalog: Catalog, root: Path) -> None:

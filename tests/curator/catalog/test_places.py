@@ -112,3 +112,15 @@ def test_other_databases_are_refused_and_passwords_are_not_repeated(places: Allo
     with pytest.raises(DataFileError, match=REFUSAL) as refused:
         places.checked(address)
     assert "secret" not in str(refused.value)
+
+
+def test_candidates_are_files_that_would_be_taken(places: AllowedPlaces) -> None:
+    root = places.roots[0]
+    (root / ".hidden.csv").write_text("income\n1\n")
+    (root / "notes.txt").write_text("no table")
+    assert places.candidates() == ["sub/visits.csv", "survey.csv"]
+    assert [places.shown(places.checked(each)) for each in places.candidates()] == places.candidates()
+    assert (
+        places.shown("postgresql://me:secret@db.example.org/people#public.survey")
+        == "postgresql://db.example.org/people#public.survey"
+    )

@@ -12,26 +12,43 @@ change of what is allowed is an entry of the ledger, with who, when and why.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.catalog.planner import Planner
 from dpstats.curator.catalog.policy import Policy
-from dpstats.curator.catalog.registrations import Registration, Registrations
+from dpstats.curator.catalog.registrations import PlannedGrant, Registration, Registrations, written
 from dpstats.curator.catalog.service_desk import ServiceDesk, no_access, unreadable
 from dpstats.curator.catalog.settings import CatalogSettings
 from dpstats.curator.desk import Desk
 from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.slots import Slots
+from dpstats.curator.ledger.changes import checked_reason
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.openings import checked_name
 from dpstats.curator.opening import open_table
 from dpstats.curator.protect import bounding_key, checked_protection, protect
-from dpstats.foundations.errors import AccessError, DataFileError, DataTypeError, InvalidParameterError
+from dpstats.foundations.errors import AccessError, DataFileError, DataTypeError, DpstatsError, InvalidParameterError
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft as somebody sees it who decides about it."""
+
+    registration: Registration
+    columns: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """Stands for all of it: another one where anything is changed."""
+        return hashlib.sha256(f"{written(self.registration)}\n{json.dumps(self.columns)}".encode()).hexdigest()
 
 
 class Catalog:
@@ -70,10 +87,14 @@ class Catalog:
         keys: Mapping[str, Sequence[Any]] | None = None,
         population: str | None = None,
         policy: Mapping[str, Any] | None = None,
+        grants: Sequence[PlannedGrant] = (),
+        second: str = "",
+        undecided: Sequence[str] = (),
     ) -> dict[str, str]:
         """Keep a draft of a data set, and return the names and types of its columns, which its owner should look at.
 
-        Nothing of it is public before it is confirmed. A draft may be registered again by its owner, with changes.
+        Nothing of it is public before it is confirmed. A draft may be registered again by its owner, with changes. `grants` are
+        made when it is confirmed, `second` is who is to confirm it, and `undecided` names what must be decided before.
         """
         checked_name(name, "a data set's name")
         checked_name(owner, "owner")
@@ -95,7 +116,12 @@ class Catalog:
             {column: list(values) for column, values in (keys or {}).items()},
             population,
             Policy().changed(policy or {}).to_dict(),
+            tuple(grants),
+            second,
+            tuple(undecided),
         )
+        for each in draft.grants:
+            _check_planned(each, budget.accountant)
         columns = self._columns(draft)
         for column in Policy.from_dict(draft.policy).columns or ():
             if column not in columns:
@@ -103,9 +129,67 @@ class Catalog:
         self._registrations.add(draft)
         return columns
 
+    def revise(self, name: str, *, actor: str, **changes: Any) -> dict[str, str]:
+        """Register a draft of one's own again, with some changes: words as for `register`."""
+        known = self._owned(name, actor)
+        kept = {
+            "table": known.address,
+            **known.protection,
+            "budget": Budget(**known.budget),
+            **{word: getattr(known, word) for word in _KEPT},
+            "policy": vars(Policy.from_dict(known.policy)),
+        }
+        return self.register(name, owner=actor, **{**kept, **changes})
+
     def draft(self, name: str, *, actor: str) -> dict[str, str]:
         """The names and types of the columns of a draft, for its owner."""
         return self._columns(self._owned(name, actor))
+
+    def look_at_draft(self, name: str, *, actor: str) -> Draft:
+        """A draft, for its owner and for whoever is to confirm it."""
+        found = self._registrations.find(name)
+        if found is None or found.is_open or actor not in (found.owner, found.second):
+            raise no_access(name)
+        return Draft(found, self._columns(found))
+
+    def registration(self, name: str, *, actor: str) -> Registration:
+        """What the catalog knows of a data set, for its owner."""
+        return self._owned(name, actor)
+
+    def owned(self, actor: str) -> list[Registration]:
+        """The data sets of an owner, drafts too."""
+        return [each for each in self._registrations.all() if each.owner == actor]
+
+    def drafts_for(self, actor: str) -> list[Registration]:
+        """The drafts of others that somebody is to confirm."""
+        return [each for each in self._registrations.all() if not each.is_open and each.second == actor]
+
+    def candidates(self) -> list[str]:
+        """Files that could be registered; see `AllowedPlaces.candidates`."""
+        return self._places.candidates()
+
+    def whereabouts(self, registration: Registration) -> str:
+        """Where the rows of a data set are, as its owner may see it."""
+        return self._places.shown(registration.address)
+
+    def for_owners(self, error: DpstatsError) -> str:
+        """What is wrong with a table, without saying where on this machine it lies."""
+        return self._places.without_roots(str(error))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of databases from which tables may be registered."""
+        return self._places.hosts
+
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """The buckets of objects from which tables may be registered."""
+        return self._places.buckets
+
+    @property
+    def needs_second_person(self) -> bool:
+        """Whether somebody else than the owner must confirm a draft."""
+        return self._settings.second_person
 
     def withdraw(self, name: str, *, actor: str) -> None:
         """Forget a draft."""
@@ -113,19 +197,30 @@ class Catalog:
             raise InvalidParameterError(f"{name} is open, and its entries stay in the ledger: freeze it instead.")
         self._registrations.remove_draft(name)
 
-    def confirm(self, name: str, *, actor: str, why: str) -> None:
-        """Open a draft: the names and types of its columns become public, and analysts can be granted something on it."""
-        draft = self._registrations.find(name)
-        checked_name(actor, "actor")
-        if draft is None or (actor != draft.owner and not self._settings.second_person):
-            raise no_access(name)
-        if draft.is_open:
-            raise InvalidParameterError(f"{name} is open already.")
-        if self._settings.second_person and actor == draft.owner:
-            raise AccessError(f"{name} must be confirmed by somebody else than its owner.")
-        self._opened_table(draft)
-        self._ledger.amend_policy(name, draft.policy, actor=actor, why=why)
-        self._registrations.open(name)
+    def confirm(self, name: str, *, actor: str, why: str, seen: str | None = None) -> None:
+        """Open a draft: the names and types of its columns become public, and analysts are granted what is planned for them.
+
+        `seen` is the digest of what the actor has looked at (`Draft.digest`): nothing is done if it is another draft by now.
+        """
+        with self._lock:
+            draft = self._registrations.find(name)
+            checked_reason(actor, why)
+            if draft is None or (actor != draft.owner and not (self._settings.second_person and draft.second in ("", actor))):
+                raise no_access(name)
+            if draft.is_open:
+                raise InvalidParameterError(f"{name} is open already.")
+            if self._settings.second_person and actor == draft.owner:
+                raise AccessError(f"{name} must be confirmed by somebody else than its owner.")
+            if draft.undecided:
+                raise InvalidParameterError(f"{name} cannot be confirmed yet: decide about {', '.join(draft.undecided)} first.")
+            if seen is not None and seen != Draft(draft, self._columns(draft)).digest:
+                raise InvalidParameterError(f"{name} has changed since you looked at it: look again.")
+            self._opened_table(draft)
+            self._ledger.amend_policy(name, draft.policy, actor=actor, why=why)
+            accountant = Budget(**draft.budget).accountant
+            for each in sorted(draft.grants, key=lambda grant: grant.analyst is not None):  # groups before those in them
+                self._ledger.grant(name, **_granted(each, accountant), actor=actor, why=why)
+            self._registrations.open(name)
 
     def amend(self, name: str, *, actor: str, why: str, budget: Budget | None = None, **policy: Any) -> None:
         """Change the budget, or parts of the policy, of a data set: amend("survey", largest_epsilon=0.5, actor=..., why=...)."""
@@ -158,6 +253,11 @@ class Catalog:
         """Take back what an analyst or a group was granted; what is being worked on is not handed out any more."""
         self._opened(name, actor)
         self._ledger.revoke(name, analyst=analyst, group=group, actor=actor, why=why)
+
+    def publish(self, name: str, *, answer: int, title: str, actor: str, facts: Mapping[str, Any] | None = None) -> int:
+        """Publish the answer that an entry has, for the owner; the number of the entry that says so."""
+        self._opened(name, actor)
+        return self._ledger.publish(name, answer, title, actor=actor, facts=facts)
 
     def datasets(self, actor: str) -> list[str]:
         """The data sets that somebody may ask about, and those that are theirs, drafts too."""
@@ -274,6 +374,25 @@ class Catalog:
             desk.source,
         )
         return desk, recipe
+
+
+_KEPT = ("types", "keys", "population", "grants", "second", "undecided")
+"""What a revised draft keeps of the one before."""
+
+
+def _granted(planned: PlannedGrant, accountant: str) -> dict[str, Any]:
+    """What a planned grant is in the words of the ledger."""
+    budget = None if planned.epsilon is None else Budget(planned.epsilon, planned.delta, accountant)
+    return {"analyst": planned.analyst, "group": planned.group, "budget": budget}
+
+
+def _check_planned(planned: PlannedGrant, accountant: str) -> None:
+    for holder in (planned.analyst, planned.group):
+        if holder is not None:
+            checked_name(holder, "who is granted something")
+    if planned.analyst is None and planned.group is None:
+        raise InvalidParameterError("a grant is for an analyst or for a group: name one.")
+    _granted(planned, accountant)
 
 
 def open_catalog(settings: str | PurePath | Mapping[str, Any]) -> Catalog:

@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dpstats.engines.stores.lines import SEPARATORS
 from dpstats.engines.stores.objects import bucket_and_key, is_object_address
-from dpstats.engines.stores.paths import find_files
+from dpstats.engines.stores.paths import PARQUET, find_files
+from dpstats.foundations.addresses import shown_url
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 
 SCHEMES = ("postgresql", "postgres")
+MOST_LISTED, MOST_LOOKED_AT = 500, 20_000
+"""Files that are listed, and entries of folders that are looked at to find them."""
 _NOT_ALLOWED = (
     "this catalog takes no tables from there: name a file below one of its roots, a database on one of its hosts, or "
     "objects in one of its buckets."
@@ -45,6 +49,39 @@ class AllowedPlaces:
         if "://" in address:
             return self._checked_url(address)
         return self._checked_path(address)
+
+    def candidates(self) -> list[str]:
+        """Files below the roots that may be registered, by the names that `checked` takes; without links and hidden ones.
+
+        A file whose name is also that of a file below an earlier root is left out: the name would mean that one.
+        """
+        found: dict[str, None] = {}
+        looked_at = 0
+        for root in self.roots:
+            waiting = [Path(root)]
+            while waiting and looked_at < MOST_LOOKED_AT:
+                for entry in _entries_in(waiting.pop()):
+                    looked_at += 1
+                    if entry.is_symlink() or entry.name.startswith((".", "_")):
+                        continue
+                    if entry.is_dir():
+                        waiting.append(Path(entry.path))
+                    elif entry.is_file() and Path(entry.name).suffix.lower() in (*SEPARATORS, *PARQUET):
+                        found.setdefault(Path(entry.path).relative_to(root).as_posix())
+        return sorted(found)[:MOST_LISTED]
+
+    def shown(self, address: str) -> str:
+        """An address as its owner sees it: from the root on, or without a password."""
+        if "://" in address:
+            return address if is_object_address(address) else shown_url(address)
+        path = Path(address)
+        return next((path.relative_to(root).as_posix() for root in self.roots if path.is_relative_to(root)), path.name)
+
+    def without_roots(self, text: str) -> str:
+        """A complaint for an owner, in which files are named from their root on."""
+        for root in self.roots:
+            text = text.replace(f"{root}{os.sep}", "")
+        return text
 
     def check_files(self, files: Sequence[Path]) -> None:
         """Raise unless every file of a table is below a root, and none is reached through a link."""
@@ -76,6 +113,15 @@ class AllowedPlaces:
         if parts.scheme not in SCHEMES or host not in self.hosts or parts.query:  # a query could name another host
             raise DataFileError(_NOT_ALLOWED)
         return address
+
+
+def _entries_in(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder; nothing where it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 def _is_under(path: Path, root: Path) -> bool:

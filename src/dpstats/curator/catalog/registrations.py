@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,17 @@ CREATE TABLE IF NOT EXISTS registrations (
     owner TEXT NOT NULL,
     document TEXT NOT NULL
 )"""
+
+
+@dataclass(frozen=True)
+class PlannedGrant:
+    """What an analyst or a group is to be granted when a draft is opened; amounts are exact texts."""
+
+    analyst: str | None
+    group: str | None = None
+    epsilon: str | None = None
+    """Of their own cap; None where they are to have none."""
+    delta: str = "0"
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,12 @@ class Registration:
     population: str | None = None
     policy: Mapping[str, Any] = field(default_factory=dict)
     """With which it is to be opened; once it is open, the ledger has it."""
+    grants: tuple[PlannedGrant, ...] = ()
+    """Who is to be let in when it is opened; from then on, the ledger has it."""
+    second: str = ""
+    """Who is to confirm it, where that takes somebody else than the owner; empty for anybody."""
+    undecided: tuple[str, ...] = ()
+    """What its owner has not decided yet; it cannot be confirmed before."""
     state: str = DRAFT
 
     @property
@@ -84,7 +101,7 @@ class Registrations:
                 raise InvalidParameterError(f"there is a data set {registration.name!r} already: choose another name.")
             connection.execute(
                 "INSERT OR REPLACE INTO registrations VALUES (?, ?, ?, ?)",
-                (registration.name, registration.state, registration.owner, _written(registration)),
+                (registration.name, registration.state, registration.owner, written(registration)),
             )
 
     def open(self, name: str) -> Registration:
@@ -116,14 +133,18 @@ class Registrations:
             connection.execute("COMMIT")
 
 
-def _written(registration: Registration) -> str:
+def written(registration: Registration) -> str:
+    """Everything but the state, as JSON."""
     plain = {
-        name: value if value is None or isinstance(value, str) else dict(value)
-        for name, value in vars(registration).items()
-        if name != "state"
+        **{name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(registration).items()},
+        "grants": [vars(each) for each in registration.grants],
     }
+    del plain["state"]
     return json.dumps(plain, sort_keys=True)
 
 
 def _read(state: str, document: str) -> Registration:
-    return replace(Registration(**json.loads(document)), state=state)
+    plain = json.loads(document)
+    grants = tuple(PlannedGrant(**each) for each in plain.pop("grants", ()))
+    undecided = tuple(plain.pop("undecided", ()))
+    return Registration(**plain, grants=grants, undecided=undecided, state=state)

@@ -119,16 +119,17 @@ class Account(AccountReader):
         body = {"content": content, "label": label, **({"sources": list(sources)} if sources else {})}
         self._writer.write(lambda page: page.append(self.dataset, EDITION, "", body, actor=self.actor))
 
-    def note_publication(self, answer: int, title: str, facts: Mapping[str, object] | None = None) -> None:
-        """Write down that the answer in an entry was published."""
+    def note_publication(self, answer: int, title: str, facts: Mapping[str, object] | None = None) -> int:
+        """Write down that the answer in an entry was published; the number of the entry that says so."""
 
-        def publish(page: Page) -> None:
+        def publish(page: Page) -> int:
             entry = page.numbered(answer)
             if entry is None or (entry.dataset, entry.kind) != (self.dataset, ANSWER) or is_failure(entry):
                 raise LedgerError(f"entry {answer} is not an answer about {self.dataset}, so it cannot be published.")
-            page.append(self.dataset, PUBLISH, "", {**(facts or {}), "answer": answer, "title": title}, actor=self.actor)
+            content = {**(facts or {}), "answer": answer, "title": title}
+            return page.append(self.dataset, PUBLISH, "", content, actor=self.actor).sequence
 
-        self._writer.write(publish)
+        return self._writer.write(publish)
 
     def order(
         self, key: str, question: str, cost: PrivacyCost, details: Details = None, loss: Fraction = PURE_LOSS

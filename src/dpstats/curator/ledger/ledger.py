@@ -141,6 +141,11 @@ class Ledger(LedgerReader):
         said = checked_reason(actor, why)
         self._writer.write(lambda page: revoke(page, dataset, kind, holder, *said))
 
+    def publish(self, dataset: str, answer: int, title: str, *, actor: str, facts: Mapping[str, object] | None = None) -> int:
+        """Write down that the answer in an entry was published; see `Account.note_publication`."""
+        account = Account(self._writer, dataset, self.reader(dataset).opened_with, checked_name(actor, "actor"))
+        return account.note_publication(answer, title, facts)
+
     def _open_once(self, page: Page, name: str, asked: Opening) -> Standing:
         """How an account stands that is opened if there is none; raises where it is there on other terms."""
         if asked.population is not None:

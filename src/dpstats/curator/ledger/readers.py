@@ -183,6 +183,12 @@ class AccountReader:
             raise LedgerError("there is no archived answer to this question.")
         return self.entry(answer.read(lambda content: int(content["debit"]), "names no debit"))
 
+    def answer_to(self, debit: Entry) -> Entry | None:
+        """The answer to a debit that the archive has; None where there is none."""
+        answers = self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, debit.key))
+        own = (each for each in answers if each.read(lambda content: content["debit"] == debit.sequence, "names no debit"))
+        return first_answer(own)
+
     def entry(self, sequence: int) -> Entry:
         """The entry of that number."""
         return found(self._writer.read(lambda table: table.numbered(sequence)), sequence)

@@ -27,6 +27,13 @@ LOOKS = {
     "words": {"fill": "#1b1f24"},
     "quiet": {"fill": "#57606a"},
     "strong": {"fill": "#1b1f24", "font-weight": "600"},
+    "cap": {"fill": "none", "stroke": "#a4212b", "stroke-width": "2", "stroke-dasharray": "6 4"},
+    "series-0": {"fill": "#0b5d7a"},
+    "series-1": {"fill": "#d98b2b"},
+    "series-2": {"fill": "#5b8c5a"},
+    "series-3": {"fill": "#8d6a9f"},
+    "series-4": {"fill": "#c0616b"},
+    "series-5": {"fill": "#8a8f98"},
 }
 """What elements look like by their class, which is this name after `fig-`."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -89,8 +90,11 @@ class People:
     def change(
         self, name: str, *, roles: Iterable[Role] | None = None, password: str | None = None, is_barred: bool | None = None
     ) -> None:
-        """Give somebody other roles, or another password, or bar them; all their sign-ins end, and if barred, their tokens."""
-        self.find(name)
+        """Give somebody other roles, or another password, or bar them; all their sign-ins end, and if barred, their tokens.
+
+        The last administrator stays one.
+        """
+        before = self.find(name)
         kept = None if password is None else digest_of(password)
         with self._store.writing() as file:
             if roles is not None:
@@ -99,6 +103,8 @@ class People:
                 file.execute("UPDATE people SET password = ? WHERE name = ?", (kept, name))
             if is_barred is not None:
                 file.execute("UPDATE people SET is_barred = ? WHERE name = ?", (is_barred, name))
+            if Role.ADMIN in before.roles and not before.is_barred and not _administrators(file):
+                raise InvalidParameterError(f"{name} is the last administrator: make somebody else one first.")
             file.execute("DELETE FROM sign_ins WHERE person = ?", (name,))
 
     def sign_in(self, name: str, password: str) -> str:
@@ -205,6 +211,12 @@ def read_scope(plain: dict[str, Any]) -> TokenScope:
     datasets, largest = plain.get("datasets"), plain.get("largest_epsilon")
     epsilon = None if largest is None else spendable_epsilon(Fraction(largest) if isinstance(largest, str) else largest)
     return TokenScope(actions, None if datasets is None else tuple(datasets), epsilon)
+
+
+def _administrators(file: sqlite3.Connection) -> int:
+    """How many administrators may sign in."""
+    rows = file.execute("SELECT roles FROM people WHERE is_barred = 0").fetchall()
+    return sum(Role.ADMIN in _roles(roles) for (roles,) in rows)
 
 
 _FORM = "%Y-%m-%dT%H:%M:%S.%fZ"

@@ -15,6 +15,8 @@ from dpstats.foundations.errors import LedgerError
 
 WORDS = "words"
 """The fact of a publication that describes it in a sentence or two."""
+PARTS = "parts"
+"""The fact that says which answers of a batch are published, counted from 0; left out for all of them."""
 _MOST_KEPT = 256
 
 
@@ -64,7 +66,9 @@ def _read(entry: Entry, answer: Entry, debit: Entry) -> PublishedAnswer:
     """Read from entries that never change, so that it is done once for each."""
     title, words = entry.read(lambda content: (str(content["title"]), str(content.get(WORDS, ""))), "has no title")
     details = debit.read(lambda content: dict(content["details"]), "has no details")
-    return PublishedAnswer(entry, answer, debit, title, words, tuple(results_of(details, archived_document(answer))))
+    results = results_of(details, archived_document(answer))
+    places = entry.read(lambda content: content.get(PARTS, range(len(results))), "names no parts")
+    return PublishedAnswer(entry, answer, debit, title, words, tuple(results[place] for place in places))
 
 
 def _numbered(ledger: Ledger, sequence: int) -> Entry:

@@ -11,9 +11,14 @@ from dpstats.web.views import (
     baskets,
     entrance,
     history,
+    owner,
+    owner_changes,
+    owner_release,
+    people,
     public,
     questions,
     receipts,
+    registration,
     releases,
     single_sign_on,
 )
@@ -31,6 +36,11 @@ _MODULES = (
     answers,
     baskets,
     history,
+    registration,  # before the data sets of owners, because /own/new is none
+    owner,
+    owner_changes,
+    owner_release,
+    people,
 )
 
 

@@ -1,0 +1,1 @@
+"""What owners see of their data sets, as plain values."""
