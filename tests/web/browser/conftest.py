@@ -100,6 +100,7 @@ def check_looks(page: Page) -> None:
     page.set_viewport_size(TELEPHONE)
     reaches, width = page.evaluate(_REACH)
     assert reaches <= width, f"{page.url} is {reaches} wide on a telephone of {width}"
+    _run_axe(page, {"runOnly": ["scrollable-region-focusable", "target-size"]})
     page.set_viewport_size(usual)
 
 

@@ -56,7 +56,7 @@ def slide_both_ways(page: Page, service: Service) -> None:
             assert before[1] != after[1]
             assert f"Spends epsilon = {after[0]}, leaves" in words.inner_text()
             assert f"Ask: spends epsilon = {after[0]}" in page.locator("[data-price]").inner_text()
-            seen.append((float(after[0]), float(after[1].split()[0])))
+            seen.append((float(after[0]), float(after[1].partition("%")[0])))
             before = after
     assert sorted(seen) == sorted(seen, key=lambda each: -each[1])
     assert set(sent) == {"price"}

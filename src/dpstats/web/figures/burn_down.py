@@ -83,6 +83,8 @@ def _name(drawing: Drawing, values: dict[str, Any], down: Callable[[float], floa
 
 def _times(begin: datetime, end: datetime) -> list[tuple[str, str]]:
     """What stands below the beginning, the middle and the end."""
-    form = "{0:%H:%M}" if end - begin < timedelta(days=2) else "{0.day} {0:%b}" if end.year == begin.year else "{0:%b %Y}"
+    form = "{0.day} {0:%b}" if end.year == begin.year else "{0:%b %Y}"
+    if end - begin < timedelta(days=2):
+        form = "{0:%H:%M}" if end - begin > timedelta(minutes=5) else "{0:%H:%M:%S}"
     middle = begin + (end - begin) / 2
     return [(form.format(each), anchor) for each, anchor in ((begin, "start"), (middle, "middle"), (end, "end"))]
