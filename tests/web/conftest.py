@@ -66,11 +66,12 @@ def _client(origin: str, headers: dict[str, str]) -> httpx.Client:
 
 
 @contextmanager
-def served(folder: Path, **settings: Any) -> Iterator[Service]:
-    """A service in a thread, with its own demo in a folder."""
+def served(folder: Path, *, at_once: bool = True, **settings: Any) -> Iterator[Service]:
+    """A service in a thread, with its own demo in a folder; its replies leave at once, or at their public times."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(catalogs, "JobPool", PoolHere)
-        patched.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
+        if at_once:
+            patched.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
         cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
         patched.setattr(passwords, "_hasher", lambda: cheap)
         server = uvicorn.Server(

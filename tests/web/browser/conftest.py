@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TELEPHONE = {"width": 390, "height": 844}
+PATIENCE = 20_000
+"""Milliseconds until what a test waits for counts as missing."""
 _WATCH = "document.addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective));"
 _REACH = "[document.scrollingElement.scrollWidth, window.innerWidth]"
 
@@ -59,6 +61,7 @@ def browser() -> Iterator[Browser]:
 def watched_page(browser: Browser, service: Service, **settings: Any) -> Iterator[Page]:
     """A page that must do nothing but what the service allows; other settings are those of playwright's contexts."""
     context = browser.new_context(base_url=service.origin, **settings)
+    context.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page = context.new_page()
     page.on("request", lambda request: _note_request(request.url, service.origin, wrong))

@@ -20,6 +20,7 @@ from dpstats.web.auditing.sight import Sight
 from dpstats.web.published.answers import in_short
 from dpstats.web.published.datasets import policy_changes
 from dpstats.web.routes import Plain
+from dpstats.web.words import amount
 
 MOST_ADDED = 20_000
 """Debits and answers of an account that are added up for a page; a verification adds up all there are."""
@@ -157,8 +158,8 @@ def _answered(ledger: Ledger, sight: Sight | None, entry: Entry, content: dict[s
 def _budget_words(amounts: dict[str, str] | None) -> str:
     if amounts is None:
         return "closed: nothing more may be spent"
-    delta = f", delta = {amounts['delta']}" if amounts["delta"] != "0" else ""
-    return f"a budget of epsilon = {amounts['epsilon']}{delta}"
+    delta = f", delta = {amount(amounts['delta'])}" if amounts["delta"] != "0" else ""
+    return f"a budget of epsilon = {amount(amounts['epsilon'])}{delta}"
 
 
 def _book(terms: Terms) -> Book:
