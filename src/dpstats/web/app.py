@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -207,5 +208,5 @@ def _wants_values(request: Request) -> bool:
 
 def _filled(path: str, request: Request) -> str:
     for name, value in request.path_params.items():
-        path = path.replace(f"{{{name}}}", str(value))
+        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
     return path

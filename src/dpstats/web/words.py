@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -34,12 +35,18 @@ def factor(epsilon: str | int | float | Fraction) -> float:
     return math.exp(min(float(Fraction(epsilon)), _LARGEST_POWER))
 
 
+def json_text(value: object, indent: int | None = None) -> str:
+    """Plain values as JSON, for fields and for people; it is escaped as every other text."""
+    return json.dumps(value, indent=indent, ensure_ascii=False)
+
+
 _LARGEST_POWER = 700.0
 FILTERS: Mapping[str, Callable[..., str | float]] = {
     "day": day,
     "moment": moment,
     "amount": amount,
     "factor": factor,
+    "json_text": json_text,
     "drawn": Markup,
 }
 """For templates; `drawn` is for figures of our own alone, in which every text is escaped."""

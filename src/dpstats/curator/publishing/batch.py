@@ -91,7 +91,8 @@ class PricedBatch:
     def text(self) -> str:
         """What the ledger calls it for people; the details have each question."""
         number = len(self.priced)
-        return f"{number:,} questions published together" if number > 1 else f"{self.priced[0].request.text}, published"
+        done = "asked" if self.desk.account is not None and self.desk.account.actor else "published"
+        return f"{number:,} questions {done} together" if number > 1 else f"{self.priced[0].request.text}, {done}"
 
     def details(self) -> dict[str, object]:
         """Everything that tells one batch from another; the same for identical ones."""

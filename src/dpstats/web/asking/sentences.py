@@ -6,6 +6,7 @@ Fields are texts that somebody typed; the document is checked as every other one
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -42,6 +43,12 @@ class Sentence(BaseModel):
         """Whether nothing was asked yet."""
         return not self.statistic
 
+    @property
+    def has_more_words(self) -> bool:
+        """Whether it says more than a statistic, two columns, a condition and a group."""
+        others = (self.outcome, self.formula, self.model, self.parameters, self.delta, self.interval, self.method, self.rough)
+        return any(others) or len(self.columns) > 2
+
     def as_document(self) -> dict[str, Any]:
         """The question as a document, which is yet to be checked."""
         said: dict[str, Any] = {"version": VERSION, "statistic": self.statistic.strip(), **self._columns()}
@@ -60,6 +67,14 @@ class Sentence(BaseModel):
             said["group_by"] = {"columns": list(dict.fromkeys(self.by))}
         return said
 
+    def fields(self) -> list[tuple[str, str]]:
+        """The fields as they stand in an address."""
+        found = []
+        for name, value in self.model_dump().items():
+            listed = value if isinstance(value, list) else ["true"] if value is True else [value]
+            found += [(name, each) for each in listed if each]
+        return found
+
     def _columns(self) -> dict[str, Any]:
         """The columns by the words that the statistic has for them."""
         statistic, columns = self.statistic.strip(), list(dict.fromkeys(self.columns))
@@ -68,6 +83,24 @@ class Sentence(BaseModel):
         if statistic in statistic_names() and find_statistic(statistic).has_outcome:
             return {"features": columns, "outcome": self.outcome.strip()}
         return {"columns": columns} if columns else {}
+
+
+def sentence_of(document: Mapping[str, Any]) -> Sentence | None:
+    """The sentence that makes a document; None where none does, as with new columns or listed groups."""
+    said = {name: str(document[name]) for name in ("statistic", "formula", "model", "outcome", "method") if name in document}
+    said |= {name: str(document[name]) for name in ("epsilon", "delta") if name in document}
+    if "interval" in document:
+        said["interval"] = NO_INTERVAL if document["interval"] is None else str(document["interval"])
+    sentence = Sentence(
+        **said,
+        columns=document.get("columns", document.get("features", [])),
+        parameters=written_parameters(document.get("parameters", {})),
+        where=" and ".join(f"({each})" if len(document["where"]) > 1 else each for each in document.get("where", ())),
+        by=document.get("group_by", {}).get("columns", []),
+        rough=document.get("rough", False),
+    )
+    left_out = {"select", "with_columns", "levels"} & document.keys() or "keys" in document.get("group_by", {})
+    return None if left_out else sentence
 
 
 def read_parameters(text: str) -> dict[str, Any]:
@@ -86,7 +119,7 @@ def read_parameters(text: str) -> dict[str, Any]:
     return found
 
 
-def written_parameters(parameters: dict[str, Any]) -> str:
+def written_parameters(parameters: Mapping[str, Any]) -> str:
     """The lines that `read_parameters` reads."""
     return "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in parameters.items())
 

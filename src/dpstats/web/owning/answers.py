@@ -24,6 +24,7 @@ from dpstats.web.owning.holdings import NOBODY
 from dpstats.web.published.reading import PARTS
 from dpstats.web.routes import Plain
 
+
 @dataclass(frozen=True)
 class ArchivedAnswer:
     """An answer of the archive: one reply, or those of a basket."""

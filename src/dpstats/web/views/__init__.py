@@ -5,8 +5,10 @@ from __future__ import annotations
 from dpstats.web.routes import RouteTable
 from dpstats.web.views import (
     analyst,
+    answers,
     ask,
     audit,
+    baskets,
     entrance,
     history,
     owner,
@@ -31,6 +33,8 @@ _MODULES = (
     analyst,
     ask,
     questions,
+    answers,
+    baskets,
     history,
     registration,  # before the data sets of owners, because /own/new is none
     owner,

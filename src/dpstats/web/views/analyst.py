@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field, WithJsonSchema
@@ -9,20 +10,22 @@ from pydantic import Field, WithJsonSchema
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import spendable_epsilon
 from dpstats.web.asking.caps import cap_values
-from dpstats.web.asking.visits import checked_number, desk_of
-from dpstats.web.complaints import NOT_FOR_YOU, ComplaintError
+from dpstats.web.asking.visits import NOT_YOURS, checked_number, desk_of
+from dpstats.web.complaints import NOT_FOR_YOU
+from dpstats.web.figures.spent_bar import spent_bar
+from dpstats.web.office import Office
 from dpstats.web.papers import Letter, LetterKind
 from dpstats.web.people.people import MOST_TOKEN_DAYS, TOKEN_DAYS, Token, read_scope, scope_document
-from dpstats.web.people.roles import Action, Who
+from dpstats.web.people.roles import Action, TokenScope, Who
 from dpstats.web.routes import Body, Done, Plain, RouteTable, Visit
 from dpstats.web.views.entrance import NoWords
+from dpstats.web.views.history import before_the_last, line_values
 
 ROUTES = RouteTable()
 HOME, TOKENS = "/me", "/me/tokens"
 LONGEST_TITLE, LONGEST_WORDS = 200, 4_000
-MOST_LETTERS = 20
+MOST_LETTERS, MOST_QUESTIONS = 20, 5
 """On one's own page."""
-NOT_YOURS = ComplaintError(404, "UnknownNameError", "you have no such question: your history has all of them.")
 
 Amount = Annotated[str | float | int, WithJsonSchema({"type": ["string", "number"]})]
 
@@ -37,7 +40,7 @@ class NewToken(Body):
     days: int = Field(default=TOKEN_DAYS, ge=1, le=MOST_TOKEN_DAYS)
 
 
-class Proposal(Body):
+class ProposedRelease(Body):
     """That an answer be published."""
 
     sequence: int
@@ -61,11 +64,13 @@ def home(visit: Visit) -> Plain:
     if visitor.token is not None and visitor.token.datasets is not None:
         names = [each for each in names if each in visitor.token.datasets]
     caps = [cap_values(office.ledger, each, visitor.name) for each in names if each in office.ledger.account_names]
+    own = [each for each in caps if each is not None]
     letters = office.papers.letters(person=visitor.name)[:MOST_LETTERS]
     return {
         "name": visitor.name,
         "roles": sorted(each.value for each in visitor.roles),
-        "datasets": [each for each in caps if each is not None],
+        "datasets": [{**each, "bar": _bar(each)} for each in own],
+        "questions": _last_questions(office, visitor.name, [each["name"] for each in own]),
         "letters": [letter_values(each) for each in letters if each.dataset in names],
     }
 
@@ -98,7 +103,7 @@ def revoke_token(visit: Visit) -> Done:
     return Done(TOKENS, {"revoked": visit.path["token"]})
 
 
-@ROUTES.act("/d/{name}/proposals", Who.ANALYST, Proposal, action=Action.ASK, again="/d/{name}/history")
+@ROUTES.act("/d/{name}/proposals", Who.ANALYST, ProposedRelease, action=Action.ASK, again="/d/{name}/history")
 def propose(visit: Visit) -> Done:
     """Propose an answer of one's own to the owner of a data set, for publication."""
     desk, given = desk_of(visit), visit.body
@@ -121,6 +126,23 @@ def request_budget(visit: Visit) -> Done:
     return Done(HOME, {"letter": number})
 
 
+def _bar(cap: Plain) -> str | None:
+    """One's own budget, and what of it is spent."""
+    if cap["share"] is None:
+        return None
+    return spent_bar(cap["share"], [], f"You have spent {cap['spent']} of {cap['cap']}; {cap['left']} is left.")
+
+
+def _last_questions(office: Office, actor: str, datasets: Sequence[str]) -> list[Plain]:
+    """One's last questions about some data sets, the newest first."""
+    found = []
+    for name in datasets:
+        first = before_the_last(office.ledger, name, actor, MOST_QUESTIONS)
+        for line in office.ledger.questions(name, actor=actor, after=first, limit=MOST_QUESTIONS):
+            found.append({"dataset": name, **line_values(line, None)})
+    return sorted(found, key=lambda each: each["time"], reverse=True)[:MOST_QUESTIONS]
+
+
 def letter_values(letter: Letter) -> Plain:
     """A letter and what became of it, for whoever has written it."""
     return {
@@ -135,7 +157,7 @@ def letter_values(letter: Letter) -> Plain:
     }
 
 
-def _scope(given: NewToken) -> object:
+def _scope(given: NewToken) -> TokenScope:
     plain = {
         "actions": [each.value for each in given.actions],
         "datasets": given.datasets,
