@@ -75,6 +75,9 @@ def test_another_owner_is_told_the_same_as_where_there_is_none(office: Service) 
     assert office.office.ledger.head == head
     with office.with_token("olga", actions=["read", "ask"]) as client:
         assert client.get("/own/survey.json").status_code == 403
+    with office.with_token("olga", datasets=["another"]) as client:
+        assert client.get("/own.json").json()["datasets"] == []
+        assert client.post("/own/new", json={"name": "third", "table": "survey.parquet"}).status_code == 403
 
 
 def test_every_change_is_in_the_ledger_with_who_and_why(office: Service, olga: httpx.Client) -> None:
@@ -174,6 +177,8 @@ def test_annual_tables_are_planned_then_asked_in_one_debit_and_published(office:
     assert "nobody" in str(olga.get("/own/survey/release.json", params={**added, "column": "nobody"}).json()["lines"])
     assert office.office.ledger.head == head
     documents = [each["document"] for each in shown["lines"]]
+    with office.with_token("olga", largest_epsilon="0.1") as program:
+        assert program.post("/own/survey/release", json={"question": documents}).status_code == 403
     reply = olga.post("/own/survey/release", data={"question": documents})
     assert reply.status_code == 303
     page = reply.headers["location"]
@@ -186,6 +191,7 @@ def test_annual_tables_are_planned_then_asked_in_one_debit_and_published(office:
     published = office.office.ledger.entry(one)
     assert published is not None
     assert published.content()["parts"] == [1]
+    assert "median" not in olga.get(f"/r/{one}").text
     again = olga.post("/own/survey/publish", json={"sequence": sequence, "title": "Persons", "parts": [1]})
     assert said(again) == f"this was published already: /r/{one}."
     whole = olga.post("/own/survey/publish", json={"sequence": sequence, "title": "All of it"})

@@ -19,6 +19,7 @@ from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import read_json
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 from dpstats.web.asking.caps import amount_words
+from dpstats.web.asking.visits import read_asked
 from dpstats.web.owning.expected import planned_error
 from dpstats.web.owning.holdings import standing_values
 from dpstats.web.people.roles import Action, Who
@@ -103,7 +104,7 @@ def release_page(visit: Visit) -> Plain:
 def ask_release(visit: Visit) -> Done:
     """Ask all questions of a list, for one debit or none; the answers can then be published."""
     registration, given = opened(visit), visit.body
-    documents = [*(_plain(each) for each in given.question), *given.documents]
+    documents = [read_asked(visit, each).to_dict() for each in (*given.question, *given.documents)]
     answered = visit.office.catalog.desk(registration.name).ask_together(documents, visit.name, visit.request)
     sequence = answered.payments[0].debit.sequence
     values = {
