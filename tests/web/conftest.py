@@ -49,13 +49,15 @@ class Service:
         signed_in.cookies.update(cookies)
         return signed_in
 
-    def with_token(self, name: str, **scope: Any) -> httpx.Client:
-        """A client of one of the demo's people, as a program has it."""
+    def token(self, name: str, **scope: Any) -> str:
+        """A token of one of the demo's people."""
         from dpstats.web.people.people import read_scope
 
-        plain = {"actions": ["read", "ask", "own"], **scope}
-        token = self.office.people.new_token(name, "a test", read_scope(plain))
-        return _client(self.origin, {"authorization": f"Bearer {token}"})
+        return self.office.people.new_token(name, "a test", read_scope({"actions": ["read", "ask", "own"], **scope}))
+
+    def with_token(self, name: str, **scope: Any) -> httpx.Client:
+        """A client of one of the demo's people, as a program has it."""
+        return _client(self.origin, {"authorization": f"Bearer {self.token(name, **scope)}"})
 
 
 def _client(origin: str, headers: dict[str, str]) -> httpx.Client:

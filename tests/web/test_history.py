@@ -75,6 +75,28 @@ def test_a_reply_that_is_none_says_so(service: Service, client: httpx.Client, mo
     assert "/proposals" not in page
 
 
+def test_what_another_paid_for_is_free_and_has_a_page_too(service: Service, asked: dict[str, int]) -> None:
+    service.office.people.add("bea", "a long password", service.office.people.find("ana").roles)
+    service.demo.passwords["bea"] = "a long password"
+    service.office.catalog.grant("survey", analyst="bea", budget=Budget(1), actor="olga", why="a test")
+    basket = [json.dumps({**COUNT, "where": [f"age > {age}"]}) for age in (30, 50)]
+    with service.visit("bea") as client:
+        assert client.get(f"/d/survey/answers/{asked['count']}").status_code == 404  # before she has asked
+        assert "free, it was answered before" in client.get("/d/survey/ask?statistic=count&epsilon=0.05").text
+        posts = {"count": ("questions", {"document": json.dumps(COUNT)}), "basket": ("basket", {"documents": basket})}
+        for name, (page, body) in posts.items():
+            location = client.post(f"/d/survey/{page}", data=body).headers["location"]
+            assert location == f"/d/survey/answers/{asked[name]}"
+            shown = client.get(f"{location}.json").json()
+            assert (shown["is_own"], shown["can_propose"], shown["remaining"]) == (False, False, "epsilon = 1")
+            assert "free" in client.get(location).text
+        listed = client.get("/d/survey/history.json?newest=true").json()
+        assert (listed["lines"], len(listed["archived"])) == ([], 2)
+        service.office.catalog.amend("survey", archive="own", actor="olga", why="a test")
+        assert client.get(location).status_code == 404  # it is not hers to see any more
+        service.office.catalog.amend("survey", archive="shared", actor="olga", why="a test")
+
+
 @pytest.mark.parametrize("number", ["1", "0", "99999999999999999999999"])
 def test_nobody_sees_what_they_have_not_asked(client: httpx.Client, number: str) -> None:
     for path in (f"answers/{number}.json", f"answers/{number}/receipt.json", f"compare.json?lines={number}"):

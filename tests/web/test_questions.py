@@ -97,7 +97,7 @@ def test_a_basket_is_one_debit_and_its_answers_name_it(service: Service) -> None
         ({"document": {**COUNT, "columns": ["nothing"]}}, 404),
         ({"statistic": "count", "parameters": "q"}, 422),
         ({"document": COUNT, "actor": "olga"}, 422),
-        ({"document": COUNT, "request": "not\u00e4\u00f6"}, 422),
+        ({"document": {**COUNT, "epsilon": "0.0101"}, "request": "not\u00e4\u00f6"}, 422),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_spent(service: Service, body: Any, status: int) -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from dpstats.curator.archive import noted_document
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.ledger.accounts import Account
-from dpstats.curator.ledger.entries import ANSWER
+from dpstats.curator.ledger.entries import ANSWER, Entry
 from dpstats.curator.ledger.readers import archived_document, first_answer
 from dpstats.curator.ledger.stores import EntryTable
 
@@ -52,15 +53,28 @@ class KnownKeys:
                 self._keys.popitem(last=False)
 
 
-def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> tuple[bool, dict[str, Any] | None]:
-    """Whether a key was chosen, and the archived answer to it with a word on where it comes from, both of one moment.
+@dataclass(frozen=True)
+class RecalledAnswer:
+    """An answer that was paid for before."""
+
+    document: dict[str, Any]
+    """With a word on where it comes from."""
+    debit: int
+    """The number of the entry that paid for it."""
+
+
+def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> tuple[bool, RecalledAnswer | None]:
+    """Whether a key was chosen, and the archived answer to it, both of one moment.
 
     `choose` looks at the same entries, and raises where the asker may not ask.
     """
 
-    def look(table: EntryTable) -> tuple[bool, Any]:
+    def look(table: EntryTable) -> tuple[bool, Entry | None]:
         key = choose(table)
         return key is not None, None if key is None else first_answer(table.with_key(account.dataset, ANSWER, key))
 
     is_known, answer = account.read(look)
-    return is_known, None if answer is None else noted_document(archived_document(answer))
+    if answer is None:
+        return is_known, None
+    debit = answer.read(lambda content: int(content["debit"]), "names no debit")
+    return is_known, RecalledAnswer(noted_document(archived_document(answer)), debit)

@@ -25,7 +25,7 @@ from dpstats.curator.catalog.ceilings import (
 )
 from dpstats.curator.catalog.planner import Planner, not_stored
 from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy, policy_of
-from dpstats.curator.catalog.recall import Asked, KnownKeys, recalled
+from dpstats.curator.catalog.recall import Asked, KnownKeys, RecalledAnswer, recalled
 from dpstats.curator.desk import Desk, Request, archive_key, details_of, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.plan_documents import PlanDocument, read_plan
@@ -45,7 +45,14 @@ from dpstats.curator.planning.curves import LARGEST_PLANNED, LEAST_EPSILON, POIN
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.shapes import checked_shapes
 from dpstats.curator.protection import Protection
-from dpstats.curator.publishing.batch import AnsweredBatch, PricedBatch, PricedQuestion, answer_batch, price_batch
+from dpstats.curator.publishing.batch import (
+    AnsweredBatch,
+    PricedBatch,
+    PricedQuestion,
+    answer_batch,
+    archived_answers,
+    price_batch,
+)
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.remaining import LeftAfter, left_after
 from dpstats.curator.scope import Scope
@@ -175,6 +182,12 @@ class ServiceDesk:
         It is the document (`document_of`) of what `ask` would answer, and whatever `ask` would refuse before it looks into the
         archive is refused here.
         """
+        found = self.recall_paid(document, actor)
+        return None if found is None else found.document
+
+    @_in_public_words()
+    def recall_paid(self, document: object, actor: str) -> RecalledAnswer | None:
+        """As `recall`, with the number of the debit that has paid for the answer."""
         text = check_document(document)
         kind = "text" if isinstance(document, str) else "values"  # whose numbers are read in different ways
         asked: list[Asked] = []
@@ -194,6 +207,14 @@ class ServiceDesk:
         key = archive_key(details_of(session._table, _priced_alone(session, policy, document)))
         self._keys.keep((asked[0][0], policy, session._table.audience), key)
         return recalled(self._account, lambda table: self._allowed_key(table, actor, key))[1]
+
+    @_in_public_words()
+    def recall_together(self, documents: Sequence[object], actor: str) -> tuple[list[Result], int] | None:
+        """The archived answers to questions that were asked together, and their debit's number; None where there are none."""
+        session, policy = self._session(actor, "")
+        key, account = self._priced(session, policy, documents).key(), self._account.acting_for(actor)
+        document = account.recall(key)
+        return None if document is None else (archived_answers(document), account.debit_behind(key).sequence)
 
     @_in_public_words()
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
@@ -286,6 +307,11 @@ class ServiceDesk:
         names = (plan.question.statistic, asked.request.question.statistic.name)
         policy.check(names, Fraction(0) if searches else asked.request.cost.epsilon)
         return asked
+
+    @_in_public_words()
+    def check_access(self, actor: str) -> None:
+        """Raise unless something is granted to somebody."""
+        self._grant(actor)
 
     @_in_public_words()
     def own_cap(self, actor: str) -> AccountReader | None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from dpstats.curator.archive import Result, document_of, is_from_archive
+from dpstats.curator.catalog.recall import RecalledAnswer
 from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.curator.documents.document import LINEAR, REGRESSION
 from dpstats.curator.formulas import statistic_of
@@ -33,6 +34,21 @@ def answer_values(desk: ServiceDesk, actor: str, document: Mapping[str, Any], re
         "archived": is_from_archive(result),
         "remaining": remaining_words(desk, actor),
         "seconds": seconds,
+    }
+
+
+def recalled_values(desk: ServiceDesk, document: Mapping[str, Any], found: RecalledAnswer) -> Plain:
+    """An answer from the archive; it changes nothing, so that what is left is not looked up."""
+    return {
+        "dataset": desk.name,
+        "statistic": statistic_name(document),
+        "question": dict(document),
+        "answer": found.document,
+        "receipt": receipt_values(desk, found.debit),
+        "sequence": found.debit,
+        "archived": True,
+        "remaining": None,
+        "seconds": 0.0,
     }
 
 

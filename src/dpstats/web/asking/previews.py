@@ -74,7 +74,8 @@ def preview(visit: Visit, desk: ServiceDesk, sentence: Sentence, n: int, width: 
         found.expect, found.unplanned = _curve(desk, visit.name, document, n)
         if width:
             document = read_asked(visit, {**document, "epsilon": _epsilon_for(found.expect, width)}).to_dict()
-        found.price = quote_values(desk.price(document, visit.name))
+        archived = desk.recall(document, visit.name) is not None
+        found.price = {**quote_values(desk.price(document, visit.name)), "archived": archived}
         found.document = document
     except DpstatsError as error:
         found.complaint = str(error)

@@ -38,16 +38,22 @@ def read_asked(visit: Visit, document: object) -> QuestionDocument:
     """A document that the visitor sends, checked as far as that can be done without the table."""
     check_document(document)
     asked = read_document(document)
-    check_scope(visit, asked.epsilon)
+    largest = _largest_epsilon(visit)
+    if largest is not None and asked.epsilon > largest:
+        words = f"this token may spend epsilon = {decimal_text(largest)} on one question at most."
+        raise ComplaintError(403, "AccessError", words)
     return asked
 
 
-def check_scope(visit: Visit, epsilon: Fraction) -> None:
-    """Raise where a question is too large for the token that it came with."""
-    token = None if visit.visitor is None else visit.visitor.token
-    if token is not None and token.largest_epsilon is not None and epsilon > token.largest_epsilon:
-        largest = decimal_text(token.largest_epsilon)
-        raise ComplaintError(403, "AccessError", f"this token may spend epsilon = {largest} on one question at most.")
+def check_token(visit: Visit, document: object) -> None:
+    """Raise where a question is too large for the token that it came with; it is read only where the token has a limit."""
+    if _largest_epsilon(visit) is not None:
+        read_asked(visit, document)
+
+
+def _largest_epsilon(visit: Visit) -> Fraction | None:
+    """Of one question, by the token that came along; None where there is no limit."""
+    return None if visit.visitor is None or visit.visitor.token is None else visit.visitor.token.largest_epsilon
 
 
 def request_name(visit: Visit, nonce: str, documents: Sequence[QuestionDocument]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from dpstats.accounting.accountants import Total
@@ -14,7 +15,7 @@ from dpstats.curator.ledger.openings import DATASET, Opening
 from dpstats.curator.ledger.readers import AccountReader, archived_document, is_failure
 from dpstats.curator.ledger.standing import BUDGET, total_after
 from dpstats.curator.ledger.terms import Terms
-from dpstats.foundations.errors import DpstatsError
+from dpstats.foundations.errors import DpstatsError, LedgerError
 from dpstats.web.auditing.sight import Sight
 from dpstats.web.published.answers import in_short
 from dpstats.web.published.datasets import policy_changes
@@ -27,12 +28,15 @@ _UNREADABLE = (DpstatsError, ValueError, KeyError, TypeError, AttributeError)
 
 def account_lines(ledger: Ledger, reader: AccountReader, entries: list[Entry]) -> list[Plain]:
     """Entries of an account for a page."""
-    sight = Sight(ledger, reader.dataset) if reader.opened_with.account == DATASET else None
+    sight = None
+    if reader.opened_with.account == DATASET:
+        with suppress(LedgerError):  # where nobody knows what is shared, nothing is shown
+            sight = Sight(ledger, reader.dataset)
     return [_line(ledger, reader, sight, entry) for entry in entries]
 
 
 def totals(reader: AccountReader) -> Plain:
-    """The costs of all debits of an account added up anew, beside what the last debit states, and what became of its questions."""
+    """The costs of all debits of an account added up anew, beside what the last one states, and what became of its questions."""
     book, keeper, recomputed = _book(reader.opened_with.terms), reader.accountant, Total()
     said: Plain = {"stated": None, "recomputed": None, "agrees": None, "counts": None}
     counts = {"debits": 0, "answers": 0, "no_replies": 0, "failed": 0}

@@ -84,11 +84,11 @@ def _rows(question: str, dots: Sequence[Dot], silent: Sequence[str]) -> Figure:
 def _coefficients(answer: Release) -> Figure | None:
     """Coefficients in units of their errors, which is the same axis for all of them; the table has the intercept, too."""
     is_scaled, (_, *lines) = coefficient_lines(answer.value, answer.intervals)
-    dots = [
-        DrawnDot(line.name, line.place, *((end / line.scale for end in line.ends) if line.ends else (None, None)), line.words)
-        for line in lines
-        if line.scale is not None and math.isfinite(line.place) and math.isfinite(line.scale)
-    ]
+    dots = []
+    for line in lines:
+        if line.scale is not None and math.isfinite(line.place) and math.isfinite(line.scale):
+            low, high = (None, None) if line.ends is None else (line.ends[0] / line.scale, line.ends[1] / line.scale)
+            dots.append(DrawnDot(line.name, line.place, low, high, line.words))
     if not dots:
         return None
     of = "errors from 0" if is_scaled else "units from 0"

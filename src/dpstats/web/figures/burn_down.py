@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from dpstats.web.figures.scales import Scale, number_text
+from dpstats.web.figures.scales import AxisScale, number_text
 from dpstats.web.figures.svg import Drawing
 
 TOP, BOTTOM, HEIGHT = 12.0, 270.0, 300.0
@@ -26,7 +26,7 @@ def burn_down_figure(values: dict[str, Any]) -> str:
     begin, end = (datetime.fromisoformat(values[each]) for each in ("begin", "end"))
     span = max((end - begin).total_seconds(), 1.0)
     most = max([each["limit"] for each in values["caps"]] + [values["spent"]]) or 1.0
-    amounts = Scale(0.0, most * 1.04)
+    amounts = AxisScale(0.0, most * 1.04)
 
     def across(time: str) -> float:
         share = (datetime.fromisoformat(time) - begin).total_seconds() / span

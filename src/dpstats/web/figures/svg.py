@@ -102,9 +102,8 @@ def as_file(svg: str) -> bytes:
     """A figure as a file of its own: as wide as a page, on white."""
     start = svg.replace('width="100%"', f'width="{WIDTH}" font-family="sans-serif"', 1)
     head, found, rest = start.partition("</title>")
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{found}<rect width="100%" height="100%" fill="#ffffff"/>{rest}\n'.encode()
-    )
+    paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{found}{paper}{rest}\n'.encode()
 
 
 def _element(tag: str, look: str, attributes: dict[str, str], inside: str = "") -> str:

@@ -67,7 +67,7 @@ def proposed_sequence(letter: Letter) -> int:
 
 @dataclass(frozen=True)
 class RaisedCap:
-    """What a request for more budget is about: the first that would stop the analyst's next question, and how it would be then."""
+    """What a request for more budget is about: the cap that stops the analyst first, as it is and as it would be."""
 
     words: str
     now: Budget

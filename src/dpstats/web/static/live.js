@@ -106,17 +106,22 @@ parts.ask = (page) => {
       field.value = JSON.stringify({ ...JSON.parse(field.value), epsilon });
     }
     const button = page.querySelector("[data-price]");
-    button.textContent = button.textContent.replace(/epsilon = [^,]*/, `epsilon = ${epsilon}`);
+    const delta = JSON.parse(page.querySelector("input[name=document]").value).delta;
+    button.textContent = `Ask: spends epsilon = ${epsilon}${delta ? `, delta = ${delta}` : ""}`;
     const words = page.querySelector("[data-words]");
     words.textContent = `Spends epsilon = ${epsilon}.`;
     later(async () => {
+      const before = button.textContent;
       const body = JSON.stringify({ document: JSON.parse(page.querySelector("input[name=document]").value) });
       const reply = await fetch(page.dataset.priceAt, { method: "POST", headers: { "content-type": "application/json" }, body });
       if (!reply.ok) return refresh();
       const price = await reply.json();
-      if (price.cost.words !== button.textContent.replace("Ask: spends ", "")) return;
-      words.textContent = `${price.words[0].toUpperCase()}${price.words.slice(1)}.`;
-      button.disabled = price.fits === false;
+      if (button.textContent !== before) return;
+      button.textContent = price.archived ? "Ask: free, it was answered before" : `Ask: spends ${price.cost.words}`;
+      words.textContent = price.archived
+        ? "This very question was answered before: it gets the same answer, and spends nothing."
+        : `${price.words[0].toUpperCase()}${price.words.slice(1)}.`;
+      button.disabled = price.fits === false && !price.archived;
       history.replaceState(null, "", `${page.dataset.page}?${new URLSearchParams([...new FormData(form)].filter(([, value]) => value))}`);
     }, 60);
   };

@@ -48,10 +48,12 @@ def basket(visit: Visit) -> Plain:
     """What is in a basket, and what it would cost; nothing of it is asked."""
     desk, given = desk_of(visit), list(visit.query.documents)
     documents: list[Plain] = []
-    quote, complaint = None, None
+    quote, complaint, archived = None, None, False
     try:
         documents = [read_asked(visit, each).to_dict() for each in given]
-        quote = desk.price_together(documents, visit.name) if documents else None
+        if documents:
+            quote = desk.price_together(documents, visit.name)
+            archived = desk.recall_together(documents, visit.name) is not None
     except DpstatsError as error:
         complaint = str(error)
     return {
@@ -60,6 +62,7 @@ def basket(visit: Visit) -> Plain:
         "documents": documents,
         "questions": _questions(visit, given, quote),
         "price": None if quote is None else basket_values(quote),
+        "archived": archived,
         "complaint": complaint,
         "add": _with_query(visit, "ask", "basket", given),
         "request": secrets.token_hex(8),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pydantic import Field
 
@@ -19,7 +20,7 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NoReply
 from dpstats.foundations.rounding import decimal_text
 from dpstats.pictures.panels import Dot, dots_of, dots_of_groups
-from dpstats.web.asking.code import notebook
+from dpstats.web.asking.code import notebook, python_call
 from dpstats.web.asking.prices import cost_values
 from dpstats.web.asking.visits import LARGEST_NUMBER, NOT_YOURS, checked_number, desk_of
 from dpstats.web.figures.answers import drawn
@@ -62,7 +63,7 @@ def history(visit: Visit) -> Plain:
         "name": desk.name,
         "lines": [line_values(each, asked.get(each.sequence)) for each in lines],
         "next": lines[-1].sequence if len(lines) == query.limit and not query.newest else None,
-        "archived": [],
+        "archived": _from_archive(visit, desk.name, asked) if query.newest else [],
         "earlier": query.newest and bool(first),
         "newest": query.newest,
         "remaining": desk.remaining(visit.name),
@@ -111,6 +112,13 @@ def before_the_last(ledger: Ledger, dataset: str, actor: str, count: int) -> int
     """The number after which somebody's last questions come."""
     debits = ledger.reader(dataset).entries(actor=actor, kinds=[DEBIT])
     return debits[-count].sequence - 1 if len(debits) > count else 0
+
+
+def _from_archive(visit: Visit, dataset: str, asked: Mapping[int, Mapping[str, Any]]) -> list[Plain]:
+    """What one had on a page from the archive, because another had paid for it."""
+    own = {each.sequence for each in visit.office.ledger.reader(dataset).entries(actor=visit.name, kinds=[DEBIT])}
+    others = [(number, documents_of(each)) for number, each in sorted(asked.items(), reverse=True) if number not in own]
+    return [{"sequence": number, "question": "; ".join(map(python_call, documents))} for number, documents in others[:PAGE]]
 
 
 def line_values(line: StatementLine, document: Plain | None) -> Plain:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpstats.web.asking.answers import answer_values
+from dpstats.web.asking.answers import answer_values, recalled_values
 from dpstats.web.asking.prices import quote_values
 from dpstats.web.asking.sentences import Sentence
-from dpstats.web.asking.visits import DocumentField, desk_of, noted, own_address, read_asked, request_name
+from dpstats.web.asking.visits import DocumentField, check_token, desk_of, noted, own_address, read_asked, request_name
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, Lane, RouteTable, Visit
 
@@ -52,7 +52,20 @@ class PlannedDocument(Body):
         return {**self.document, "plan": {**inside, **said} if isinstance(inside, dict) else said}
 
 
-@ROUTES.act("/d/{name}/questions", Who.ANALYST, AskedQuestion, action=Action.ASK, again=ASK, lane=Lane.PAID)
+def answered_before(visit: Visit) -> Done | None:
+    """What the archive has for a program, at once; None where a question has to be paid for, or comes from a form."""
+    document = visit.body.document
+    if not isinstance(document, dict):
+        return None
+    desk = desk_of(visit)
+    check_token(visit, document)
+    found = desk.recall_paid(document, visit.name)
+    return None if found is None else Done(own_address(visit, "history"), recalled_values(desk, document, found))
+
+
+@ROUTES.act(
+    "/d/{name}/questions", Who.ANALYST, AskedQuestion, action=Action.ASK, again=ASK, lane=Lane.PAID, first=answered_before
+)
 def ask_question(visit: Visit) -> Done:
     """Ask a question: it is paid for before a row is read, and an identical one is free from then on."""
     desk = desk_of(visit)
@@ -66,9 +79,11 @@ def ask_question(visit: Visit) -> Done:
 
 @ROUTES.act("/d/{name}/price", Who.ANALYST, PricedDocument, action=Action.READ, again=ASK)
 def price_question(visit: Visit) -> Done:
-    """What a question would cost and leave; it is not asked."""
-    quote = desk_of(visit).price(visit.body.document, visit.name)
-    return Done(own_address(visit, "ask"), quote_values(quote))
+    """What a question would cost and leave, and whether it is free because it was answered before; it is not asked."""
+    desk, document = desk_of(visit), visit.body.document
+    quote = desk.price(document, visit.name)
+    archived = desk.recall(document, visit.name) is not None
+    return Done(own_address(visit, "ask"), {**quote_values(quote), "archived": archived})
 
 
 @ROUTES.act("/d/{name}/plan", Who.ANALYST, PlannedDocument, action=Action.READ, again=ASK, lane=Lane.PAID)
