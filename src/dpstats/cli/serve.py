@@ -73,7 +73,7 @@ def _check_port(host: str, port: int) -> None:
             pass
     except (OSError, OverflowError):
         raise InvalidParameterError(
-            f"nothing can be served at {host}:{port}, which may be taken: choose another --port."
+            f"{host}:{port} cannot be served, and may be taken: choose another --port."
         ) from None
 
 
