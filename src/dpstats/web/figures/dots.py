@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpstats.foundations.text_tables import shortened
-from dpstats.web.figures.scales import AxisScale, draw_axis, number_text
+from dpstats.web.figures.scales import AxisScale, draw_axis
 from dpstats.web.figures.svg import Drawing
 
 MOST_ROWS = 60
@@ -30,17 +30,17 @@ class DrawnDot:
     """The number for people."""
 
 
-def single_dot(dot: DrawnDot, words: str) -> str:
-    """One number with its interval, on an axis around it."""
+def single_dot(dot: DrawnDot, words: str, ends_in_words: tuple[str, str] = ("", "")) -> str:
+    """One number with its interval, whose ends are named, on an axis around it."""
     ends = [end for end in (dot.low, dot.high) if end is not None]
     drawing, scale = Drawing(), AxisScale.around([dot.value, *ends], room=0.55)
     middle, bottom = 34, 62
     draw_axis(drawing, scale, (_TOP, bottom))
     _draw_interval(drawing, scale, dot, middle, thick=True)
     if dot.low is not None and math.isfinite(dot.low):
-        drawing.text(number_text(dot.low), scale(dot.low) - 1.2, middle + 4, anchor="end")
+        drawing.text(ends_in_words[0], scale(dot.low) - 1.2, middle + 4, anchor="end")
     if dot.high is not None and math.isfinite(dot.high):
-        drawing.text(number_text(dot.high), scale(dot.high) + 1.2, middle + 4)
+        drawing.text(ends_in_words[1], scale(dot.high) + 1.2, middle + 4)
     return drawing.svg(bottom + _BELOW, words)
 
 
