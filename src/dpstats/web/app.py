@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount
@@ -155,8 +156,11 @@ class Service:
         if not (as_page or by_form):
             return JSONResponse(complaint.to_dict(), complaint.status)
         if complaint.status == 401 and request.method == "GET":
-            return RedirectResponse(f"/login?next={request.url.path}", 303)
-        return self._pages.complaint(complaint, visitor, request.url.path, back=_filled(route.again, request))
+            return RedirectResponse(f"/login?next={quote(_with_query(request.url), safe='/')}", 303)
+        back = _filled(route.again, request)
+        if _came_from(request, self._office.settings.origin).partition("?")[0] == back:
+            back = _came_from(request, self._office.settings.origin)  # with all that was filled in
+        return self._pages.complaint(complaint, visitor, request.url.path, back=back)
 
     def _set_cookie(self, reply: Response, what: str, secret: str | None, seconds: int) -> None:
         if secret is None:
@@ -204,6 +208,17 @@ def app_from_settings() -> Starlette:
 
 def _wants_values(request: Request) -> bool:
     return request.url.path.endswith(".json") or door.is_json(request) or "authorization" in request.headers
+
+
+def _with_query(address: URL) -> str:
+    """A page of this service with all that it says."""
+    return f"{address.path}?{address.query}" if address.query else address.path
+
+
+def _came_from(request: Request, origin: str) -> str:
+    """The page of this service from which a browser came; empty where it does not say so."""
+    given = request.headers.get("referer", "")
+    return given.removeprefix(origin) if given.startswith(f"{origin}/") else ""
 
 
 def _filled(path: str, request: Request) -> str:
