@@ -14,7 +14,7 @@ from dpstats.curator.planning.curves import CurveLine, EpsilonCurve
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.registry import find_statistic, statistic_names
 from dpstats.web.asking.code import TABLE, python_call
-from dpstats.web.asking.expectations import Expectation, rounded_up
+from dpstats.web.asking.expectations import Expectation, rounded_down, rounded_up
 from dpstats.web.asking.sentences import Sentence, read_parameters, sentence_of
 from dpstats.web.figures.expected_width import expected_width
 from tests.questions import UnreadableStore, columns_for, required_of, session
@@ -117,6 +117,8 @@ def test_a_slider_turns_both_ways() -> None:
     assert Expectation.of(curve([None, None, None, None, 2.0]), 500) is None
     assert rounded_up(0.0123456) == Fraction("0.0124")
     assert rounded_up(0.2) == Fraction("0.2")
+    assert rounded_down(Fraction(2, 3)) == Fraction("0.666")
+    assert rounded_down(Fraction(1, 5)) == Fraction(1, 5)
 
 
 @pytest.mark.parametrize("whole", [10.0, None])
