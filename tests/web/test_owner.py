@@ -128,7 +128,7 @@ def test_a_proposal_is_published_once_and_a_refusal_has_words(office: Service, o
     assert (entry.kind, entry.actor, entry.content()["title"]) == (PUBLISH, "olga", "Persons of 30 and more")
     assert entry.content()["words"] == "Everybody who is not young."
     assert said(olga.post(f"/own/survey/letters/{letter}/agree", json={})) == "this letter was answered already."
-    assert f"/r/{number}" in said(olga.post(f"/own/survey/letters/{other}/agree", json={}))
+    assert f"/r/{number}" in said(olga.post(f"/own/survey/letters/{other}/agree", json={}))  # and stays open
     assert olga.post(f"/own/survey/letters/{other}/refuse", json={"words": "it is out already"}).status_code == 200
     answered = papers.letter(other)
     assert answered is not None
@@ -146,6 +146,11 @@ def test_a_request_for_budget_raises_the_cap_with_a_reason(office: Service, olga
     cap = office.office.ledger.cap("survey", analyst="ana")
     assert cap is not None
     assert cap.budget == Budget("2.5")
+    olga.post("/own/survey/grants", json={"analyst": "ana", "group": "course", "why": "out of the course's cap"})
+    shared = office.office.papers.send(LetterKind.REQUEST, "survey", "ana", {"epsilon": "1/4", "why": "a third"})
+    assert olga.post(f"/own/survey/letters/{shared}/agree", json={"why": "the course may"}).json()["budget"]["epsilon"] == "5/4"
+    assert office.office.ledger.reader("survey, group course").budget == Budget("5/4")
+    olga.post("/own/survey/grants", json={"analyst": "ana", "epsilon": "2.5", "why": "as before"})
     broken = office.office.papers.send(LetterKind.REQUEST, "survey", "ana", {"epsilon": "plenty", "why": NASTY})
     assert olga.get("/own/survey").status_code == 200
     assert olga.post(f"/own/survey/letters/{broken}/agree", json={"why": "x"}).status_code == 422

@@ -14,6 +14,8 @@ LEFT, RIGHT = 9.0, 82.0
 """Per cent: room for numbers, and for names."""
 SERIES = 6
 """Areas that look different; the last one is for all others."""
+_LAST = 1.5
+"""Per cent: how wide a step that was taken right now is."""
 _LABEL = 17.0
 _LONGEST = 12
 Points = list[tuple[float, float]]
@@ -28,7 +30,7 @@ def burn_down_figure(values: dict[str, Any]) -> str:
 
     def across(time: str) -> float:
         share = (datetime.fromisoformat(time) - begin).total_seconds() / span
-        return LEFT + (RIGHT - LEFT) * min(1.0, max(0.0, share))
+        return LEFT + (RIGHT - _LAST - LEFT) * min(1.0, max(0.0, share))
 
     def down(amount: float) -> float:
         return 1 - amount / amounts.high

@@ -71,7 +71,7 @@ def owned_dataset(visit: Visit) -> Plain:
         "burn_down": burn_down_values(reader, debits),
         "proposals": [each for each in waiting if each["kind"] == LetterKind.PROPOSAL.value],
         "requests": [each for each in waiting if each["kind"] == LetterKind.REQUEST.value],
-        "decided": [letter_values(office, each) for each in letters if each.state is not LetterState.OPEN],
+        "decided": [letter_values(office, each) for each in letters if each.state is not LetterState.OPEN][:MOST_LINES],
         "questions": [line_values(each, shown=may_see(policy, visit.name, each.actor)) for each in lines][::-1],
         "asked": len(debits),
         "publications": publications(reader),
