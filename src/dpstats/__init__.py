@@ -6,8 +6,8 @@
 PrivacyCost(epsilon=1, delta=0, neighbors='add_remove', unit='row')
 
 `dir(dpstats)` lists the statistics; `help(dpstats.median)` explains one. `dpstats.protect` puts a table behind a ledger that
-keeps count; `dpstats.connect` asks about tables that others hold; `dpstats.plan` says what to expect of a question before anything
-is spent.
+keeps count; `dpstats.connect` asks about tables that others hold; `dpstats.plan` says what to expect of a question before
+anything is spent.
 """
 
 from __future__ import annotations

@@ -76,6 +76,20 @@ def test_heads_that_somebody_else_signed_are_told(
     assert "a signed head says otherwise" in second
 
 
+def test_a_key_that_was_followed_by_another_signs_no_more(
+    curator: RemoteCurator, receipts: list[Receipt], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new, sequence = Signer.new(), Signer.new(), receipts[1]["sequence"]
+    heads = [
+        PublishedHead(number, "3" * 64, by.sign(number, "3" * 64, key.public), key.public)
+        for number, by, key in [(1, old, old), (2, old, new), (3, new, new)]
+    ]
+    monkeypatch.setattr(checks, "_published", lambda _: heads)
+    [complaint] = curator.verify(NAME, receipts=[_signed(receipts[1], old)]).complaints
+    assert complaint.startswith(f"receipt of entry {sequence}: its key was followed by another before that entry")
+    assert curator.verify(NAME, receipts=[receipts[0]], key=old.public).key == new.public
+
+
 def test_heads_come_in_pages(curator: RemoteCurator, service: Service, receipts: list[Receipt]) -> None:
     from dpstats.web.views import receipts as pages
 

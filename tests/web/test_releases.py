@@ -88,6 +88,16 @@ def test_figures_are_well_formed_escaped_and_without_styles(
         assert REGIONS[2] in texts
 
 
+def test_every_release_in_a_list_has_a_small_picture(service: Service, releases: dict[str, tuple[int, int]]) -> None:
+    with service.client() as client:
+        listed, page = client.get("/d/survey.json").json()["releases"], client.get("/d/survey").text
+    assert len(listed) == len(QUESTIONS)
+    for each in listed:
+        assert ElementTree.fromstring(each["picture"]).tag.endswith("svg")
+        assert each["picture"] in page
+    assert "<script>" not in page
+
+
 def test_files_hold_the_numbers(service: Service, releases: dict[str, tuple[int, int]]) -> None:
     with service.client() as client:
         bars = client.get(f"/r/{releases['even bars'][1]}.csv").text.splitlines()

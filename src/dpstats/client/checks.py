@@ -90,6 +90,8 @@ def _complaint(
             return "its signature is wrong"
         if signatures.keys and receipt.signed_by not in (*signatures.keys, signatures.key):
             return "its key never signed this ledger"
+        if signatures.followed.get(receipt.signed_by, receipt.sequence) < receipt.sequence:
+            return "its key was followed by another before that entry: whoever signed it had an old key"
     if known.get(receipt.sequence, receipt.hash) != receipt.hash:
         return "a signed head says otherwise: the ledger was written anew"
     said = connection.post("receipts", body={"receipt": receipt.to_dict()})

@@ -81,14 +81,20 @@ def _rows(question: str, dots: Sequence[Dot], silent: Sequence[str]) -> Figure:
     return Figure(rows_of_dots([drawn(dot) for dot in dots], f"{question}. {legend}"), legend)
 
 
-def _coefficients(answer: Release) -> Figure | None:
-    """Coefficients in units of their errors, which is the same axis for all of them; the table has the intercept, too."""
+def coefficient_dots(answer: Release) -> tuple[bool, list[DrawnDot]]:
+    """Coefficients in units of their errors, which is the same axis for all of them; whether they are, or in their own."""
     is_scaled, (_, *lines) = coefficient_lines(answer.value, answer.intervals)
     dots = []
     for line in lines:
         if line.scale is not None and math.isfinite(line.place) and math.isfinite(line.scale):
             low, high = (None, None) if line.ends is None else (line.ends[0] / line.scale, line.ends[1] / line.scale)
             dots.append(DrawnDot(line.name, line.place, low, high, line.words))
+    return is_scaled, dots
+
+
+def _coefficients(answer: Release) -> Figure | None:
+    """The coefficients of a regression; the table has the intercept, too."""
+    is_scaled, dots = coefficient_dots(answer)
     if not dots:
         return None
     of = "errors from 0" if is_scaled else "units from 0"

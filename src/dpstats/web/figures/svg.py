@@ -50,16 +50,24 @@ class Drawing:
         self._parts.append(_element("line", look, places))
 
     def rectangle(
-        self, look: str, across: tuple[float, float], down: tuple[float, float], *, about: str = "", round: float = 0
+        self,
+        look: str,
+        across: tuple[float, float],
+        down: tuple[float, float],
+        *,
+        about: str = "",
+        round: float = 0,
+        shade: float = 1,
     ) -> None:
-        """A rectangle between two places; `about` is what it stands for."""
+        """A rectangle between two places; `about` is what it stands for, `shade` how dark it is."""
         places = {
             "x": _percent(across[0]),
             "width": _percent(max(across[1] - across[0], 0)),
             "y": _pixels(down[0]),
             "height": _pixels(max(down[1] - down[0], 0)),
         }
-        self._parts.append(_element("rect", look, places | ({"rx": _pixels(round)} if round else {}), _title(about)))
+        places |= ({"rx": _pixels(round)} if round else {}) | ({"fill-opacity": f"{shade:.3f}"} if shade < 1 else {})
+        self._parts.append(_element("rect", look, places, _title(about)))
 
     def dot(self, across: float, down: float, radius: float = 5, *, about: str = "") -> None:
         """A dot."""

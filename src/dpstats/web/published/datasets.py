@@ -15,6 +15,7 @@ from dpstats.curator.ledger.standing import BUDGET, amended, total_after
 from dpstats.curator.publishing.cards import guarantee
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.rounding import decimal_text
+from dpstats.web.figures.miniatures import miniature_of
 from dpstats.web.figures.spent_bar import spent_bar
 from dpstats.web.published.answers import in_short
 from dpstats.web.published.documents import declared, protection_of
@@ -154,6 +155,7 @@ def release_line(published: PublishedAnswer) -> Plain:
         "time": published.entry.time,
         "in_short": in_short(first) if len(published.results) == 1 else f"{len(published.results):,} answers",
         "cost": _amounts(published.cost),
+        "picture": miniature_of(first),
     }
 
 
