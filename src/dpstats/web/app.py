@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.foundations.errors import DpstatsError
 from dpstats.web import door
-from dpstats.web.complaints import BROKEN, NOT_THERE, ComplaintError, complaint_about
+from dpstats.web.complaints import BROKEN, NOT_THERE, UNREADABLE, ComplaintError, complaint_about
 from dpstats.web.guards import Guards
 from dpstats.web.lanes import Lanes
 from dpstats.web.logs import RequestLog
@@ -106,7 +106,8 @@ class Service:
                 complaint = complaint_about(error)
                 if complaint is BROKEN:
                     self._log.fault(error)
-                reply = self._complaint(route, request, visitor, complaint, as_page=as_page)
+                shown = UNREADABLE if visitor is None and complaint.status == UNREADABLE.status else complaint
+                reply = self._complaint(route, request, visitor, shown, as_page=as_page)
             self._log.served(route, reply.status_code, visitor)
             return reply
 
