@@ -148,6 +148,10 @@ def test_an_altered_entry_is_found_and_a_cut_ledger_does_not_know_its_receipts(t
             _alter(file, "DELETE FROM dpstats_ledger WHERE sequence >= ?", debit.sequence)
             gone = client.post("/receipts", json={"receipt": receipt}).json()
             assert (gone["found"], "older than it was" in gone["complaint"]) == (False, True)
+            assert "older than what this session has seen" in client.get("/audit.json").json()["error"]["message"]
+        with service.client() as nobody:
+            reply = nobody.get("/d/survey.json")
+            assert (reply.status_code, "curator.ledger" in reply.text) == (503, False)
     with open_ledger(file, read_only=True) as cut:  # it is not opened to be written to: the witness has seen more
         assert (
             KeptReceipt.from_dict(receipt).complaint(cut.entry(debit.sequence), Signatures())

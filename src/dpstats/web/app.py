@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount
@@ -24,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.foundations.errors import DpstatsError
 from dpstats.web import door
-from dpstats.web.complaints import BROKEN, NOT_THERE, ComplaintError, complaint_about
+from dpstats.web.complaints import BROKEN, NOT_THERE, UNREADABLE, ComplaintError, complaint_about
 from dpstats.web.guards import Guards
 from dpstats.web.lanes import Lanes
 from dpstats.web.logs import RequestLog
@@ -105,7 +106,8 @@ class Service:
                 complaint = complaint_about(error)
                 if complaint is BROKEN:
                     self._log.fault(error)
-                reply = self._complaint(route, request, visitor, complaint, as_page=as_page)
+                shown = UNREADABLE if visitor is None and complaint.status == UNREADABLE.status else complaint
+                reply = self._complaint(route, request, visitor, shown, as_page=as_page)
             self._log.served(route, reply.status_code, visitor)
             return reply
 
@@ -155,8 +157,11 @@ class Service:
         if not (as_page or by_form):
             return JSONResponse(complaint.to_dict(), complaint.status)
         if complaint.status == 401 and request.method == "GET":
-            return RedirectResponse(f"/login?next={request.url.path}", 303)
-        return self._pages.complaint(complaint, visitor, request.url.path, back=_filled(route.again, request))
+            return RedirectResponse(f"/login?next={quote(_with_query(request.url), safe='/')}", 303)
+        back = _filled(route.again, request)
+        if _came_from(request, self._office.settings.origin).partition("?")[0] == back:
+            back = _came_from(request, self._office.settings.origin)  # with all that was filled in
+        return self._pages.complaint(complaint, visitor, request.url.path, back=back)
 
     def _set_cookie(self, reply: Response, what: str, secret: str | None, seconds: int) -> None:
         if secret is None:
@@ -204,6 +209,17 @@ def app_from_settings() -> Starlette:
 
 def _wants_values(request: Request) -> bool:
     return request.url.path.endswith(".json") or door.is_json(request) or "authorization" in request.headers
+
+
+def _with_query(address: URL) -> str:
+    """A page of this service with all that it says."""
+    return f"{address.path}?{address.query}" if address.query else address.path
+
+
+def _came_from(request: Request, origin: str) -> str:
+    """The page of this service from which a browser came; empty where it does not say so."""
+    given = request.headers.get("referer", "")
+    return given.removeprefix(origin) if given.startswith(f"{origin}/") else ""
 
 
 def _filled(path: str, request: Request) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
@@ -19,7 +20,7 @@ from dpstats.web.figures.miniatures import miniature_of
 from dpstats.web.figures.spent_bar import spent_bar
 from dpstats.web.published.answers import in_short
 from dpstats.web.published.documents import declared, protection_of
-from dpstats.web.published.reading import PublishedAnswer, publications, read_published
+from dpstats.web.published.reading import MOST_KEPT, PublishedAnswer, publications, read_published
 from dpstats.web.routes import Plain
 
 CONFIRMED = "The policy was confirmed as it was."
@@ -145,8 +146,9 @@ def _amended(opened: Budget, entry: Entry) -> Budget | None:
     return entry.read(lambda content: amended(opened, content), "has no budget that can be read")
 
 
+@lru_cache(MOST_KEPT)
 def release_line(published: PublishedAnswer) -> Plain:
-    """A release in a list."""
+    """A release in a list; not to be changed."""
     first = published.results[0]
     return {
         "number": published.number,

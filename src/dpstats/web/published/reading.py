@@ -18,7 +18,7 @@ WORDS = "words"
 """The fact of a publication that describes it in a sentence or two."""
 PARTS = "parts"
 """The fact that says which answers of a batch are published, by their places from 0; all of them where it is missing."""
-_MOST_KEPT = 256
+MOST_KEPT = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def publications(ledger: Ledger, dataset: str) -> list[Entry]:
     return ledger.reader(dataset).entries(kinds=[PUBLISH])
 
 
-@lru_cache(_MOST_KEPT)
+@lru_cache(MOST_KEPT)
 def _read(entry: Entry, answer: Entry, debit: Entry) -> PublishedAnswer:
     """Read from entries that never change, so that it is done once for each."""
     title, words, parts = entry.read(
