@@ -21,7 +21,7 @@ FLOORS = (
     {"mechanisms"},
     {"statistics", "engines"},
     {"curator"},
-    {"audit"},
+    {"audit", "client"},
     {FACE},
     {"web"},
     {"cli"},

@@ -6,7 +6,8 @@
 PrivacyCost(epsilon=1, delta=0, neighbors='add_remove', unit='row')
 
 `dir(dpstats)` lists the statistics; `help(dpstats.median)` explains one. `dpstats.protect` puts a table behind a ledger that
-keeps count; `dpstats.plan` says what to expect of a question before anything is spent.
+keeps count; `dpstats.connect` asks about tables that others hold; `dpstats.plan` says what to expect of a question before
+anything is spent.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dpstats import accounting, functions, mechanisms, models, testing
     from dpstats.accounting.budgets import Budget
     from dpstats.block_functions import sample_and_aggregate
+    from dpstats.client.curators import connect
     from dpstats.curator.catalog.catalog import open_catalog
     from dpstats.curator.documents.schema import question_schema
     from dpstats.curator.ledger.ledger import open_ledger
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         MissingParameterError,
         NoReplyError,
+        ServiceError,
         SpentError,
         UnknownNameError,
     )
@@ -68,12 +71,14 @@ __all__ = [
     "NoReplyError",
     "PrivacyCost",
     "Release",
+    "ServiceError",
     "SpentError",
     "UnknownNameError",
     "__version__",
     "a_samp",
     "accounting",
     "aggregate_choices",
+    "connect",
     "mechanisms",
     "models",
     "open_catalog",
@@ -92,6 +97,7 @@ __all__ = [
 _HOMES = {
     "accounting.budgets": ["Budget"],
     "block_functions": ["sample_and_aggregate"],
+    "client.curators": ["connect"],
     "curator.catalog.catalog": ["open_catalog"],
     "curator.documents.schema": ["question_schema"],
     "curator.ledger.ledger": ["open_ledger"],

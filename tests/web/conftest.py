@@ -37,7 +37,7 @@ class Service:
 
     def client(self, **headers: str) -> httpx.Client:
         """A client of nobody, whose requests come from the service's own pages."""
-        return httpx.Client(base_url=self.origin, headers={"origin": self.origin, **headers}, timeout=30, trust_env=False)
+        return _client(self.origin, {"origin": self.origin, **headers})
 
     def visit(self, name: str) -> httpx.Client:
         """A client of one of the demo's people, as a browser has it."""
@@ -49,21 +49,29 @@ class Service:
         signed_in.cookies.update(cookies)
         return signed_in
 
-    def with_token(self, name: str, **scope: Any) -> httpx.Client:
-        """A client of one of the demo's people, as a program has it."""
+    def token(self, name: str, **scope: Any) -> str:
+        """A token of one of the demo's people."""
         from dpstats.web.people.people import read_scope
 
-        plain = {"actions": ["read", "ask", "own"], **scope}
-        token = self.office.people.new_token(name, "a test", read_scope(plain))
-        return httpx.Client(base_url=self.origin, headers={"authorization": f"Bearer {token}"}, timeout=30, trust_env=False)
+        return self.office.people.new_token(name, "a test", read_scope({"actions": ["read", "ask", "own"], **scope}))
+
+    def with_token(self, name: str, **scope: Any) -> httpx.Client:
+        """A client of one of the demo's people, as a program has it."""
+        return _client(self.origin, {"authorization": f"Bearer {self.token(name, **scope)}"})
+
+
+def _client(origin: str, headers: dict[str, str]) -> httpx.Client:
+    """A client; certificates, which take a while to load, are not needed here."""
+    return httpx.Client(base_url=origin, headers=headers, timeout=30, trust_env=False, verify=False)
 
 
 @contextmanager
-def served(folder: Path, **settings: Any) -> Iterator[Service]:
-    """A service in a thread, with its own demo in a folder."""
+def served(folder: Path, *, at_once: bool = True, **settings: Any) -> Iterator[Service]:
+    """A service in a thread, with its own demo in a folder; its replies leave at once, or at their public times."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(catalogs, "JobPool", PoolHere)
-        patched.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
+        if at_once:
+            patched.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
         cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
         patched.setattr(passwords, "_hasher", lambda: cheap)
         server = uvicorn.Server(

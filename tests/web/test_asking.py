@@ -12,10 +12,12 @@ import dpstats as dp
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.planning.curves import CurveLine, EpsilonCurve
 from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.registry import find_statistic, statistic_names
 from dpstats.web.asking.code import TABLE, python_call
-from dpstats.web.asking.expectations import Expectation, rounded_up
+from dpstats.web.asking.expectations import Expectation, rounded_down, rounded_up
 from dpstats.web.asking.sentences import Sentence, read_parameters, sentence_of
 from dpstats.web.figures.expected_width import expected_width
+from tests.questions import UnreadableStore, columns_for, required_of, session
 
 MEDIAN: dict[str, Any] = {"version": 1, "statistic": "median", "columns": ["a"], "epsilon": "0.2"}
 DOCUMENTS = [
@@ -46,21 +48,21 @@ DOCUMENTS = [
 class Recorder:
     """Takes the calls of a session, and gives the document of the question."""
 
-    def __init__(self, session: Any) -> None:
-        self.session = session
+    def __init__(self, asker: Any) -> None:
+        self.asker = asker
 
     def __getattr__(self, name: str) -> Any:
         if name in ("where", "with_columns", "select", "group_by"):
-            return lambda *given, **words: Recorder(getattr(self.session, name)(*given, **words))
-        return lambda *given, **words: self.session.document(name, *given, **words)
+            return lambda *given, **words: Recorder(getattr(self.asker, name)(*given, **words))
+        return lambda *given, **words: self.asker.document(name, *given, **words)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each["statistic"])
 def test_code_to_copy_asks_the_same_question(document: dict[str, Any]) -> None:
     rows = {"a": [1.0], "b": [1.0], "c": [1.0], "k": ["x"]}
-    session = dp.protect(rows, name="copied", unit="row", budget=dp.Budget(1), ledger=":memory:")
+    table = dp.protect(rows, name="copied", unit="row", budget=dp.Budget(1), ledger=":memory:")
     canonical = read_document(document).to_dict()
-    assert eval(python_call(canonical), {TABLE: Recorder(session)}) == canonical
+    assert eval(python_call(canonical), {TABLE: Recorder(table)}) == canonical
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each["statistic"])
@@ -74,6 +76,17 @@ def test_a_sentence_makes_the_document_that_it_was_made_of(document: dict[str, A
         for name, value in sentence.fields():
             fields[name] = [*fields.get(name, []), value] if name in ("columns", "by") else value
         assert read_document(Sentence(**fields).as_document()).to_dict() == canonical
+
+
+def test_every_statistic_can_be_said_as_a_sentence_and_as_code() -> None:
+    survey = session(UnreadableStore())
+    for name in statistic_names():
+        statistic = find_statistic(name)
+        document = survey.document(name, *columns_for(statistic), **required_of(statistic), epsilon=1, delta="1e-7")
+        sentence = sentence_of(document)
+        assert sentence is not None
+        assert read_document(sentence.as_document()).to_dict() == document
+        assert eval(python_call(document), {TABLE: Recorder(survey)}) == document
 
 
 @pytest.mark.parametrize("text", ["q", "= 3", "q =", "q = 1\nq = 2"])
@@ -104,6 +117,8 @@ def test_a_slider_turns_both_ways() -> None:
     assert Expectation.of(curve([None, None, None, None, 2.0]), 500) is None
     assert rounded_up(0.0123456) == Fraction("0.0124")
     assert rounded_up(0.2) == Fraction("0.2")
+    assert rounded_down(Fraction(2, 3)) == Fraction("0.666")
+    assert rounded_down(Fraction(1, 5)) == Fraction(1, 5)
 
 
 @pytest.mark.parametrize("whole", [10.0, None])

@@ -13,6 +13,7 @@ from dpstats.cli.main import main
 from dpstats.curator.ledger.chain_files import ChainFile
 from dpstats.curator.ledger.ledger import open_ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import Signatures
 from tests.web.conftest import Service, served
 from tests.web.publishing import ask, publish
 
@@ -56,7 +57,9 @@ def test_totals_are_recomputed_beside_the_stated_ones(service: Service, asked: i
     assert [each["answer"] is not None for each in values["lines"] if each["kind"] == "answer"] == [True]
     assert "agrees" in page
     assert cap["totals"]["agrees"]
-    assert [each["what"] for each in cap["lines"] if each["kind"] == "debit"] == [f"a share of entry {debits[0]['sequence']}: count"]
+    assert [each["what"] for each in cap["lines"] if each["kind"] == "debit"] == [
+        f"a share of entry {debits[0]['sequence']}: count"
+    ]
 
 
 def test_entries_are_chosen_by_who_kind_and_time_and_come_in_pages(
@@ -124,7 +127,7 @@ def test_answers_that_are_not_shared_are_withheld_and_the_rest_is_verified(tmp_p
 
 def test_an_altered_entry_is_found_and_a_cut_ledger_does_not_know_its_receipts(tmp_path: Path) -> None:
     with served(tmp_path) as service:
-        ledger = service.office.ledger
+        file, ledger = tmp_path / "curator.ledger", service.office.ledger
         answer = ask(service, statistic="count")
         debit = ledger.entry(answer - 2)
         assert debit is not None
@@ -132,17 +135,29 @@ def test_an_altered_entry_is_found_and_a_cut_ledger_does_not_know_its_receipts(t
         receipt = KeptReceipt.of(debit, None).to_dict()
         with service.visit("aron") as client:
             assert client.post("/receipts", json={"receipt": receipt}).json()["found"]
-            _alter(tmp_path / "curator.ledger", "UPDATE dpstats_ledger SET body = replace(body, '1/20', '1/40') WHERE sequence = ?", debit.sequence)
+            _alter(file, "UPDATE dpstats_ledger SET body = replace(body, '1/20', '1/40') WHERE sequence = ?", debit.sequence)
             report = client.post("/audit/verify", json={}).json()
             lines = client.get("/audit/survey.json").json()["lines"]
             shown = client.get("/audit").text
             assert not report["sound"]
             assert any(f"entry {debit.sequence}: does not match its hash" in each for each in report["complaints"])
-            assert next(each for each in lines if each["sequence"] == debit.sequence)["fault"].startswith("does not match its hash")
+            assert next(each for each in lines if each["sequence"] == debit.sequence)["fault"].startswith(
+                "does not match its hash"
+            )
             assert "Not sound" in shown
-    _alter(tmp_path / "curator.ledger", "DELETE FROM dpstats_ledger WHERE sequence >= ?", debit.sequence)
-    with open_ledger(tmp_path / "curator.ledger", read_only=True) as cut:
-        assert KeptReceipt.from_dict(receipt).complaint(cut.entry(debit.sequence), ()) == "not found: the entry was removed"
+            _alter(file, "DELETE FROM dpstats_ledger WHERE sequence >= ?", debit.sequence)
+            gone = client.post("/receipts", json={"receipt": receipt}).json()
+            assert (gone["found"], "older than it was" in gone["complaint"]) == (False, True)
+            assert "older than what this session has seen" in client.get("/audit.json").json()["error"]["message"]
+        with service.client() as nobody:
+            reply = nobody.get("/d/survey.json")
+            assert (reply.status_code, "curator.ledger" in reply.text) == (503, False)
+    with open_ledger(file, read_only=True) as cut:  # it is not opened to be written to: the witness has seen more
+        assert (
+            KeptReceipt.from_dict(receipt).complaint(cut.entry(debit.sequence), Signatures())
+            == "not found: the entry was removed"
+        )
+        assert not cut.verify().sound
 
 
 def _alter(file: Path, statement: str, sequence: int) -> None:

@@ -75,6 +75,9 @@ def test_another_owner_is_told_the_same_as_where_there_is_none(office: Service) 
     assert office.office.ledger.head == head
     with office.with_token("olga", actions=["read", "ask"]) as client:
         assert client.get("/own/survey.json").status_code == 403
+    with office.with_token("olga", datasets=["another"]) as client:
+        assert client.get("/own.json").json()["datasets"] == []
+        assert client.post("/own/new", json={"name": "third", "table": "survey.parquet"}).status_code == 403
 
 
 def test_every_change_is_in_the_ledger_with_who_and_why(office: Service, olga: httpx.Client) -> None:
@@ -125,7 +128,7 @@ def test_a_proposal_is_published_once_and_a_refusal_has_words(office: Service, o
     assert (entry.kind, entry.actor, entry.content()["title"]) == (PUBLISH, "olga", "Persons of 30 and more")
     assert entry.content()["words"] == "Everybody who is not young."
     assert said(olga.post(f"/own/survey/letters/{letter}/agree", json={})) == "this letter was answered already."
-    assert f"/r/{number}" in said(olga.post(f"/own/survey/letters/{other}/agree", json={}))
+    assert f"/r/{number}" in said(olga.post(f"/own/survey/letters/{other}/agree", json={}))  # and stays open
     assert olga.post(f"/own/survey/letters/{other}/refuse", json={"words": "it is out already"}).status_code == 200
     answered = papers.letter(other)
     assert answered is not None
@@ -143,6 +146,11 @@ def test_a_request_for_budget_raises_the_cap_with_a_reason(office: Service, olga
     cap = office.office.ledger.cap("survey", analyst="ana")
     assert cap is not None
     assert cap.budget == Budget("2.5")
+    olga.post("/own/survey/grants", json={"analyst": "ana", "group": "course", "why": "out of the course's cap"})
+    shared = office.office.papers.send(LetterKind.REQUEST, "survey", "ana", {"epsilon": "1/4", "why": "a third"})
+    assert olga.post(f"/own/survey/letters/{shared}/agree", json={"why": "the course may"}).json()["budget"]["epsilon"] == "5/4"
+    assert office.office.ledger.reader("survey, group course").budget == Budget("5/4")
+    olga.post("/own/survey/grants", json={"analyst": "ana", "epsilon": "2.5", "why": "as before"})
     broken = office.office.papers.send(LetterKind.REQUEST, "survey", "ana", {"epsilon": "plenty", "why": NASTY})
     assert olga.get("/own/survey").status_code == 200
     assert olga.post(f"/own/survey/letters/{broken}/agree", json={"why": "x"}).status_code == 422
@@ -174,8 +182,11 @@ def test_annual_tables_are_planned_then_asked_in_one_debit_and_published(office:
     assert "nobody" in str(olga.get("/own/survey/release.json", params={**added, "column": "nobody"}).json()["lines"])
     assert office.office.ledger.head == head
     documents = [each["document"] for each in shown["lines"]]
-    reply = olga.post("/own/survey/release", data={"question": documents})
+    with office.with_token("olga", largest_epsilon="0.1") as program:
+        assert program.post("/own/survey/release", json={"question": documents}).status_code == 403
+    reply, again = (olga.post("/own/survey/release", data={"question": documents, "request": shown["request"]}) for _ in range(2))
     assert reply.status_code == 303
+    assert again.headers["location"] == reply.headers["location"]
     page = reply.headers["location"]
     parts = olga.get(f"{page}.json").json()["answer"]["parts"]
     assert [each["question"] for each in parts] == ["median(income) by region", "count"]
@@ -186,8 +197,9 @@ def test_annual_tables_are_planned_then_asked_in_one_debit_and_published(office:
     published = office.office.ledger.entry(one)
     assert published is not None
     assert published.content()["parts"] == [1]
-    again = olga.post("/own/survey/publish", json={"sequence": sequence, "title": "Persons", "parts": [1]})
-    assert said(again) == f"this was published already: /r/{one}."
+    assert "median" not in olga.get(f"/r/{one}").text
+    twice = olga.post("/own/survey/publish", json={"sequence": sequence, "title": "Persons", "parts": [1]})
+    assert said(twice) == f"this was published already: /r/{one}."
     whole = olga.post("/own/survey/publish", json={"sequence": sequence, "title": "All of it"})
     assert whole.status_code == 200
     assert olga.get("/own/survey.json").json()["publications"][0]["title"] == "All of it"

@@ -34,7 +34,9 @@ def test_the_first_page_lists_data_sets_that_have_releases(service: Service, pub
         values, page = client.get("/index.json").json(), client.get("/").text
     [listed] = values["datasets"]
     assert (listed["name"], listed["owner"], listed["unit"], listed["releases"]) == ("survey", "olga", "person", 1)
-    assert listed["guarantee"].startswith("Any one person changes the probability of whatever is published by a factor of at most 1")
+    assert listed["guarantee"].startswith(
+        "Any one person changes the probability of whatever is published by a factor of at most 1"
+    )
     assert values["newest"][0]["number"] == published
     assert listed["guarantee"] in page
     assert f"/r/{published}" in page

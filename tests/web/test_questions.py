@@ -138,6 +138,17 @@ def test_a_token_asks_within_its_scope_only(service: Service) -> None:
         assert client.post("/d/survey/price", json={"document": COUNT}).status_code == 200
 
 
+def test_whoever_has_filled_in_a_form_finds_it_again(service: Service) -> None:
+    page = "/d/survey/ask?statistic=count&epsilon=9"
+    with service.client() as client:
+        assert client.get(page).headers["location"] == "/login?next=/d/survey/ask%3Fstatistic%3Dcount%26epsilon%3D9"
+    with service.visit("ana") as client:
+        for referer, back in ((f"{service.origin}{page}", page), ("https://evil.example/d/survey/ask?x", "/d/survey/ask")):
+            reply = client.post("/d/survey/questions", data={"statistic": "count", "epsilon": "9"}, headers={"referer": referer})
+            assert reply.status_code == 409
+            assert f'href="{back.replace("&", "&amp;")}"' in reply.text
+
+
 def test_a_program_that_repeats_a_request_by_its_name_gets_the_same_reply(service: Service) -> None:
     document = {**COUNT, "where": ["age >= 50"]}
     with service.with_token("ana") as client:

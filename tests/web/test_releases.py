@@ -11,6 +11,7 @@ import pytest
 
 from dpstats.curator.archive import document_of
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.signed_heads import check_heads
 from tests.web.conftest import Service
 from tests.web.publishing import ask, publish, released_value
 
@@ -87,6 +88,16 @@ def test_figures_are_well_formed_escaped_and_without_styles(
         assert REGIONS[2] in texts
 
 
+def test_every_release_in_a_list_has_a_small_picture(service: Service, releases: dict[str, tuple[int, int]]) -> None:
+    with service.client() as client:
+        listed, page = client.get("/d/survey.json").json()["releases"], client.get("/d/survey").text
+    assert len(listed) == len(QUESTIONS)
+    for each in listed:
+        assert ElementTree.fromstring(each["picture"]).tag.endswith("svg")
+        assert each["picture"] in page
+    assert "<script>" not in page
+
+
 def test_files_hold_the_numbers(service: Service, releases: dict[str, tuple[int, int]]) -> None:
     with service.client() as client:
         bars = client.get(f"/r/{releases['even bars'][1]}.csv").text.splitlines()
@@ -150,15 +161,17 @@ def test_signed_heads_are_public_and_a_release_names_the_one_that_signs_it(
         assert client.get(f"/r/{number}.json").json()["ledger"]["head"]["key"] == key
         receipt = KeptReceipt.from_dict(client.get(f"/r/{number}/receipt.json").json())
     assert receipt.signed_by == key
-    assert receipt.complaint(service.office.ledger.entry(number), (key,)) is None
+    assert receipt.complaint(service.office.ledger.entry(number), check_heads(service.office.ledger.signed_heads())) is None
 
 
 def test_a_batch_is_one_release_of_several_answers(service: Service) -> None:
     questions = [{"version": 1, "statistic": "count", "epsilon": "0.02", "where": [f"age < {age}"]} for age in (30, 60)]
     answers = service.office.catalog.desk("survey").ask_together(questions, actor="ana").answers
     last = service.office.ledger.reader("survey").entries(kinds=["answer"])[-1].sequence
-    number = publish(service, last, "Two counts")
+    number, part = publish(service, last, "Two counts"), publish(service, last, "One count", parts=[1])
     with service.client() as client:
-        values = client.get(f"/r/{number}.json").json()
+        values, one = client.get(f"/r/{number}.json").json(), client.get(f"/r/{part}").text
     assert [each["reply"]["value"] for each in values["answers"]] == [document_of(each)["value"] for each in answers]
     assert values["cost"]["epsilon"] == 0.04
+    assert "age &lt; 60" in one
+    assert "age &lt; 30" not in one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import socket
 import tempfile
 import threading
 import time
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         from dpstats.web.settings import read_settings
     except ImportError as error:
         raise MissingExtraError.about(f"the service needs {error.name}", "web") from None
+    _check_port(arguments.host, arguments.port)
     if not arguments.demo:
         path = Path(arguments.settings)
         _, web = read_settings(path)
@@ -62,6 +64,17 @@ def run(arguments: argparse.Namespace) -> int:
         _announce(origin, arguments)
         run_server(demo.settings, host=arguments.host, port=arguments.port, workers=1)
     return 0
+
+
+def _check_port(host: str, port: int) -> None:
+    """Raise where nothing can be served there."""
+    try:
+        with socket.create_server((host, port)):
+            pass
+    except (OSError, OverflowError):
+        raise InvalidParameterError(
+            f"{host}:{port} cannot be served, and may be taken: choose another --port."
+        ) from None
 
 
 def _announce(origin: str, arguments: argparse.Namespace) -> None:

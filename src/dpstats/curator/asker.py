@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import enum
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.foundations.arguments import (
@@ -22,11 +24,20 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, OTHER_NAMES, Statistic, find_statistic, statistic_names
 from dpstats.foundations.words import likely_name
 
+if TYPE_CHECKING:
+    from dpstats.curator.desk import Desk
+
 _OTHER_NAMES = {"filter": "where", "query": "where", "groupby": "group_by", **OTHER_NAMES}
 
 
 class Asker:
     """Something that answers questions about a protected table: its statistics are methods."""
+
+    _table: Desk
+
+    def document(self, statistic: str, *given: object, **keywords: Any) -> dict[str, Any]:
+        """A question as a document, from what its method takes. Asks nothing."""
+        raise NotImplementedError
 
     def _ask(
         self, statistic: Statistic, columns: tuple[str, ...], positional: tuple[object, ...], keywords: Mapping[str, Any]
@@ -37,6 +48,16 @@ class Asker:
         outcome. What is in `positional` are parameters, a first one among them.
         """
         raise NotImplementedError
+
+    def _told(self, statistic: str, given: Sequence[object], keywords: Mapping[str, Any]) -> Self:
+        """This asker at a desk that can have the document of the question which a call asks."""
+        words = {name: value for name, value in keywords.items() if name != "rng"}
+        table = self._table.told(partial(self.document, statistic, *given, **words))
+        if table is self._table:
+            return self
+        asker = copy(self)
+        asker._table = table
+        return asker
 
     if not TYPE_CHECKING:  # a type checker reads what there is in statistic_methods.pyi
 
@@ -65,9 +86,10 @@ def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
         **parameters: object,
     ) -> Any:
         refuse_fixed_words(parameters)
-        columns, positional = columns_among(statistic, given, parameters)
         common = {"epsilon": epsilon, "delta": delta, "method": method, "interval": interval, "rough": rough, "rng": rng}
-        return asker._ask(statistic, columns, positional, {**common, **parameters})
+        told = asker._told(statistic.name, given, {**common, **parameters})
+        columns, positional = columns_among(statistic, given, parameters)
+        return told._ask(statistic, columns, positional, {**common, **parameters})
 
     answer.__name__ = answer.__qualname__ = statistic.name
     answer.__doc__ = documentation(statistic, Caller.METHOD)

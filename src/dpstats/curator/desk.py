@@ -81,6 +81,10 @@ class Desk:
     open_columns: OpenColumns | None = None
     """The columns that stay open, where one thread answers many questions about a small table."""
 
+    def told(self, document: Callable[[], dict[str, Any]]) -> Desk:
+        """The desk for one question, whose document can be had. It is of use where a question is sent elsewhere."""
+        return self
+
     def priced(
         self,
         scope: Scope,

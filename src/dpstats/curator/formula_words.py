@@ -37,6 +37,10 @@ class FormulaWords:
     rough: bool = False
     rng: RandomSource | None = None
 
+    def named(self) -> dict[str, Any]:
+        """All but the formula, as a call says it."""
+        return {"model": self.model, "levels": self.levels, **self.own(), **self.common()}
+
     def own(self) -> dict[str, Any]:
         """The parameters of the model itself that were given."""
         return {} if self.quantile is None else {"quantile": self.quantile}

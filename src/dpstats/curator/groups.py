@@ -18,6 +18,7 @@ from typing import Any
 from dpstats.curator.asker import Asker
 from dpstats.curator.desk import Desk, Request, RowsOf
 from dpstats.curator.documents.asking import ask_by_document, grouped_words, record_question, refuse_scope
+from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import design_on, fixed_words, priced_formula, statistic_of, with_design
@@ -84,6 +85,7 @@ class Groups(Asker, GroupMethods):
 
         The levels of its categories must be known: declared keys, or `levels`. See Session.regression.
         """
+        told = self._told(REGRESSION, (asked.formula,), asked.named())
         source, spent = self._table.source_of_noise(asked.rng), self._checked_delta(asked.delta)
         design = design_on(self._table, self._scope, asked.formula, asked.levels)
         if design.unknown:
@@ -96,7 +98,7 @@ class Groups(Asker, GroupMethods):
         common = {**asked.common(), **fixed_words(self._table), **({} if spends_delta else {"delta": 0})}
         priced = priced_formula(design, asked.model, common, asked.own())
         scope = replace(self._scope, view=design.on(self._scope.view))
-        result: GroupedRelease[RegressionFit] | NoReply = self._serve(
+        result: GroupedRelease[RegressionFit] | NoReply = told._serve(
             priced.question, scope, scope.text_of(priced.text, self._by), spent, source
         )
         if not isinstance(result, GroupedRelease):

@@ -10,12 +10,14 @@ Column names, types and declared facts are public; nothing else is. Every statis
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from dpstats.curator.asker import Asker, columns_among, refuse_fixed_words
 from dpstats.curator.desk import Desk
 from dpstats.curator.documents.asking import ask_by_document, narrowed_scope, record_question
+from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
@@ -61,6 +63,11 @@ class Session(Asker, SessionMethods):
         return self._table.account
 
     @property
+    def _budget(self) -> str:
+        """What may be spent in all, in words."""
+        return str(self._account.budget)
+
+    @property
     def ledger(self) -> AccountReader:
         """The account: what was spent, and on which questions."""
         return self._account.reader()
@@ -70,19 +77,19 @@ class Session(Asker, SessionMethods):
         """What is left of the budget; print it, or ask for `.more("median", epsilon=0.1)`."""
         return Remaining(self._account)
 
-    def where(self, condition: str) -> Session:
+    def where(self, condition: str) -> Self:
         """Rows for which a condition is true: where("age >= 30 and region in ['north', 'south']"). See docs/expressions.md."""
-        return Session(self._table, self._scope.where(condition))
+        return self._narrowed(self._scope.where(condition))
 
-    def select(self, *names: str, **derived: str) -> Session:
+    def select(self, *names: str, **derived: str) -> Self:
         """Only these columns, and new ones from expressions: select("income", rate="income / hours")."""
         if not names and not derived:
             raise MissingParameterError("select needs columns: for example select('income', rate='income / hours').")
-        return Session(self._table, self._scope.with_columns(derived).only([*names, *derived]))
+        return self._narrowed(self._scope.with_columns(derived).only([*names, *derived]))
 
-    def with_columns(self, **derived: str) -> Session:
+    def with_columns(self, **derived: str) -> Self:
         """All columns, and new ones from expressions: with_columns(rate="income / hours")."""
-        return Session(self._table, self._scope.with_columns(derived))
+        return self._narrowed(self._scope.with_columns(derived))
 
     def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Groups:
         """The same question in every group, at the cost of one: group_by("region").median("income", epsilon=0.3, delta=1e-7).
@@ -99,7 +106,7 @@ class Session(Asker, SessionMethods):
         It goes the way of the method that it names: the same price, and the same archive. `rng` as for the methods.
         """
         asked = read_document(document)
-        session = Session(self._table, narrowed_scope(self._scope, asked))
+        session = self._narrowed(narrowed_scope(self._scope, asked))
         asker = session.group_by(*asked.by, keys=asked.keys) if asked.by else session
         return ask_by_document(asker, session._scope, asked, rng)
 
@@ -118,7 +125,7 @@ class Session(Asker, SessionMethods):
             f"{shown(table.name)}, a protected table",
             (
                 ("protects", table.protection.describe()),
-                ("budget", str(self._account.budget)),
+                ("budget", self._budget),
                 ("left", str(self.remaining)),
                 *((("only rows", rows),) if rows else ()),
                 *((shown(name), self._column_text(name)) for name in scope.columns),
@@ -164,10 +171,11 @@ class Session(Asker, SessionMethods):
         {"region": ["north", "south"]}; declared keys are taken too (`protect(..., keys=...)`). Where there are none, they are
         chosen privately: that needs delta. How formulas are written: see dpstats.regression.
         """
-        source = self._table.source_of_noise(asked.rng)
-        design = design_on(self._table, self._scope, asked.formula, asked.levels)
-        common = {**asked.common(), **fixed_words(self._table)}
-        return ask_formula(self._table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
+        table = self._told(REGRESSION, (asked.formula,), asked.named())._table
+        source = table.source_of_noise(asked.rng)
+        design = design_on(table, self._scope, asked.formula, asked.levels)
+        common = {**asked.common(), **fixed_words(table)}
+        return ask_formula(table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
 
     def sketch(self, *, epsilon: Number = 0.1, delta: Number = 0, rng: RandomSource | None = None, **words: Any) -> Any:
         """Rough synthetic rows to write formulas and try plans on, for a small epsilon: sketch().value.to_pandas().
@@ -185,6 +193,11 @@ class Session(Asker, SessionMethods):
         question = self._table.priced(self._scope, statistic, named, positional, asked)
         return self._table.answer(self._scope, question, source)
 
+    def _narrowed(self, scope: Scope) -> Self:
+        session = copy(self)
+        session._scope = scope
+        return session
+
     def _all_columns(self) -> tuple[str, ...]:
         """The columns that whole tables are made of: all but the unit's ids, and those that have no values."""
         left_out = self._table.protection.unit
@@ -201,4 +214,4 @@ class Session(Asker, SessionMethods):
 
     def __repr__(self) -> str:
         rows = f" where {text}" if (text := self._scope.condition_text()) else ""
-        return f"Session({shown(self.name)}{rows}: {len(self._scope.columns)} columns, left {self.remaining})"
+        return f"{type(self).__name__}({shown(self.name)}{rows}: {len(self._scope.columns)} columns, left {self.remaining})"

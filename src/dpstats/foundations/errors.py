@@ -56,5 +56,9 @@ class LedgerError(DpstatsError, RuntimeError):
     """A ledger cannot be opened, read or written, or it says something other than its session does."""
 
 
+class ServiceError(DpstatsError, ConnectionError):
+    """A service cannot be reached, or does not reply in its own words."""
+
+
 class NoReplyError(DpstatsError, ArithmeticError):
     """A number was asked of a `NoReply`, which has none."""

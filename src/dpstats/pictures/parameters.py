@@ -41,10 +41,12 @@ class ParameterLine:
 
     @property
     def place(self) -> float:
+        """Where it lies, in units of its scale."""
         return self.value / (self.scale or 1.0)
 
     @property
     def words(self) -> str:
+        """The number for people, with its interval."""
         return f"{self.value:.4g}{f' ({self.ends[0]:.4g} to {self.ends[1]:.4g})' if self.ends else ''}"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount
@@ -25,7 +26,7 @@ from starlette.staticfiles import StaticFiles
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.foundations.errors import DpstatsError
 from dpstats.web import door
-from dpstats.web.complaints import BROKEN, NOT_THERE, ComplaintError, complaint_about
+from dpstats.web.complaints import BROKEN, NOT_THERE, UNREADABLE, ComplaintError, complaint_about
 from dpstats.web.guards import Guards
 from dpstats.web.indexed_router import IndexedRouter
 from dpstats.web.lanes import Lanes
@@ -140,7 +141,7 @@ class Service:
         complaint = complaint_about(error)
         if complaint is BROKEN:
             self._log.fault(error)
-        reply = self._complaint(call, complaint)
+        reply = self._complaint(call, UNREADABLE if call.visitor is None and complaint.status == UNREADABLE.status else complaint)
         self._log.served(call.route, reply.status_code, call.visitor)
         return reply
 
@@ -163,7 +164,7 @@ class Service:
         """Note who comes, and raise unless they may pass now."""
         office, request = self._office, call.request
         call.visitor = door.visitor_of(request, office.people, office.settings)
-        door.check_origin(request, call.visitor, office.settings)
+        door.check_origin(request, office.settings)
         door.check_passage(call.route, call.visitor, request.path_params.get("name"))
 
     def _visit(self, call: Call) -> Visit:
@@ -198,8 +199,11 @@ class Service:
         if not (call.as_page or by_form):
             return JSONResponse(complaint.to_dict(), complaint.status)
         if complaint.status == 401 and request.method == "GET":
-            return RedirectResponse(f"/login?next={request.url.path}", 303)
-        return self._pages.complaint(complaint, call.visitor, request.url.path, back=_filled(call.route.again, request))
+            return RedirectResponse(f"/login?next={quote(_with_query(request.url), safe='/')}", 303)
+        back = _filled(call.route.again, request)
+        if _came_from(request, self._office.settings.origin).partition("?")[0] == back:
+            back = _came_from(request, self._office.settings.origin)  # with all that was filled in
+        return self._pages.complaint(complaint, call.visitor, request.url.path, back=back)
 
     def _set_cookie(self, reply: Response, what: str, secret: str | None, seconds: int) -> None:
         if secret is None:
@@ -249,6 +253,17 @@ def app_from_settings() -> Starlette:
 
 def _wants_values(request: Request) -> bool:
     return request.url.path.endswith(".json") or door.is_json(request) or "authorization" in request.headers
+
+
+def _with_query(address: URL) -> str:
+    """A page of this service with all that it says."""
+    return f"{address.path}?{address.query}" if address.query else address.path
+
+
+def _came_from(request: Request, origin: str) -> str:
+    """The page of this service from which a browser came; empty where it does not say so."""
+    given = request.headers.get("referer", "")
+    return given.removeprefix(origin) if given.startswith(f"{origin}/") else ""
 
 
 def _filled(path: str, request: Request) -> str:

@@ -110,6 +110,14 @@ class Papers:
         if not changed:
             raise InvalidParameterError("this letter was answered already.")
 
+    def reopen(self, number: int) -> None:
+        """Take back that a letter was agreed to, because what it asks for could not be done."""
+        with self._store.writing() as file:
+            file.execute(
+                "UPDATE letters SET state = ?, decided_by = '', decided = '', reply = '' WHERE id = ? AND state = ?",
+                (LetterState.OPEN.value, number, LetterState.AGREED.value),
+            )
+
 
 def _letter(row: tuple[Any, ...]) -> Letter:
     number, kind, dataset, person, sent, content, state, decided_by, decided, reply = row

@@ -1,8 +1,8 @@
 """Whether the time of a reply tells something of the rows: `python -m tests.curator.catalog.timing PAIRS` prints two answers.
 
 Medians are asked in turn, at desks whose questions are worked on in real processes: of 30 and of 3,000 rows of one table, and of
-two tables of which one has a row more, which is far away. An attacker who sees a time guesses which of two it was; AUC is how often
-that guess is right, and 0.5 is none.
+two tables of which one has a row more, which is far away. An attacker who sees a time guesses which of two it was; AUC is how
+often that guess is right, and 0.5 is none.
 """
 
 from __future__ import annotations

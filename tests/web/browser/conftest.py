@@ -2,7 +2,7 @@
 
 Where there is none, tests are skipped with the reason, or fail if the environment variable DPSTATS_BROWSER is set, as `.ci/run`
 does after it has installed one. Every page that a test opens is watched: what the page's policy forbids, what it asks of other
-hosts, and what its scripts complain of makes the test fail.
+hosts, what its scripts complain of, and a dialog that somebody's text has opened, make the test fail.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+TELEPHONE = {"width": 390, "height": 844}
+PATIENCE = 20_000
+"""Milliseconds until what a test waits for counts as missing."""
 _WATCH = "document.addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective));"
+_REACH = "[document.scrollingElement.scrollWidth, window.innerWidth]"
 
 
 def program() -> str | None:
@@ -29,15 +33,9 @@ def program() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A browser without windows, for all tests of a run."""
-    found = program()
-    if found is None:
-        reason = "there is no Chromium on this machine: install one, such as by apt-get install chromium"
-        if os.environ.get("DPSTATS_BROWSER"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+@contextmanager
+def launched(found: str) -> Iterator[Browser]:
+    """A browser without windows."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -46,15 +44,30 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser for all tests of a run."""
+    found = program()
+    if found is None:
+        reason = "there is no Chromium on this machine: install one, such as by apt-get install chromium"
+        if os.environ.get("DPSTATS_BROWSER"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with launched(found) as browser:
+        yield browser
+
+
 @contextmanager
 def watched_page(browser: Browser, service: Service, **settings: Any) -> Iterator[Page]:
     """A page that must do nothing but what the service allows; other settings are those of playwright's contexts."""
     context = browser.new_context(base_url=service.origin, **settings)
+    context.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page = context.new_page()
     page.on("request", lambda request: _note_request(request.url, service.origin, wrong))
     page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     if settings.get("java_script_enabled", True):
         page.add_init_script(_WATCH)
     yield page
@@ -77,7 +90,25 @@ def sign_in(page: Page, service: Service, name: str) -> None:
 
 def check_accessible(page: Page) -> None:
     """No rule of axe is broken on the page as it stands."""
+    _run_axe(page)
+
+
+def check_looks(page: Page) -> None:
+    """The page can be read by everybody: by day, by night, and on a telephone without moving it sideways."""
+    _run_axe(page)
+    page.emulate_media(color_scheme="dark")
+    _run_axe(page, {"runOnly": ["color-contrast"]})
+    page.emulate_media(color_scheme="light")
+    usual = page.viewport_size
+    page.set_viewport_size(TELEPHONE)
+    reaches, width = page.evaluate(_REACH)
+    assert reaches <= width, f"{page.url} is {reaches} wide on a telephone of {width}"
+    _run_axe(page, {"runOnly": ["scrollable-region-focusable", "target-size"]})
+    page.set_viewport_size(usual)
+
+
+def _run_axe(page: Page, options: dict[str, Any] | None = None) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    found = Axe().run(page, options=options)
+    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"

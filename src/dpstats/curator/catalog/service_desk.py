@@ -101,6 +101,10 @@ class Quote:
     seconds: float
     own: LeftAfter | None = None
     """What it would leave of the asker's own cap; None where there is none. What others have is theirs to know."""
+    method: str = ""
+    """How it would be computed."""
+    claim: str = ""
+    """What that method promises."""
 
     def __str__(self) -> str:
         own = "" if self.own is None else f" ({self.own})"
@@ -271,7 +275,8 @@ class ServiceDesk:
         session, policy = self._session(actor, "")
         (request, _), cap = _priced_alone(session, policy, _read(document)), self.own_cap(actor)
         own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
-        return Quote(request.text, request.cost, seconds_of(policy, request), own)
+        method = request.question.method
+        return Quote(request.text, request.cost, seconds_of(policy, request), own, method.name, method.claim)
 
     @_in_public_words()
     def price_together(self, documents: Sequence[object], actor: str) -> BasketQuote:

@@ -41,11 +41,16 @@ class LedgerReader:
         """The hash of the entry of that number, None where there is none."""
         return self._writer.read(lambda table: table.hash_at(sequence))
 
-    def reader(self, name: str) -> AccountReader:
-        """Any account by its name, to be looked at: `account_names` has them."""
-        if self._writer.read(lambda table: table.latest(name, OPEN)) is None:
+    def reader(self, name: str, *, checked: bool = True) -> AccountReader:
+        """Any account by its name, to be looked at: `account_names` has them. Raises `LedgerError` where what it stands on was
+        changed, unless with `checked=False`, for whoever looks for what is wrong.
+        """
+        opened = self._writer.read(lambda table: table.latest(name, OPEN))
+        if opened is None:
             raise UnknownNameError(f"the ledger has no account {name!r}.")
-        return AccountReader(self._writer, name, self._writer.read(lambda table: standing_in(table, name, {})).opening)
+        if checked:
+            self._writer.read(lambda table: standing_in(table, name, {}))
+        return AccountReader(self._writer, name, opening_of(opened))
 
     def cap(self, dataset: str, *, analyst: str | None = None, group: str | None = None) -> AccountReader | None:
         """The account of an analyst's or a group's own cap on a data set; None where they have none."""

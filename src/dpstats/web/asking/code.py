@@ -20,7 +20,7 @@ _FORMAT = {"nbformat": 4, "nbformat_minor": 5}
 
 def python_code(origin: str, dataset: str, documents: Sequence[Mapping[str, Any]]) -> str:
     """A program that asks the same questions."""
-    return "\n".join([*_opening(origin, dataset), "", *(python_call(each) for each in documents)])
+    return "\n".join([*_opening(origin, dataset), "", *_calls(documents)])
 
 
 def python_call(document: Mapping[str, Any]) -> str:
@@ -62,7 +62,7 @@ def notebook(origin: str, dataset: str, questions: Sequence[tuple[int, str, Sequ
     ]
     for number, words, documents in questions:
         cells.append(_cell("markdown", f"words-{number}", f"**{number}** {_plain_text(words)}"))
-        cells.append(_cell("code", f"question-{number}", "\n".join(_calls(number, documents))))
+        cells.append(_cell("code", f"question-{number}", "\n".join(_calls(documents, f"_{number}"))))
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     return json.dumps({**_FORMAT, "metadata": about, "cells": cells}, indent=1, ensure_ascii=False).encode()
 
@@ -72,11 +72,12 @@ def _opening(origin: str, dataset: str) -> list[str]:
     return ["import dpstats as dp", "", f"curator = {connected}", f"{TABLE} = curator[{_value(dataset)}]"]
 
 
-def _calls(number: int, documents: Sequence[Mapping[str, Any]]) -> list[str]:
+def _calls(documents: Sequence[Mapping[str, Any]], suffix: str = "") -> list[str]:
+    """Lines that ask one question, or several as one basket, and print the answers."""
     if len(documents) == 1:
-        return [f"answer_{number} = {python_call(documents[0])}", f"print(answer_{number})"]
+        return [f"answer{suffix} = {python_call(documents[0])}", f"print(answer{suffix})"]
     put = [f"basket.add({_value(dict(each))})" for each in documents]
-    return [f"basket = {TABLE}.basket()", *put, f"answers_{number} = basket.ask()", f"print(*answers_{number}, sep='\\n')"]
+    return [f"basket = {TABLE}.basket()", *put, f"answers{suffix} = basket.ask()", f"print(*answers{suffix}, sep='\\n')"]
 
 
 def _columns(document: Mapping[str, Any]) -> list[str]:

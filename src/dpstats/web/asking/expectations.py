@@ -98,8 +98,18 @@ class Expectation:
 
 def rounded_up(epsilon: float) -> Fraction:
     """An epsilon that was searched for, with three digits and not below."""
-    unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 2)
+    unit = _third_digit(epsilon)
     return math.ceil(Fraction(epsilon) / unit - Fraction(1, 1000)) * unit
+
+
+def rounded_down(epsilon: Fraction) -> Fraction:
+    """An epsilon with three digits, and not above: what is left may have no end of them."""
+    return epsilon // _third_digit(epsilon) * _third_digit(epsilon)
+
+
+def _third_digit(number: float | Fraction) -> Fraction:
+    """What one more in the third digit of a number amounts to."""
+    return Fraction(10) ** (math.floor(math.log10(number)) - 2)
 
 
 def _width(line: CurveLine, width: float | None, by_share: bool) -> float | None:

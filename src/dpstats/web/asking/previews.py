@@ -44,21 +44,21 @@ class Preview:
     def _drawn(self) -> Plain:
         """The curve with a cross at the document's epsilon, and the same in words."""
         if self.expect is None:
-            return {"figure": None, "slider": None, "here": None, "floor": None, "is_few": False}
+            return {"figure": None, "slider": None, "here": None, "without": None, "floor": None, "is_few": False}
         expect = self.expect
         epsilon = expect.most if self.document is None else float(Fraction(self.document["epsilon"]))
         here = expect.at(epsilon)
         said: Plain | None = None
+        sign = expect.unit[:1]
         if here is not None:
-            sign = expect.unit[:1]
             ends = {name: width_text(getattr(here, name), sign) for name in ("low", "high")}
-            without = None if expect.without_privacy is None else width_text(expect.without_privacy, sign)
-            said = {"middle": width_text(here.middle, expect.unit), **ends, "without": without}
+            said = {"middle": width_text(here.middle, expect.unit), **ends}
         words = f"The half-width to expect by epsilon, with {expect.n:,} rows"
         return {
             "figure": expected_width(expect, epsilon, words if said is None else f"{words}: {said['middle']} at {epsilon:g}."),
             "slider": data(expect),
             "here": said,
+            "without": None if expect.without_privacy is None else width_text(expect.without_privacy, sign),
             "floor": number_text(expect.floor, _DIGITS),
             "is_few": epsilon < expect.floor,
         }

@@ -10,7 +10,8 @@ from dpstats.web.routes import Plain
 
 def quote_values(quote: Quote) -> Plain:
     """The price of one question."""
-    return {"question": quote.question, **_price(quote.cost, quote.seconds, quote.own)}
+    about = {"question": quote.question, "method": quote.method, "claim": quote.claim}
+    return {**about, **_price(quote.cost, quote.seconds, quote.own)}
 
 
 def basket_values(quote: BasketQuote) -> Plain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from dpstats.accounting.accountants import Total
@@ -14,11 +15,12 @@ from dpstats.curator.ledger.openings import DATASET, Opening
 from dpstats.curator.ledger.readers import AccountReader, archived_document, is_failure
 from dpstats.curator.ledger.standing import BUDGET, total_after
 from dpstats.curator.ledger.terms import Terms
-from dpstats.foundations.errors import DpstatsError
+from dpstats.foundations.errors import DpstatsError, LedgerError
 from dpstats.web.auditing.sight import Sight
 from dpstats.web.published.answers import in_short
 from dpstats.web.published.datasets import policy_changes
 from dpstats.web.routes import Plain
+from dpstats.web.words import amount
 
 MOST_ADDED = 20_000
 """Debits and answers of an account that are added up for a page; a verification adds up all there are."""
@@ -27,12 +29,15 @@ _UNREADABLE = (DpstatsError, ValueError, KeyError, TypeError, AttributeError)
 
 def account_lines(ledger: Ledger, reader: AccountReader, entries: list[Entry]) -> list[Plain]:
     """Entries of an account for a page."""
-    sight = Sight(ledger, reader.dataset) if reader.opened_with.account == DATASET else None
+    sight = None
+    if reader.opened_with.account == DATASET:
+        with suppress(LedgerError):  # where nobody knows what is shared, nothing is shown
+            sight = Sight(ledger, reader.dataset)
     return [_line(ledger, reader, sight, entry) for entry in entries]
 
 
 def totals(reader: AccountReader) -> Plain:
-    """The costs of all debits of an account added up anew, beside what the last debit states, and what became of its questions."""
+    """The costs of all debits of an account added up anew, beside what the last one states, and what became of its questions."""
     book, keeper, recomputed = _book(reader.opened_with.terms), reader.accountant, Total()
     said: Plain = {"stated": None, "recomputed": None, "agrees": None, "counts": None}
     counts = {"debits": 0, "answers": 0, "no_replies": 0, "failed": 0}
@@ -153,8 +158,8 @@ def _answered(ledger: Ledger, sight: Sight | None, entry: Entry, content: dict[s
 def _budget_words(amounts: dict[str, str] | None) -> str:
     if amounts is None:
         return "closed: nothing more may be spent"
-    delta = f", delta = {amounts['delta']}" if amounts["delta"] != "0" else ""
-    return f"a budget of epsilon = {amounts['epsilon']}{delta}"
+    delta = f", delta = {amount(amounts['delta'])}" if amounts["delta"] != "0" else ""
+    return f"a budget of epsilon = {amount(amounts['epsilon'])}{delta}"
 
 
 def _book(terms: Terms) -> Book:

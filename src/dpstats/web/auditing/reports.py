@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import threading
 from datetime import UTC, datetime
+from typing import Any
 
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.foundations.errors import InvalidParameterError
-from dpstats.web.complaints import ComplaintError
 from dpstats.web.people.store import PeopleStore
-from dpstats.web.routes import Plain
 
 MOST_ENTRIES = 300_000
 """That are verified here at once; of more the chain is downloaded, and verified elsewhere."""
 MOST_COMPLAINTS = 100
 SHOWN = 10
-UNDER_WAY = ComplaintError(429, "LedgerError", "a verification is under way: wait until it is done.")
 
 
 class Reports:
@@ -26,10 +24,10 @@ class Reports:
         self._store = store
         self._turn = threading.Lock()
 
-    def verify(self, ledger: Ledger, person: str, *, whole: bool) -> Plain:
+    def verify(self, ledger: Ledger, person: str, *, whole: bool) -> dict[str, Any]:
         """Verify a ledger, from its first entry or from where its witness knows that it was sound, and keep the report."""
         if not self._turn.acquire(blocking=False):
-            raise UNDER_WAY
+            raise InvalidParameterError("a verification is under way: wait until it is done.")
         try:
             report = _verified(ledger, whole=whole)
         finally:
@@ -39,13 +37,13 @@ class Reports:
             file.execute("INSERT INTO verifications (time, person, report) VALUES (?, ?, ?)", (time, person, json.dumps(report)))
         return {"time": time, "person": person, **report}
 
-    def latest(self) -> list[Plain]:
+    def latest(self) -> list[dict[str, Any]]:
         """The last reports, the newest first."""
         rows = self._store.rows("SELECT time, person, report FROM verifications ORDER BY id DESC LIMIT ?", SHOWN)
         return [{"time": time, "person": person, **json.loads(str(report))} for time, person, report in rows]
 
 
-def _verified(ledger: Ledger, *, whole: bool) -> Plain:
+def _verified(ledger: Ledger, *, whole: bool) -> dict[str, Any]:
     known, last = ledger.testimony, ledger.last
     after = known.verified if known is not None and not whole else 0
     if last is not None and last.sequence - after > MOST_ENTRIES:

@@ -10,17 +10,17 @@ from dpstats.curator.ledger.chain_files import chain_lines
 from dpstats.curator.ledger.entries import DEBIT, PUBLISH, Entry
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.foundations.errors import DpstatsError
+from dpstats.web.published.reading import PARTS
 
 
 class Sight:
     """What may be seen of one data set."""
 
     def __init__(self, ledger: Ledger, dataset: str) -> None:
-        reader = ledger.reader(dataset)
+        reader = ledger.reader(dataset, checked=False)
         self._is_shared = Policy.from_dict(reader.policy).archive == SHARED
-        self._published = {
-            each.read(lambda content: int(content["answer"]), "publishes no answer") for each in reader.entries(kinds=[PUBLISH])
-        }
+        contents = (each.read(dict, "publishes no answer") for each in reader.entries(kinds=[PUBLISH]))
+        self._published = {content["answer"] for content in contents if PARTS not in content}
 
     def shows(self, answer: int, details: Mapping[str, Any]) -> bool:
         """Whether an answer may be seen; `details` are those of its debit."""

@@ -44,7 +44,8 @@ def figure_of(answer: Result) -> Figure | None:
     dots = dots_of(answer)
     if len(dots) == 1:
         legend = f"The dot is the answer{_of_interval(answer.interval)}."
-        return Figure(single_dot(drawn(dots[0]), f"{answer.question}. {legend}"), legend)
+        low, high = ("", "") if dots[0].interval is None else (shown_number(end, dots[0].interval) for end in dots[0].interval)
+        return Figure(single_dot(drawn(dots[0]), f"{answer.question}. {legend}", (low, high)), legend)
     return _rows(answer.question, dots, []) if dots else None
 
 
@@ -81,14 +82,20 @@ def _rows(question: str, dots: Sequence[Dot], silent: Sequence[str]) -> Figure:
     return Figure(rows_of_dots([drawn(dot) for dot in dots], f"{question}. {legend}"), legend)
 
 
-def _coefficients(answer: Release) -> Figure | None:
-    """Coefficients in units of their errors, which is the same axis for all of them; the table has the intercept, too."""
+def coefficient_dots(answer: Release) -> tuple[bool, list[DrawnDot]]:
+    """Coefficients in units of their errors, which is the same axis for all of them; whether they are, or in their own."""
     is_scaled, (_, *lines) = coefficient_lines(answer.value, answer.intervals)
-    dots = [
-        DrawnDot(line.name, line.place, *((end / line.scale for end in line.ends) if line.ends else (None, None)), line.words)
-        for line in lines
-        if line.scale is not None and math.isfinite(line.place) and math.isfinite(line.scale)
-    ]
+    dots = []
+    for line in lines:
+        if line.scale is not None and math.isfinite(line.place) and math.isfinite(line.scale):
+            low, high = (None, None) if line.ends is None else (line.ends[0] / line.scale, line.ends[1] / line.scale)
+            dots.append(DrawnDot(line.name, line.place, low, high, line.words))
+    return is_scaled, dots
+
+
+def _coefficients(answer: Release) -> Figure | None:
+    """The coefficients of a regression; the table has the intercept, too."""
+    is_scaled, dots = coefficient_dots(answer)
     if not dots:
         return None
     of = "errors from 0" if is_scaled else "units from 0"

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.web.figures.dots import MOST_ROWS, label_row
-from dpstats.web.figures.scales import Scale, draw_axis, number_text
+from dpstats.web.figures.scales import AxisScale, draw_axis, number_text
 from dpstats.web.figures.svg import Drawing
 
 _HEIGHT, _TOP, _BELOW, _ROW = 200.0, 22.0, 26.0, 42.0
@@ -32,7 +32,7 @@ def _upright(histogram: Histogram, words: str) -> str:
     """Bars between the edges; the two open bins at the ends are fainter."""
     drawing, number = Drawing(), len(histogram.noisy)
     tops = histogram.counts if histogram.level is None else histogram.high
-    scale = Scale(0.0, float(max(*tops, 1)) * 1.04, _TOP + _HEIGHT, _TOP)
+    scale = AxisScale(0.0, float(max(*tops, 1)) * 1.04, _TOP + _HEIGHT, _TOP)
     for tick in scale.ticks():
         drawing.line("grid", (0, 100), (scale(tick), scale(tick)))
         drawing.text(number_text(tick), 0, scale(tick) - 4, look="quiet")
@@ -58,7 +58,7 @@ def _listed(histogram: Histogram, words: str) -> str:
     """A bar for each bin, by its name, from top to bottom."""
     drawing, number = Drawing(), min(len(histogram.noisy), MOST_ROWS)
     tops = histogram.counts if histogram.level is None else histogram.high
-    scale = Scale.around([float(top) for top in tops[:number]] or [1.0], from_zero=True)
+    scale = AxisScale.around([float(top) for top in tops[:number]] or [1.0], from_zero=True)
     bottom = 4 + _ROW * number
     draw_axis(drawing, scale, (4, bottom))
     for place in range(number):

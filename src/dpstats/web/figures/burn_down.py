@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from dpstats.web.figures.scales import Scale, number_text
+from dpstats.web.figures.scales import AxisScale, number_text
 from dpstats.web.figures.svg import Drawing
 
 TOP, BOTTOM, HEIGHT = 12.0, 270.0, 300.0
@@ -14,6 +14,8 @@ LEFT, RIGHT = 9.0, 82.0
 """Per cent: room for numbers, and for names."""
 SERIES = 6
 """Areas that look different; the last one is for all others."""
+_LAST = 1.5
+"""Per cent: how wide a step that was taken right now is."""
 _LABEL = 17.0
 _LONGEST = 12
 Points = list[tuple[float, float]]
@@ -24,11 +26,11 @@ def burn_down_figure(values: dict[str, Any]) -> str:
     begin, end = (datetime.fromisoformat(values[each]) for each in ("begin", "end"))
     span = max((end - begin).total_seconds(), 1.0)
     most = max([each["limit"] for each in values["caps"]] + [values["spent"]]) or 1.0
-    amounts = Scale(0.0, most * 1.04)
+    amounts = AxisScale(0.0, most * 1.04)
 
     def across(time: str) -> float:
         share = (datetime.fromisoformat(time) - begin).total_seconds() / span
-        return LEFT + (RIGHT - LEFT) * min(1.0, max(0.0, share))
+        return LEFT + (RIGHT - _LAST - LEFT) * min(1.0, max(0.0, share))
 
     def down(amount: float) -> float:
         return 1 - amount / amounts.high
@@ -83,6 +85,8 @@ def _name(drawing: Drawing, values: dict[str, Any], down: Callable[[float], floa
 
 def _times(begin: datetime, end: datetime) -> list[tuple[str, str]]:
     """What stands below the beginning, the middle and the end."""
-    form = "{0:%H:%M}" if end - begin < timedelta(days=2) else "{0.day} {0:%b}" if end.year == begin.year else "{0:%b %Y}"
+    form = "{0.day} {0:%b}" if end.year == begin.year else "{0:%b %Y}"
+    if end - begin < timedelta(days=2):
+        form = "{0:%H:%M}" if end - begin > timedelta(minutes=5) else "{0:%H:%M:%S}"
     middle = begin + (end - begin) / 2
     return [(form.format(each), anchor) for each, anchor in ((begin, "start"), (middle, "middle"), (end, "end"))]

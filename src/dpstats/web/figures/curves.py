@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpstats.foundations.results import Interval
-from dpstats.web.figures.scales import Scale, draw_axis, number_text
+from dpstats.web.figures.scales import AxisScale, draw_axis, number_text
 from dpstats.web.figures.svg import Drawing
 
 _TOP, _HEIGHT, _BELOW = 20.0, 200.0, 26.0
@@ -17,7 +17,7 @@ def distribution_curve(distribution: Any, intervals: Sequence[Interval], words: 
     values, shares = list(map(float, distribution.values)), list(map(float, distribution.probabilities))
     has_band = len(intervals) == len(values)
     ends = [end for each in intervals for end in each] if has_band else []
-    drawing, scale, down = Drawing(), Scale.around([*values, *ends]), (_TOP, _TOP + _HEIGHT)
+    drawing, scale, down = Drawing(), AxisScale.around([*values, *ends]), (_TOP, _TOP + _HEIGHT)
     draw_axis(drawing, scale, down)
     for part in (0.25, 0.5, 0.75, 1.0):
         place = _TOP + (1 - part) * _HEIGHT

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpstats.foundations.text_tables import shortened
-from dpstats.web.figures.scales import Scale, draw_axis, number_text
+from dpstats.web.figures.scales import AxisScale, draw_axis
 from dpstats.web.figures.svg import Drawing
 
 MOST_ROWS = 60
@@ -30,17 +30,17 @@ class DrawnDot:
     """The number for people."""
 
 
-def single_dot(dot: DrawnDot, words: str) -> str:
-    """One number with its interval, on an axis around it."""
+def single_dot(dot: DrawnDot, words: str, ends_in_words: tuple[str, str] = ("", "")) -> str:
+    """One number with its interval, whose ends are named, on an axis around it."""
     ends = [end for end in (dot.low, dot.high) if end is not None]
-    drawing, scale = Drawing(), Scale.around([dot.value, *ends], room=0.55)
+    drawing, scale = Drawing(), AxisScale.around([dot.value, *ends], room=0.55)
     middle, bottom = 34, 62
     draw_axis(drawing, scale, (_TOP, bottom))
     _draw_interval(drawing, scale, dot, middle, thick=True)
     if dot.low is not None and math.isfinite(dot.low):
-        drawing.text(number_text(dot.low), scale(dot.low) - 1.2, middle + 4, anchor="end")
+        drawing.text(ends_in_words[0], scale(dot.low) - 1.2, middle + 4, anchor="end")
     if dot.high is not None and math.isfinite(dot.high):
-        drawing.text(number_text(dot.high), scale(dot.high) + 1.2, middle + 4)
+        drawing.text(ends_in_words[1], scale(dot.high) + 1.2, middle + 4)
     return drawing.svg(bottom + _BELOW, words)
 
 
@@ -48,7 +48,7 @@ def rows_of_dots(dots: Sequence[DrawnDot], words: str, *, zero: bool = False) ->
     """A row for each number: its name and the number in words, and below them the dot with its interval, on one axis for all."""
     shown = dots[:MOST_ROWS]
     ends = [end for dot in shown for end in (dot.value, dot.low, dot.high) if end is not None]
-    drawing, scale = Drawing(), Scale.around([*ends, 0.0] if zero else ends)
+    drawing, scale = Drawing(), AxisScale.around([*ends, 0.0] if zero else ends)
     bottom = _TOP + _ROW * len(shown)
     draw_axis(drawing, scale, (_TOP, bottom), zero=zero)
     for place, dot in enumerate(shown):
@@ -64,7 +64,7 @@ def label_row(drawing: Drawing, name: str, words: str, top: float) -> None:
     drawing.text(words, 99.5, top + 16, look="quiet", anchor="end")
 
 
-def _draw_interval(drawing: Drawing, scale: Scale, dot: DrawnDot, down: float, *, thick: bool = False) -> None:
+def _draw_interval(drawing: Drawing, scale: AxisScale, dot: DrawnDot, down: float, *, thick: bool = False) -> None:
     """A line from end to end, with a stop at each end that is known, and the dot upon it."""
     about = f"{dot.name}: {dot.words}" if dot.name else dot.words
     if dot.low is not None and dot.high is not None:

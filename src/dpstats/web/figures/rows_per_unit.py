@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpstats.web.figures.scales import Scale, number_text
+from dpstats.web.figures.scales import AxisScale, number_text
 from dpstats.web.figures.svg import Drawing
 
 TOP, BOTTOM, HEIGHT = 14.0, 180.0, 222.0
@@ -14,7 +14,7 @@ LEFT, RIGHT = 12.0, 96.0
 def rows_per_unit_figure(values: dict[str, Any]) -> str:
     """The points of `error_by_rows`: half-widths in per cent over rows per unit, which stand equally far apart."""
     points = values["points"]
-    shares = Scale(0.0, 108 * max(each["share"] for each in points))
+    shares = AxisScale(0.0, 108 * max(each["share"] for each in points))
 
     def across(place: int) -> float:
         return LEFT + 4 + (RIGHT - LEFT - 8) * place / max(1, len(points) - 1)

@@ -13,7 +13,7 @@ _STEPS = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """Numbers from `low` to `high`, drawn from `left` to `right` per cent."""
 
     low: float
@@ -22,8 +22,8 @@ class Scale:
     right: float = 98.0
 
     @classmethod
-    def around(cls, numbers: Iterable[float], room: float = 0.06, *, from_zero: bool = False) -> Scale:
-        """A scale with some numbers in it, and room at both ends as a part of their spread; those that are not finite are left out."""
+    def around(cls, numbers: Iterable[float], room: float = 0.06, *, from_zero: bool = False) -> AxisScale:
+        """A scale with some numbers in it, of which infinite ones do not count; `room` at both ends is a part of their spread."""
         finite = [float(number) for number in numbers if math.isfinite(number)] or [0.0]
         low, high = min(finite), max(finite)
         if from_zero:
@@ -45,7 +45,7 @@ class Scale:
         return [number * step for number in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
-def draw_axis(drawing: Drawing, scale: Scale, down: tuple[float, float], *, zero: bool = False) -> None:
+def draw_axis(drawing: Drawing, scale: AxisScale, down: tuple[float, float], *, zero: bool = False) -> None:
     """Upright lines at round numbers, which stand below them; 0 gets a line of its own if it is to be seen."""
     for tick in scale.ticks():
         place = scale(tick)

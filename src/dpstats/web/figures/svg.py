@@ -50,16 +50,24 @@ class Drawing:
         self._parts.append(_element("line", look, places))
 
     def rectangle(
-        self, look: str, across: tuple[float, float], down: tuple[float, float], *, about: str = "", round: float = 0
+        self,
+        look: str,
+        across: tuple[float, float],
+        down: tuple[float, float],
+        *,
+        about: str = "",
+        round: float = 0,
+        shade: float = 1,
     ) -> None:
-        """A rectangle between two places; `about` is what it stands for."""
+        """A rectangle between two places; `about` is what it stands for, `shade` how dark it is."""
         places = {
             "x": _percent(across[0]),
             "width": _percent(max(across[1] - across[0], 0)),
             "y": _pixels(down[0]),
             "height": _pixels(max(down[1] - down[0], 0)),
         }
-        self._parts.append(_element("rect", look, places | ({"rx": _pixels(round)} if round else {}), _title(about)))
+        places |= ({"rx": _pixels(round)} if round else {}) | ({"fill-opacity": f"{shade:.3f}"} if shade < 1 else {})
+        self._parts.append(_element("rect", look, places, _title(about)))
 
     def dot(self, across: float, down: float, radius: float = 5, *, about: str = "") -> None:
         """A dot."""
@@ -102,9 +110,8 @@ def as_file(svg: str) -> bytes:
     """A figure as a file of its own: as wide as a page, on white."""
     start = svg.replace('width="100%"', f'width="{WIDTH}" font-family="sans-serif"', 1)
     head, found, rest = start.partition("</title>")
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{found}<rect width="100%" height="100%" fill="#ffffff"/>{rest}\n'.encode()
-    )
+    paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{found}{paper}{rest}\n'.encode()
 
 
 def _element(tag: str, look: str, attributes: dict[str, str], inside: str = "") -> str:

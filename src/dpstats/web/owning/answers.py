@@ -18,9 +18,10 @@ from dpstats.curator.ledger.readers import AccountReader, archived_document
 from dpstats.curator.ledger.statements import StatementLine
 from dpstats.curator.ledger.stores import LAST_NUMBER
 from dpstats.foundations.errors import UnknownNameError
-from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NoReply
+from dpstats.web.figures.answers import figure_of
 from dpstats.web.owning.holdings import NOBODY
+from dpstats.web.published.answers import headline, in_short, sentence
 from dpstats.web.published.reading import PARTS
 from dpstats.web.routes import Plain
 
@@ -105,24 +106,20 @@ def line_values(line: StatementLine, *, shown: bool) -> Plain:
 
 
 def _reply_values(reply: Result) -> Plain:
-    said: Plain = {"question": reply.question, "text": str(reply), "value": None, "interval": None}
-    if isinstance(reply, NoReply):
-        return {**said, "is_reply": False}
-    if not isinstance(reply, GroupedRelease):
-        said["value"] = reply.shown_value()
-        said["interval"] = None if reply.interval is None else str(reply.interval)
-    return {**said, "is_reply": True}
+    """A reply: its number with an interval, a sentence, a figure, and all of it as text."""
+    figure = figure_of(reply)
+    return {
+        "question": reply.question,
+        "is_reply": not isinstance(reply, NoReply),
+        "headline": headline(reply),
+        "sentence": sentence(reply),
+        "figure": None if figure is None else {"svg": figure.svg, "legend": figure.legend},
+        "text": str(reply),
+    }
 
 
 def _in_short(line: StatementLine) -> str:
     """An answer in one line."""
     assert line.document is not None
-    if "batch" in line.document:
-        return f"{len(line.document['answers'])} answers"
-    [reply] = results_of(line.details, line.document)
-    if isinstance(reply, NoReply):
-        return "no reply"
-    if isinstance(reply, GroupedRelease):
-        return f"{len(reply):,} groups"
-    within = f" ({reply.interval})" if reply.interval else ""
-    return f"{reply.shown_value()}{within}"
+    results = results_of(line.details, line.document)
+    return in_short(results[0]) if len(results) == 1 else f"{len(results)} answers"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.catalog.policy import Policy
-from dpstats.curator.ledger.entries import AMEND, DEBIT, EDITION, OPEN, Entry
+from dpstats.curator.ledger.entries import AMEND, EDITION, OPEN, Entry
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.curator.ledger.standing import BUDGET, amended, total_after
 from dpstats.foundations.rounding import decimal_text
@@ -67,9 +68,9 @@ def edition_values(reader: AccountReader) -> list[Plain]:
     return [{"sequence": each.sequence, "time": each.time, "label": str(each.content().get("label", ""))} for each in found][::-1]
 
 
-def burn_down_values(reader: AccountReader) -> Plain:
-    """What was spent over time and by whom, in the accountant's own amount, which adds up."""
-    debits, keeper = reader.entries(kinds=[DEBIT]), reader.accountant
+def burn_down_values(reader: AccountReader, debits: Sequence[Entry]) -> Plain:
+    """What was spent over time and by whom, in the accountant's own amount, which adds up; `debits` are all of the account's."""
+    keeper = reader.accountant
     caps = _caps(reader)
     by: dict[str, Plain] = {}
     steps: list[tuple[str, str, float]] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -12,20 +13,25 @@ import numpy as np
 
 from dpstats.curator.archive import Result
 from dpstats.curator.publishing.contents import CSV, Files, answer_files, reply_json, summary_csv
-from dpstats.curator.publishing.value_tables import PublishedTable, grouped_tables, tables_of
+from dpstats.curator.publishing.value_tables import PublishedTable, ends_of, grouped_tables, tables_of
 from dpstats.foundations.grouped import GroupedRelease
+from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, plain_value, value_text
-from dpstats.foundations.text_tables import shortened
+from dpstats.foundations.text_tables import free_name, shortened
 from dpstats.pictures.panels import dots_of
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables, count_text
 from dpstats.web.figures.answers import figure_of, shown_number, with_interval
 from dpstats.web.figures.scales import number_text
+from dpstats.web.published.reading import PublishedAnswer
 from dpstats.web.routes import Plain
 
 MOST_LINES, MOST_TABLES, MOST_CELLS = 60, 12, 2_000
 """Of tables that are shown; their files have all of them."""
 SHADES = 9
+VALUES = "values"
+_MOST_KEPT = 32
+_HEADS = ("name", "value", "low", "high")
 SHORT = 3
 """Numbers that stand in a list."""
 
@@ -73,14 +79,17 @@ def in_short(answer: Result) -> str:
         return "no reply"
     if isinstance(answer, GroupedRelease):
         return f"{len(answer):,} groups by {', '.join(map(value_text, answer.by))}"
-    if (said := headline(answer)) is not None:
-        return said["value"] if said["level"] is None else f"{said['value']} ({said['low']} to {said['high']})"
     value = answer.value
+    if (said := headline(answer)) is not None:
+        number = said["value"] if said["level"] is None else f"{said['value']} ({said['low']} to {said['high']})"
+        return f"{answer.shown_value()}; {number}" if hasattr(value, "estimate") else number
     if isinstance(value, Histogram) and value.noisy:
         place = value.noisy.index(max(value.noisy))
         within = "" if value.level is None else f" ({value.low[place]:,} to {value.high[place]:,})"
         return f"{len(value.noisy):,} bins; most in {value.names[place]}: {value.counts[place]:,}{within}"
     named = _named_values(answer)
+    if hasattr(value, "probabilities"):
+        return f"{len(named):,} points of a distribution function"
     if named:
         more = ", ..." if len(named) > SHORT else ""
         return f"{', '.join(f'{name}: {with_interval(number, each)}' for name, number, each in named[:SHORT])}{more}"
@@ -89,13 +98,18 @@ def in_short(answer: Result) -> str:
 
 def _named_values(answer: Release) -> list[tuple[str, float, Interval]]:
     """The numbers of an answer by name, if it has several, and an interval for each."""
-    if hasattr(answer.value, "named_values"):
-        named = [(value_text(name), float(number)) for name, number in answer.value.named_values()]
+    value: Any = answer.value
+    if hasattr(value, "named_values"):
+        named = list(value.named_values())
+    elif hasattr(value, "probabilities"):
+        named = list(zip(map(number_text, value.probabilities), value.values, strict=True))
+    elif hasattr(value, "family") and hasattr(value, "values"):
+        named = list(zip(value.names, value.values, strict=True))
     else:
         named = [(dot.name, dot.value) for dot in dots_of(answer)]
-    if len(answer.intervals) != len(named):
+    if len(named) != len(answer.intervals):
         return []
-    return [(name, number, each) for (name, number), each in zip(named, answer.intervals, strict=True)]
+    return [(value_text(name), float(number), each) for (name, number), each in zip(named, answer.intervals, strict=True)]
 
 
 def sentence(answer: Result) -> str:
@@ -111,9 +125,11 @@ def sentence(answer: Result) -> str:
         return f"In short: {in_short(answer)}.{_covered(answer)}{rough}"
     if answer.interval is None:
         unknown = f" Its interval is unknown: {answer.unknown}." if answer.unknown else ""
-        return f"The answer is about {said['value']}.{unknown}{rough}"
+        about = "" if isinstance(answer.value, str) else "about "
+        return f"The answer is {about}{said['value']}.{unknown}{rough}"
+    test = f"The test gives {answer.shown_value()}. The estimate" if hasattr(answer.value, "estimate") else "The answer"
     covers = f"The {said['level']} interval from {said['low']} to {said['high']} covers {answer.interval.covers}."
-    return f"The answer is about {said['value']}. {covers}{rough}"
+    return f"{test} is about {said['value']}. {covers}{rough}"
 
 
 def _covered(answer: Release | GroupedRelease) -> str:
@@ -124,16 +140,32 @@ def _covered(answer: Release | GroupedRelease) -> str:
     return "" if first is None else f" Each {_percent(first)} interval covers {first.covers}."
 
 
-def answers_files(title: str, answers: Sequence[Result]) -> Files:
-    """CSV files by name: the tables that answers hold, and a line for each answer."""
+@lru_cache(_MOST_KEPT)
+def published_values(published: PublishedAnswer) -> list[Plain]:
+    """All answers of a release; made once, because everybody may ask for them, and not to be changed."""
+    return [answer_values(each) for each in published.results]
+
+
+@lru_cache(_MOST_KEPT)
+def published_files(published: PublishedAnswer) -> Files:
+    """CSV files by name: a line for each answer, and the tables that answers hold."""
+    answers = published.results
     files = {name: content for number, each in enumerate(answers, 1) for name, content in answer_files(number, each, CSV).items()}
-    return {"answers.csv": summary_csv([title] * len(answers), answers), **files}
+    return {"answers.csv": summary_csv([published.title] * len(answers), answers), **files}
 
 
 def _tables(answer: Result) -> Mapping[str, PublishedTable]:
+    """The tables of an answer; numbers of which there are several make one, with their intervals."""
     if isinstance(answer, NoReply):
         return {}
-    return grouped_tables(answer) if isinstance(answer, GroupedRelease) else tables_of(answer)
+    if isinstance(answer, Release):
+        lines = [(name, number, *ends_of(each)) for name, number, each in _named_values(answer)]
+        return tables_of(answer) or ({VALUES: PublishedTable(_HEADS, lines)} if lines else {})
+    named = {key: _named_values(reply) for key, reply in answer.items() if isinstance(reply, Release)}
+    if not any(named.values()):
+        return grouped_tables(answer)
+    every = [(*labels_of(key), name, number, *ends_of(each)) for key, listed in named.items() for name, number, each in listed]
+    return {VALUES: PublishedTable((*(free_name(name, _HEADS) for name in answer.by), *_HEADS), every)}
 
 
 def _table(name: str, table: PublishedTable) -> Plain:
@@ -151,7 +183,7 @@ def _table(name: str, table: PublishedTable) -> Plain:
 def _cell(value: Any) -> str:
     if value is None:
         return "none"
-    if isinstance(value, bool) or isinstance(value, str):
+    if isinstance(value, (bool, str)):
         return value_text(value)
     if isinstance(value, (numbers.Integral, np.integer)):
         return f"{int(value):,}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
@@ -15,10 +16,11 @@ from dpstats.curator.ledger.standing import BUDGET, amended, total_after
 from dpstats.curator.publishing.cards import guarantee
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.rounding import decimal_text
+from dpstats.web.figures.miniatures import miniature_of
 from dpstats.web.figures.spent_bar import spent_bar
 from dpstats.web.published.answers import in_short
-from dpstats.web.published.documents import declared, paid_for, protection_of
-from dpstats.web.published.reading import PublishedAnswer, publications, read_published
+from dpstats.web.published.documents import declared, protection_of
+from dpstats.web.published.reading import MOST_KEPT, PublishedAnswer, publications, read_published
 from dpstats.web.routes import Plain
 
 CONFIRMED = "The policy was confirmed as it was."
@@ -43,7 +45,7 @@ def listed_dataset(ledger: Ledger, registration: Registration) -> Plain | None:
         "guarantee": guarantee(promise(ledger.reader(registration.name))),
         "releases": len(entries),
         "latest": entries[-1].time,
-        "newest": [release_line(ledger, read_published(ledger, entry)) for entry in entries[-NEWEST:]],
+        "newest": [release_line(read_published(ledger, entry)) for entry in entries[-NEWEST:]],
     }
 
 
@@ -70,7 +72,7 @@ def dataset_values(ledger: Ledger, registration: Registration) -> Plain | None:
         "accountant": standing.budget.accountant,
         "spent_words": words,
         "bar": spent_bar(share, ticks, f"{words} Ticks are releases."),
-        "releases": [release_line(ledger, each) for each in reversed(releases)],
+        "releases": [release_line(each) for each in reversed(releases)],
         "policy": policy_sentences(Policy.from_dict(reader.policy)),
         "history": history(reader),
     }
@@ -122,7 +124,7 @@ def history(reader: AccountReader) -> list[Plain]:
 
 def policy_changes(ledger: Ledger, entry: Entry) -> list[str]:
     """What an amendment has changed in a policy, in sentences."""
-    before = ledger.reader(entry.dataset).policy_before(entry.sequence)
+    before = ledger.reader(entry.dataset, checked=False).policy_before(entry.sequence)
     now = Policy.from_dict(entry.read(lambda content: dict(content["policy"]), "has no policy"))
     return list(_changes(Policy.from_dict(before).to_dict(), now)) or [CONFIRMED]
 
@@ -144,8 +146,9 @@ def _amended(opened: Budget, entry: Entry) -> Budget | None:
     return entry.read(lambda content: amended(opened, content), "has no budget that can be read")
 
 
-def release_line(ledger: Ledger, published: PublishedAnswer) -> Plain:
-    """A release in a list."""
+@lru_cache(MOST_KEPT)
+def release_line(published: PublishedAnswer) -> Plain:
+    """A release in a list; not to be changed."""
     first = published.results[0]
     return {
         "number": published.number,
@@ -153,7 +156,8 @@ def release_line(ledger: Ledger, published: PublishedAnswer) -> Plain:
         "title": published.title,
         "time": published.entry.time,
         "in_short": in_short(first) if len(published.results) == 1 else f"{len(published.results):,} answers",
-        "cost": _amounts(paid_for(ledger, published)),
+        "cost": _amounts(published.cost),
+        "picture": miniature_of(first),
     }
 
 

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from dpstats.accounting.accountants import Total
 from dpstats.curator.archive import Result
 from dpstats.curator.catalog.registrations import Registration
-from dpstats.curator.ledger.debits import cost_of
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.standing import Standing, total_after
 from dpstats.curator.protect import checked_protection
 from dpstats.curator.protection import Protection
 from dpstats.curator.publishing.cards import RANDOMNESS, PublicFacts, card_lines, guarantee
 from dpstats.foundations.grouped import GroupedRelease
-from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.results import NoReply, value_text
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.version import __version__
@@ -43,20 +41,16 @@ def protection_of(registration: Registration) -> Protection:
     return checked_protection(said["unit"], said["max_rows_per_unit"], said["missing_unit"], said["neighbors"])
 
 
-def paid_for(ledger: Ledger, published: PublishedAnswer) -> PrivacyCost:
-    """What a release cost: all answers of its batch together."""
-    return cost_of(published.debit, ledger.reader(published.dataset).opened_with.terms)
-
-
 def cards(ledger: Ledger, registration: Registration, published: PublishedAnswer) -> list[list[tuple[str, str]]]:
     """The card of each answer, heading by heading, in the order of NIST SP 800-226."""
-    facts, whole = _facts(ledger, registration, published), paid_for(ledger, published)
-    return [[(head, _OURS.get(head, text)) for head, text in card_lines(each, facts, whole)] for each in published.results]
+    facts = _facts(ledger, registration, published)
+    every = [card_lines(each, facts, published.cost) for each in published.results]
+    return [[(head, _OURS.get(head, text)) for head, text in card] for card in every]
 
 
-def citation(published: PublishedAnswer, registration: Registration, cost: PrivacyCost, address: str) -> str:
+def citation(published: PublishedAnswer, registration: Registration, address: str) -> str:
     """A release in BibTeX."""
-    entry = published.entry
+    entry, cost = published.entry, published.cost
     note = f"Differentially private: {cost} for each {cost.unit}. Ledger entry {entry.sequence}, SHA-256 {entry.hash}"
     fields = {
         "title": f"{{{_tex(published.title)}}}",
@@ -72,7 +66,7 @@ def citation(published: PublishedAnswer, registration: Registration, cost: Priva
 
 def registry_entry(ledger: Ledger, registration: Registration, published: PublishedAnswer, address: str) -> Plain:
     """A release in the fields of the registry: flavour, unit, epsilon, model, accounting, implementation."""
-    cost, standing = paid_for(ledger, published), ledger.reader(published.dataset).standing
+    cost, standing = published.cost, ledger.reader(published.dataset).standing
     methods = list(dict.fromkeys(method for each in published.results for method in _methods(each)))
     return {
         "name": published.title,

@@ -12,17 +12,18 @@ from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.readers import archived_document
 from dpstats.curator.ledger.stores import LAST_NUMBER
 from dpstats.foundations.errors import LedgerError
+from dpstats.foundations.privacy import PrivacyCost
 
 WORDS = "words"
 """The fact of a publication that describes it in a sentence or two."""
 PARTS = "parts"
-"""The fact that says which answers of a batch are published, counted from 0; left out for all of them."""
-_MOST_KEPT = 256
+"""The fact that says which answers of a batch are published, by their places from 0; all of them where it is missing."""
+MOST_KEPT = 256
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PublishedAnswer:
-    """An answer, or those of a batch, that somebody has published."""
+    """An answer, or those of a batch, that somebody has published; read once, and the same for all who look at it."""
 
     entry: Entry
     """That publishes it."""
@@ -36,6 +37,12 @@ class PublishedAnswer:
     def number(self) -> int:
         """By which it is found: the number of the entry that publishes it."""
         return self.entry.sequence
+
+    @property
+    def cost(self) -> PrivacyCost:
+        """What all of it cost together."""
+        first, *others = (each.cost for each in self.results)
+        return sum(others, start=first)
 
     @property
     def dataset(self) -> str:
@@ -61,14 +68,16 @@ def publications(ledger: Ledger, dataset: str) -> list[Entry]:
     return ledger.reader(dataset).entries(kinds=[PUBLISH])
 
 
-@lru_cache(_MOST_KEPT)
+@lru_cache(MOST_KEPT)
 def _read(entry: Entry, answer: Entry, debit: Entry) -> PublishedAnswer:
     """Read from entries that never change, so that it is done once for each."""
-    title, words = entry.read(lambda content: (str(content["title"]), str(content.get(WORDS, ""))), "has no title")
+    title, words, parts = entry.read(
+        lambda content: (str(content["title"]), str(content.get(WORDS, "")), content.get(PARTS)), "has no title"
+    )
     details = debit.read(lambda content: dict(content["details"]), "has no details")
     results = results_of(details, archived_document(answer))
-    places = entry.read(lambda content: content.get(PARTS, range(len(results))), "names no parts")
-    return PublishedAnswer(entry, answer, debit, title, words, tuple(results[place] for place in places))
+    chosen = results if parts is None else [results[place] for place in parts]
+    return PublishedAnswer(entry, answer, debit, title, words, tuple(chosen))
 
 
 def _numbered(ledger: Ledger, sequence: int) -> Entry:

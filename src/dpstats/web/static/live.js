@@ -30,6 +30,9 @@ function curveOf(said) {
   return { at, epsilonFor, first: points[0][0], last: points[points.length - 1][0], across: axis(said.across), up: axis(said.up) };
 }
 
+// How to find what has the focus again, in a part of the page that comes anew.
+const focusOf = (element) => element.id ? `#${element.id}` : element.matches("[data-price]") ? "[data-price]" : element.localName;
+
 // The page of a question: a change of the sentence shows what to expect anew, and two sliders turn both ways.
 parts.ask = (page) => {
   const form = page.querySelector("#sentence");
@@ -46,7 +49,10 @@ parts.ask = (page) => {
       if (!found.querySelector("#expect")) return;
       for (const name of ["#expect", "#about", "#method"]) {
         const [old, fresh] = [page.querySelector(name), found.querySelector(name)];
-        if (old && fresh && old !== document.activeElement) old.replaceWith(document.adoptNode(fresh));
+        if (!old || !fresh || old === document.activeElement) continue;
+        const focused = old.contains(document.activeElement) ? focusOf(document.activeElement) : null;
+        old.replaceWith(document.adoptNode(fresh));
+        if (focused) fresh.querySelector(focused)?.focus();
       }
       if (found.querySelector("#more").open) page.querySelector("#more").open = true;
       form.querySelector("#n").placeholder = found.querySelector("#n").placeholder;
@@ -86,10 +92,9 @@ parts.ask = (page) => {
       if (!moved) return;
       epsilonField.value = plain(epsilon);
       form.querySelector("#width").value = "";
-      const expected = page.querySelector("[data-width]");
-      if (expected) expected.textContent = inUnit(width);
-      const band = page.querySelector("[data-band]");
-      if (band) band.textContent = `${inShort(curve.at(epsilon, 1))} to ${inShort(curve.at(epsilon, 3))}`;
+      page.querySelector("[data-width]").textContent = inUnit(width);
+      page.querySelector("[data-band]").textContent = `${inShort(curve.at(epsilon, 1))} to ${inShort(curve.at(epsilon, 3))}`;
+      page.querySelector(".expected").hidden = false;
       page.querySelector("[data-floor]").hidden = epsilon >= said.floor;
       reprice(plain(epsilon));
     };

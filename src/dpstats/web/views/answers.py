@@ -114,7 +114,9 @@ def _recalled(visit: Visit, desk: ServiceDesk, documents: Sequence[Plain]) -> tu
     if len(documents) > 1:
         return desk.recall_together(documents, visit.name)
     found = desk.recall_paid(documents[0], visit.name)
-    return found and ([result_of(found.document, find_statistic(statistic_name(documents[0])))], found.debit)
+    if found is None:
+        return None
+    return [result_of(found.document, find_statistic(statistic_name(documents[0])))], found.debit
 
 
 def _again(visit: Visit, documents: Sequence[Plain]) -> str | None:

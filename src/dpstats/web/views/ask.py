@@ -15,6 +15,7 @@ from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.formulas import MODELS
 from dpstats.foundations.registry import REQUIRED, find_statistic, statistic_names
 from dpstats.foundations.rounding import decimal_text
+from dpstats.web.asking.expectations import rounded_down
 from dpstats.web.asking.previews import preview
 from dpstats.web.asking.sentences import Sentence
 from dpstats.web.asking.visits import desk_of
@@ -90,7 +91,7 @@ def _first_sentence(desk: ServiceDesk, actor: str, columns: dict[str, str]) -> S
     return Sentence(
         statistic=statistic,
         columns=numbers[:1] if statistic == FIRST else [],
-        epsilon=decimal_text(min([FIRST_EPSILON, *limits])),
+        epsilon=decimal_text(rounded_down(min([FIRST_EPSILON, *limits]))),
     )
 
 

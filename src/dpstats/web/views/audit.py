@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from pydantic import Field
 
 from dpstats.curator.ledger.entries import KINDS
@@ -16,6 +19,7 @@ from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, FileReply, Lane, Plain, Query, RouteTable, Visit
 from dpstats.web.views.receipts import head_values
 
+T = TypeVar("T")
 ROUTES = RouteTable()
 MOST_ACCOUNTS = 500
 LINES = 50
@@ -44,13 +48,13 @@ class AccountQuery(Query):
 def audit(visit: Visit) -> Plain:
     """The state of the chain, the last verifications, and all accounts."""
     ledger = visit.office.ledger
-    last, seen = ledger.last, ledger.testimony
+    last, seen = ledger.last, _readable(lambda: ledger.testimony)
     names = ledger.account_names
     return {
         "entries": last.sequence if last else 0,
         "head": last.hash if last else None,
         "time": last.time if last else None,
-        "signed": head_values(ledger) if ledger.last_signed else None,
+        "signed": _readable(lambda: head_values(ledger) if ledger.last_signed else None),
         "witness": None if seen is None else {"sequence": seen.sequence, "hash": seen.hash, "verified": seen.verified},
         "verifications": visit.office.reports.latest(),
         "accounts": [_account(ledger, name) for name in names[:MOST_ACCOUNTS]],
@@ -76,7 +80,7 @@ def account(visit: Visit) -> Plain:
     """An account entry by entry, with its running total recomputed beside the stated one."""
     ledger, name, asked = visit.office.ledger, visit.path["name"], visit.query
     try:
-        reader = ledger.reader(checked_name(name, "an account's name"))
+        reader = ledger.reader(checked_name(name, "an account's name"), checked=False)
     except (UnknownNameError, InvalidParameterError):
         raise NOT_THERE from None
     after = min(max(asked.after, 0), LAST_NUMBER - 1)
@@ -102,11 +106,19 @@ def account(visit: Visit) -> Plain:
 
 def _account(ledger: Ledger, name: str) -> Plain:
     """How an account stands; where an entry was changed, what can be read of it."""
-    reader = ledger.reader(name)
-    said = {"name": name, "account": reader.opened_with.account, "is_dataset": reader.opened_with.account == DATASET}
-    try:
-        standing = reader.standing
-    except LedgerError:
+    reader = _readable(lambda: ledger.reader(name, checked=False))
+    kind = UNREADABLE if reader is None else reader.opened_with.account
+    said = {"name": name, "account": kind, "is_dataset": kind == DATASET}
+    standing = None if reader is None else _readable(lambda: reader.standing)
+    if standing is None:
         return {**said, "budget": UNREADABLE, "spent": UNREADABLE, "left": UNREADABLE}
     budget = "closed" if standing.closed else str(standing.budget)
     return {**said, "budget": budget, "spent": str(standing.spent), "left": standing.remaining}
+
+
+def _readable(look: Callable[[], T]) -> T | None:
+    """What is found; None where it cannot be read, which a verification says more about."""
+    try:
+        return look()
+    except LedgerError:
+        return None

@@ -41,8 +41,10 @@ def owned_datasets(visit: Visit) -> Plain:
     """The data sets of the owner, and the drafts of others that she is to confirm."""
     catalog = visit.office.catalog
     return {
-        "datasets": [_listed(visit, each) for each in catalog.owned(visit.name)],
-        "to_confirm": [{"name": each.name, "owner": each.owner} for each in catalog.drafts_for(visit.name)],
+        "datasets": [_listed(visit, each) for each in catalog.owned(visit.name) if reaches(visit, each.name)],
+        "to_confirm": [
+            {"name": each.name, "owner": each.owner} for each in catalog.drafts_for(visit.name) if reaches(visit, each.name)
+        ],
     }
 
 
@@ -66,10 +68,10 @@ def owned_dataset(visit: Visit) -> Plain:
         "unit": registration.protection["unit"],
         "max_rows_per_unit": registration.protection["max_rows_per_unit"],
         "source": office.catalog.whereabouts(registration),
-        "burn_down": burn_down_values(reader),
+        "burn_down": burn_down_values(reader, debits),
         "proposals": [each for each in waiting if each["kind"] == LetterKind.PROPOSAL.value],
         "requests": [each for each in waiting if each["kind"] == LetterKind.REQUEST.value],
-        "decided": [letter_values(office, each) for each in letters if each.state is not LetterState.OPEN],
+        "decided": [letter_values(office, each) for each in letters if each.state is not LetterState.OPEN][:MOST_LINES],
         "questions": [line_values(each, shown=may_see(policy, visit.name, each.actor)) for each in lines][::-1],
         "asked": len(debits),
         "publications": publications(reader),
@@ -145,6 +147,12 @@ def owned_policy(visit: Visit) -> Plain:
         "statistics": [*statistic_names(), REGRESSION],
         "changes": change_values(reader.entries(kinds=[AMEND]))[::-1],
     }
+
+
+def reaches(visit: Visit, name: str) -> bool:
+    """Whether a program's token is for this data set; somebody at a browser reaches all of theirs."""
+    token = None if visit.visitor is None else visit.visitor.token
+    return token is None or token.datasets is None or name in token.datasets
 
 
 def opened(visit: Visit) -> Registration:

@@ -14,7 +14,7 @@ from dpstats.foundations.errors import InvalidParameterError, UnknownNameError
 from dpstats.foundations.results import NoReply
 from dpstats.web.owning.amounts import budget_of, epsilon_of
 from dpstats.web.owning.answers import ArchivedAnswer, find_answer, may_see, publications, published_parts
-from dpstats.web.owning.letters import open_letter, proposed_sequence, raised_budget
+from dpstats.web.owning.letters import agreeing, open_letter, proposed_sequence, raised_cap
 from dpstats.web.papers import Letter, LetterKind, LetterState
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.published.reading import PARTS
@@ -232,27 +232,24 @@ def check_holder(visit: Visit, analyst: str, group: str) -> None:
 
 
 def _agree_to_budget(visit: Visit, letter: Letter, given: AgreedLetter) -> Budget:
-    """Set the cap first: the letter stays open where that cannot be done."""
     if not given.why.strip():
         raise InvalidParameterError("say why: the ledger keeps the reason of every change of a budget.")
-    catalog, said = visit.office.catalog, {"actor": visit.name, "why": given.why}
-    budget, group, is_own = raised_budget(visit.office.ledger, letter, given.epsilon)
-    if is_own:
-        catalog.grant(letter.dataset, analyst=letter.person, group=group, budget=budget, **said)
-    else:
-        catalog.amend(letter.dataset, budget=budget, **said)
-    visit.office.papers.decide(letter.id, LetterState.AGREED, visit.name, given.words or given.why)
-    return budget
+    catalog, cap = visit.office.catalog, raised_cap(visit.office.ledger, letter, given.epsilon)
+    with agreeing(visit.office, letter, visit.name, given.words or given.why):
+        if cap.holder is None:
+            catalog.amend(letter.dataset, budget=cap.then, actor=visit.name, why=given.why)
+        else:
+            catalog.grant(letter.dataset, **cap.holder, budget=cap.then, actor=visit.name, why=given.why)
+    return cap.then
 
 
 def _publish_proposal(visit: Visit, letter: Letter) -> int:
     given: AgreedLetter = visit.body
     title = (given.title or str(letter.content.get("title", ""))).strip()
-    found = find_answer(visit.office.ledger, letter.dataset, proposed_sequence(letter))
     words = given.words or str(letter.content.get("words", ""))
-    _check_publication(visit, letter.dataset, found, title, [])
-    visit.office.papers.decide(letter.id, LetterState.AGREED, visit.name, given.why)  # once: two clicks publish once
-    return _publish(visit, letter.dataset, found, title, words, [])
+    found = find_answer(visit.office.ledger, letter.dataset, proposed_sequence(letter))
+    with agreeing(visit.office, letter, visit.name, given.why):
+        return _publish(visit, letter.dataset, found, title, words, [])
 
 
 def _publish(visit: Visit, name: str, found: ArchivedAnswer, title: str, words: str, parts: list[int]) -> int:

@@ -7,6 +7,7 @@ list stands in the address, so that it can be kept and used again next year.
 from __future__ import annotations
 
 import json
+import secrets
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -14,11 +15,13 @@ from pydantic import Field
 
 from dpstats.curator.catalog.ceilings import MOST_QUESTIONS
 from dpstats.curator.catalog.registrations import Registration
-from dpstats.curator.catalog.service_desk import Quote, ServiceDesk
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import read_json
+from dpstats.curator.ledger.readers import AccountReader
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
+from dpstats.foundations.privacy import PrivacyCost
 from dpstats.web.asking.caps import amount_words
+from dpstats.web.asking.visits import read_asked, request_name
 from dpstats.web.owning.expected import planned_error
 from dpstats.web.owning.holdings import standing_values
 from dpstats.web.people.roles import Action, Who
@@ -50,6 +53,7 @@ class AskedRelease(Body):
 
     question: list[str] = Field([], max_length=MOST_QUESTIONS)
     documents: list[dict[str, Any]] = Field([], max_length=MOST_QUESTIONS)
+    request: str = Field("", description="the number of a form: one that is sent twice pays once")
 
 
 @ROUTES.page("/own/{name}/release", Who.OWNER, "own_release.html", query=ReleasePage, action=Action.OWN)
@@ -67,7 +71,7 @@ def release_page(visit: Visit) -> Plain:
         "statistics": list(SIMPLE),
     }
     reader = visit.office.ledger.reader(registration.name)
-    said["standing"] = standing_values(reader)
+    said["standing"], said["request"] = standing_values(reader), secrets.token_hex(8)
     if not heading["granted_to_me"]:
         return said
     desk = visit.office.catalog.desk(registration.name)
@@ -80,22 +84,20 @@ def release_page(visit: Visit) -> Plain:
         documents += _added(given)
     except DpstatsError as error:
         said["complaint"] = str(error)
-    quotes: list[Quote] = []
     for place, document in enumerate(documents):
         others = documents[:place] + documents[place + 1 :]
         line: Plain = {"document": json.dumps(document), "without": _address(registration.name, others)}
         try:
             priced = desk.price(document, visit.name)
-            quotes.append(priced)
             line |= {"question": priced.question, "cost": amount_words(priced.cost), "seconds": priced.seconds, "complaint": None}
             line["error"] = planned_error(desk, visit.name, document, _groups(document, registration))
         except DpstatsError as error:
             line |= {"question": None, "cost": None, "seconds": None, "error": None, "complaint": str(error)}
         said["lines"].append(line)
-    if quotes and len(quotes) == len(documents):
-        total = sum((each.cost for each in quotes[1:]), start=quotes[0].cost)
-        said["cost"] = amount_words(total)
-        said["fits"] = reader.fits(total) and _fits_own(desk, visit, total)
+    if documents and all(line["complaint"] is None for line in said["lines"]):
+        together = desk.price_together(documents, visit.name)
+        said["cost"] = amount_words(together.cost)
+        said["fits"] = (together.own is None or together.own.fits) and may_fit(reader, together.cost)
     return said
 
 
@@ -103,8 +105,9 @@ def release_page(visit: Visit) -> Plain:
 def ask_release(visit: Visit) -> Done:
     """Ask all questions of a list, for one debit or none; the answers can then be published."""
     registration, given = opened(visit), visit.body
-    documents = [*(_plain(each) for each in given.question), *given.documents]
-    answered = visit.office.catalog.desk(registration.name).ask_together(documents, visit.name, visit.request)
+    asked = [read_asked(visit, each) for each in (*given.question, *given.documents)]
+    desk, request = visit.office.catalog.desk(registration.name), request_name(visit, given.request, asked)
+    answered = desk.ask_together([each.to_dict() for each in asked], visit.name, request)
     sequence = answered.payments[0].debit.sequence
     values = {
         "sequence": sequence,
@@ -158,7 +161,6 @@ def _groups(document: dict[str, Any], registration: Registration) -> int | None:
     return product or None
 
 
-def _fits_own(desk: ServiceDesk, visit: Visit, total: Any) -> bool:
-    cap = visit.office.ledger.cap(desk.name, analyst=visit.name)
-    grant = visit.office.ledger.reader(desk.name).granted(visit.name)
-    return cap is None or grant is None or grant.budget is None or cap.fits(total)
+def may_fit(reader: AccountReader, cost: PrivacyCost) -> bool:
+    """Whether a cost may fit what is left for everybody; an accountant that weighs methods knows when it is asked."""
+    return reader.accountant.weighs_methods or reader.fits(cost)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.receipts import KeptReceipt
-from dpstats.curator.ledger.signed_heads import check_heads
+from dpstats.curator.ledger.signed_heads import Signatures, check_heads
 from dpstats.curator.ledger.stores import LAST_NUMBER
-from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.errors import InvalidParameterError, LedgerError
 from dpstats.web.people.roles import Action, Who
 from dpstats.web.routes import Body, Done, FileReply, Plain, Query, RouteTable, Visit
 
 ROUTES = RouteTable()
 HEADS = 1_000
 """On one page of heads."""
+NOT_WHOLE = "the ledger cannot be read, or is older than it was: ask whoever keeps it"
 
 
 class ReceiptQuery(Query):
@@ -47,11 +49,8 @@ def receipts(visit: Visit) -> Plain:
     try:
         return {"receipt": text, "checked": _checked(ledger, text)}
     except InvalidParameterError as error:
-        complaint = str(error).rstrip(".")
-        return {
-            "receipt": text,
-            "checked": {"found": False, "complaint": complaint, "sequence": None, "head": head_values(ledger)},
-        }
+        unread = {"found": False, "complaint": str(error).rstrip("."), "sequence": None, "head": None}
+        return {"receipt": text, "checked": unread}
 
 
 @ROUTES.act("/receipts", Who.PUBLIC, ReceiptBody, action=Action.READ, again="/receipts")
@@ -97,9 +96,19 @@ def _checked(ledger: Ledger, text: str) -> Plain:
         raise InvalidParameterError(
             "this is no receipt of a ledger: it is the JSON object that a release's receipt is."
         ) from None
-    entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
-    complaint = receipt.complaint(entry, check_heads(ledger.signed_heads(limit=HEADS)))
-    return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head_values(ledger)}
+    try:
+        entry = ledger.entry(receipt.sequence) if 0 < receipt.sequence <= LAST_NUMBER else None
+        signatures = _signatures(tuple(ledger.signed_heads(limit=HEADS)))
+        complaint, head = receipt.complaint(entry, signatures), head_values(ledger)
+    except LedgerError:
+        complaint, head = NOT_WHOLE, None
+    return {"found": complaint is None, "complaint": complaint, "sequence": receipt.sequence, "head": head}
+
+
+@lru_cache(1)
+def _signatures(heads: tuple[Entry, ...]) -> Signatures:
+    """What heads say, checked once, because everybody may ask."""
+    return check_heads(heads)
 
 
 def _named(head: Entry) -> Plain:

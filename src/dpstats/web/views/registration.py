@@ -22,7 +22,7 @@ from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.protection import ROW
 from dpstats.foundations.errors import DataFileError, InvalidParameterError
 from dpstats.foundations.registry import statistic_names
-from dpstats.web.complaints import ComplaintError
+from dpstats.web.complaints import NOT_FOR_YOU, ComplaintError
 from dpstats.web.owning.amounts import budget_of, epsilon_of, exact_of
 from dpstats.web.owning.drafts import (
     DECLARABLE,
@@ -44,7 +44,7 @@ from dpstats.web.owning.purchases import error_by_rows, purchases
 from dpstats.web.people.roles import Action, Role, Who
 from dpstats.web.routes import Body, Done, Lane, Plain, Query, RouteTable, Visit
 from dpstats.web.views.entrance import NoWords
-from dpstats.web.views.owner import analysts
+from dpstats.web.views.owner import analysts, reaches
 from dpstats.web.views.owner_changes import Amount, Why, check_holder, policy_changes
 
 ROUTES = RouteTable()
@@ -135,7 +135,7 @@ class Confirmation(Body):
 def new_draft(visit: Visit) -> Plain:
     """Where a table may come from: the first step."""
     catalog = visit.office.catalog
-    taken = {catalog.whereabouts(each): each.name for each in catalog.owned(visit.name)}
+    taken = {catalog.whereabouts(each): each.name for each in catalog.owned(visit.name) if reaches(visit, each.name)}
     files = [{"table": each, "registered_as": taken.get(each)} for each in catalog.candidates()]
     return {"files": files, "hosts": list(catalog.hosts), "buckets": list(catalog.buckets)}
 
@@ -145,6 +145,8 @@ def begin_draft(visit: Visit) -> Done:
     """Begin a draft; its owner alone sees it."""
     given: NewDraft = visit.body
     name = checked_dataset_name(given.name.strip())
+    if not reaches(visit, name):
+        raise NOT_FOR_YOU
     table = given.address.strip() or given.table
     if not table:
         raise InvalidParameterError("choose a file, or write the address of a table.")
@@ -197,15 +199,13 @@ def draft_page(visit: Visit) -> Plain:
 def decide_columns(visit: Visit) -> Done:
     """Decide which columns analysts may use, and how columns of text are read."""
     draft, given = _own_draft(visit), visit.body
-    registration, catalog = draft.registration, visit.office.catalog
+    registration = draft.registration
     for each in given.columns:
         if each not in draft.columns:
             raise InvalidParameterError(f"the table has no column {each!r}.")
     types = read_kinds(given.kinds, draft.columns, registration.types)
-    with _about_places(visit):
-        typed = catalog.revise(registration.name, actor=visit.name, types=types, keys={})
-    keys = read_keys(given.keys, typed)
-    return _decided(visit, registration, 2, keys=keys, **_with_policy(registration, columns=tuple(given.columns)))
+    keys = read_keys(given.keys, {**draft.columns, **types})
+    return _decided(visit, registration, 2, types=types, keys=keys, **_with_policy(registration, columns=tuple(given.columns)))
 
 
 @ROUTES.act(f"{_DRAFT}/unit", Who.OWNER, DraftUnit, action=Action.OWN, again=f"{_DRAFT}?step=3")

@@ -11,8 +11,8 @@ from dpstats.web.complaints import NOT_THERE
 from dpstats.web.figures.answers import figure_of
 from dpstats.web.figures.svg import as_file
 from dpstats.web.people.roles import Who
-from dpstats.web.published.answers import answer_values, answers_files
-from dpstats.web.published.documents import cards, citation, paid_for, registry_entry
+from dpstats.web.published.answers import published_files, published_values
+from dpstats.web.published.documents import cards, citation, registry_entry
 from dpstats.web.published.reading import PublishedAnswer, find_published
 from dpstats.web.routes import FileReply, Plain, RouteTable, Visit
 from dpstats.web.views.public import check_public
@@ -25,9 +25,8 @@ _TEXT, _JSON = "text/plain; charset=utf-8", "application/json"
 def release(visit: Visit) -> Plain:
     """A release: the number with its interval, a figure, its card, and where it is in the ledger."""
     published, registration = _found(visit)
-    ledger, number = visit.office.ledger, published.number
-    cost = paid_for(ledger, published)
-    files = answers_files(published.title, published.results)
+    ledger, number, cost = visit.office.ledger, published.number, published.cost
+    answers, every = published_values(published), cards(ledger, registration, published)
     return {
         "number": number,
         "title": published.title,
@@ -40,10 +39,10 @@ def release(visit: Visit) -> Plain:
         "unit": cost.unit,
         "guarantee": guarantee(cost),
         "answers": [
-            {**answer_values(each), "card": card, "svg": f"/r/{number}/{place}.svg" if figure_of(each) else None}
-            for place, (each, card) in enumerate(zip(published.results, cards(ledger, registration, published), strict=True), 1)
+            {**each, "card": card, "svg": f"/r/{number}/{place}.svg" if each["figure"] else None}
+            for place, (each, card) in enumerate(zip(answers, every, strict=True), 1)
         ],
-        "files": [f"/r/{number}/files/{name}" for name in files],
+        "files": [f"/r/{number}/files/{name}" for name in published_files(published)],
         "ledger": {
             "debit": _entry_values(published.debit),
             "answer": _entry_values(published.answer),
@@ -51,7 +50,7 @@ def release(visit: Visit) -> Plain:
             "head": _signed_after(ledger, published.entry),
         },
         "receipt": ledger.receipt(published.entry).to_dict(),
-        "citation": citation(published, registration, cost, _address(visit, number)),
+        "citation": citation(published, registration, _address(visit, number)),
     }
 
 
@@ -59,7 +58,7 @@ def release(visit: Visit) -> Plain:
 def release_csv(visit: Visit) -> FileReply:
     """A release as CSV: its table, if it is one, else a line for each answer."""
     published, _ = _found(visit)
-    summary, *tables = answers_files(published.title, published.results).values()
+    summary, *tables = published_files(published).values()
     content = tables[0] if len(tables) == len(published.results) == 1 else summary
     return FileReply(content, "text/csv; charset=utf-8", f"release-{published.number}.csv")
 
@@ -68,7 +67,7 @@ def release_csv(visit: Visit) -> FileReply:
 def release_file(visit: Visit) -> FileReply:
     """One of the CSV files of a release."""
     published, _ = _found(visit)
-    files, name = answers_files(published.title, published.results), visit.path["file"]
+    files, name = published_files(published), visit.path["file"]
     if name not in files:
         raise NOT_THERE
     return FileReply(files[name], "text/csv; charset=utf-8", f"release-{published.number}-{name}")
@@ -89,9 +88,7 @@ def release_svg(visit: Visit) -> FileReply:
 def release_citation(visit: Visit) -> FileReply:
     """How to cite a release, in BibTeX."""
     published, registration = _found(visit)
-    cost = paid_for(visit.office.ledger, published)
-    text = citation(published, registration, cost, _address(visit, published.number))
-    return FileReply(text.encode(), _TEXT)
+    return FileReply(citation(published, registration, _address(visit, published.number)).encode(), _TEXT)
 
 
 @ROUTES.file("/r/{number:int}/registry.json", Who.PUBLIC)

@@ -1,0 +1,1 @@
+"""The service as an analyst's program sees it: the same sessions, whose questions are answered elsewhere."""

@@ -1,0 +1,51 @@
+"""A data set of a service: what it says of it, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dpstats.client.connection import Connection, understood
+from dpstats.client.prices import RemotePrice
+from dpstats.client.sending import Document, SendingDesk, desk_of, received
+from dpstats.curator.archive import Result
+from dpstats.curator.catalog.service_desk import seconds_of
+from dpstats.curator.desk import Request
+
+
+class RemoteTable:
+    """One data set, and the connection to whoever holds it."""
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self.connection = connection
+        plain = connection.get("d", name, "ask")
+        with understood():
+            self.name = str(plain["name"])
+            self.desk: SendingDesk = desk_of(plain, self.ask)
+
+    def state(self) -> dict[str, Any]:
+        """What the service says of it now."""
+        return self.connection.get("d", self.name, "ask")
+
+    def post(self, *path: str, body: Mapping[str, object], asked: Iterable[Request] = ()) -> dict[str, Any]:
+        """What an action has done; questions that are `asked` by it have public times, for which it is waited."""
+        seconds = sum(seconds_of(self.desk.policy, request) for request in asked)
+        return self.connection.post("d", self.name, *path, body=body, seconds=seconds)
+
+    def ask(self, document: Document, request: Request) -> Result:
+        """The answer to a question, which is paid for."""
+        reply = self.post("questions", body={"document": document}, asked=[request])
+        with understood():
+            return received(reply)
+
+    def price(self, *path: str, body: Mapping[str, object]) -> RemotePrice:
+        """What questions would cost and leave."""
+        reply = self.post(*path, body=body)
+        with understood():
+            return RemotePrice.of(reply, self.desk.protection)
+
+    def send_letter(self, box: str, content: Mapping[str, object]) -> int:
+        """Leave a letter for the owner; its number."""
+        reply = self.connection.post("d", self.name, box, body=content, again=False)
+        with understood():
+            return int(reply["letter"])

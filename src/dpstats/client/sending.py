@@ -1,0 +1,93 @@
+"""The desk of a table that somebody else holds: questions are checked and priced here, and sent to be answered there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from dpstats.curator.archive import Result, result_of
+from dpstats.curator.catalog.policy import Policy
+from dpstats.curator.desk import Desk, Request
+from dpstats.curator.protection import Protection
+from dpstats.curator.relays import Compute
+from dpstats.curator.session import Session
+from dpstats.engines.cells import ColumnType
+from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.units.contributions import MissingUnit
+from dpstats.foundations.errors import ServiceError
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import find_statistic
+
+Document = dict[str, Any]
+Send = Callable[[Document, Request], Result]
+"""What becomes of a question that is checked and priced."""
+
+
+class RowsElsewhere(LocalStore):
+    """A table of which only the columns are known."""
+
+    def __init__(self, columns: Mapping[str, ColumnType]) -> None:
+        self.columns = columns
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """There are no rows here."""
+        raise ServiceError("the rows of this table are elsewhere.")
+
+
+@dataclass(frozen=True)
+class SendingDesk(Desk):
+    """A desk that sends the document of every priced question on."""
+
+    policy: Policy = field(default_factory=Policy)
+    """What decides when replies leave; the rest of it the service keeps to."""
+    send: Send | None = None
+    document: Callable[[], Document] | None = None
+
+    def told(self, document: Callable[[], Document]) -> SendingDesk:
+        """The desk for one question."""
+        return replace(self, document=document)
+
+    def serve(self, request: Request, compute: Compute, source: RandomSource) -> Result:
+        """What comes back for the question."""
+        assert self.send is not None
+        assert self.document is not None
+        return self.send(self.document(), request)
+
+
+def sending_to(session: Session, send: Send) -> Session:
+    """A session at a sending desk, whose questions become something else."""
+    desk = session._table
+    assert isinstance(desk, SendingDesk)
+    sending = copy(session)
+    sending._table = replace(desk, send=send)
+    return sending
+
+
+def desk_of(plain: Mapping[str, Any], send: Send) -> SendingDesk:
+    """The desk of a data set, from what the service says of it."""
+    schema = {name: ColumnType(kind) for name, kind in plain["columns"].items()}
+    protects = plain["protection"]
+    return SendingDesk(
+        RowsElsewhere(schema),
+        schema,
+        Protection(
+            protects["unit"],
+            protects["max_rows_per_unit"],
+            MissingUnit(protects["missing_unit"]),
+            Neighbors(protects["neighbors"]),
+            protects.get("may_fail", False),
+        ),
+        name=plain["name"],
+        public_keys=plain["keys"],
+        policy=Policy(rows=plain["policy"]["rows"], pace=Fraction(plain["policy"]["pace"])),
+        send=send,
+    )
+
+
+def received(reply: Mapping[str, Any]) -> Result:
+    """The result that the service's answer to a question stands for, with its receipt."""
+    return replace(result_of(reply["answer"], find_statistic(reply["statistic"])), receipt=reply["receipt"])

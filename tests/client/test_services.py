@@ -1,0 +1,157 @@
+"""What only a service has: its data sets, baskets, history, prices and letters to owners."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import httpx
+import pytest
+
+import dpstats as dp
+from dpstats.client.connection import Connection
+from dpstats.client.curators import RemoteCurator
+from dpstats.client.remote_tables import RemoteTable
+from dpstats.client.sessions import RemoteSession
+from dpstats.curator.jobs.pool import JobFailedError
+from dpstats.web.demo import ANALYST, TABLE
+from tests.client.conftest import NAME
+from tests.curator.catalog.conftest import PoolHere
+from tests.web.conftest import Service
+
+
+@pytest.fixture(scope="module")
+def people(curator: RemoteCurator) -> RemoteSession:
+    return curator[NAME]
+
+
+def test_the_data_sets_are_a_table(curator: RemoteCurator) -> None:
+    assert [*curator] == [*curator.datasets] == curator._ipython_key_completions_() == [NAME, TABLE]
+    head, *rows = str(curator.datasets).splitlines()[1:]
+    assert head.split() == ["name", "protects", "yours", "spent", "left", "enough", "for"]
+    assert "epsilon = 2" in rows[1]
+    assert [*curator.datasets.to_frame()["left"]][1] == "epsilon = 2"
+    assert curator._repr_html_().count("<tr>") == 3
+    assert repr(curator) == f"RemoteCurator({curator.url}, as {ANALYST})"
+
+
+def test_a_data_set_that_is_not_granted_is_not_there(curator: RemoteCurator) -> None:
+    with pytest.raises(dp.AccessError, match="there is no data set 'nobody' that you may ask about"):
+        curator["nobody"]
+    with pytest.raises(dp.InvalidParameterError, match="named by its text"):
+        curator[7]
+
+
+def test_a_token_is_good_for_what_it_says(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(dp.AccessError, match="sign in first"):
+        dp.connect(service.origin, token="dpst_no_such")
+    monkeypatch.setenv("DPSTATS_TOKEN", service.token(ANALYST, actions=["read"]))
+    with dp.connect(f"{service.origin}/") as reader, pytest.raises(dp.AccessError, match="another scope"):
+        reader[NAME].count(epsilon=1)
+
+
+def test_the_ledger_stays_there(people: RemoteSession) -> None:
+    with pytest.raises(dp.AccessError, match=r"history\(\) has your own questions"):
+        _ = people.ledger
+
+
+def test_a_price_is_named_and_not_paid(people: RemoteSession) -> None:
+    left = people.remaining.epsilon
+    price = people.price(people.document("median", "income", epsilon=0.25))
+    assert price.cost == dp.PrivacyCost(Fraction(1, 4), Fraction(0), unit="person")
+    assert (price.fits, price.more) == (True, int(left / price.cost.epsilon) - 1)
+    assert str(price).startswith("spends epsilon = 0.25, leaves ")
+    assert people.remaining.epsilon == left
+
+
+def test_a_basket_is_paid_for_by_one_debit(people: RemoteSession) -> None:
+    left, past = people.remaining.epsilon, len(people.history())
+    basket = people.basket()
+    with pytest.raises(dp.InvalidParameterError, match="the basket is empty"):
+        _ = basket.cost
+    basket.mean("income", epsilon=2).where("age > 30").group_by("region").count(epsilon=1)
+    basket.regression("income ~ age", epsilon=4, method="huber").add(people.document("count", epsilon=1))
+    with pytest.raises(dp.UnknownNameError):
+        basket.mean("incom", epsilon=1)
+    assert len(basket) == 4
+    assert basket.cost.epsilon == 8
+    assert basket.price().cost == basket.cost
+    assert people.remaining.epsilon == left
+    mean, groups, fit, count = basket.ask()
+    assert people.remaining.epsilon == left - 8
+    assert {each.receipt["sequence"] for each in (mean, groups, fit, count)} == {mean.receipt["sequence"]}
+    assert mean.question == "mean(income)"
+    assert [*groups] == ["north", "south"]
+    assert len(fit.value.predict({"age": [30]})) == 1
+    assert [each.value for each in basket.ask()[::3]] == [mean.value, count.value]
+    assert people.remaining.epsilon == left - 8
+    assert "nothing is spent before ask()" in str(basket)
+    assert repr(basket) == "Basket(people, 4 questions, epsilon = 8 in all)"
+    assert {"median", "where", "ask"} <= {*dir(basket)}
+    with pytest.raises(AttributeError, match="a Basket has no 'history'"):
+        _ = basket.history
+    [line] = list(people.history())[past:]
+    assert [each.question for each in line.results] == [each.question for each in (mean, groups, fit, count)]
+
+
+class LosesReplies(httpx.HTTPTransport):
+    """Lets every first question through, and loses its reply."""
+
+    lost = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        reply = super().handle_request(request)
+        if request.url.path.endswith("/questions") and not self.lost:
+            self.lost += 1
+            reply.read()
+            raise httpx.ReadError("lost")
+        return reply
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_question_whose_reply_is_lost_is_paid_for_once(
+    fails: bool, people: RemoteSession, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fails:  # what could not be computed is not kept in the archive: only the key tells that it was asked
+        monkeypatch.setattr(PoolHere, "run", _fail)
+    transport = LosesReplies()
+    connection = Connection(service.origin, service.token(ANALYST), transport)
+    past = len(people.history())
+    answer = RemoteSession(RemoteTable(connection, NAME)).count(epsilon=5 + fails)
+    connection.close()
+    assert isinstance(answer, dp.NoReply) == fails
+    assert transport.lost == 1
+    assert len(people.history()) == past + 1
+
+
+def _fail(*_: object) -> None:
+    raise JobFailedError
+
+
+def test_the_history_has_what_was_paid_for(people: RemoteSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    median = people.where("age >= 40").median("income", epsilon=2)
+    groups = people.group_by("employed").count(epsilon=1)
+    nothing = people.where("age > 200").median("income", epsilon=1)
+    monkeypatch.setattr("dpstats.client.history.PAGE", 2)
+    history = people.history()
+    *_, first, second, third = history
+    assert (first.result, second.result, third.result) == (median, groups, nothing)
+    assert first.document == people.where("age >= 40").document("median", "income", epsilon=2)
+    assert first.sequence == median.receipt["sequence"]
+    frame = history.to_frame()
+    assert [*frame["sequence"]] == sorted(frame["sequence"])
+    assert [*frame["value"]][-3:-1] == [median.value, "2 groups"]
+    assert [*frame["low"]][-3] == median.interval.low
+    assert "median(income) where age >= 40" in str(history)
+    assert repr(history) == f"History(your questions about people, {len(history)} rows: print it)"
+    assert people.ask(history[-3].document).value == median.value
+
+
+def test_letters_go_to_the_owner(people: RemoteSession, service: Service) -> None:
+    release = people.mean("income", epsilon=2)
+    proposal = service.office.papers.letter(people.propose(release, "Mean income", "for the yearbook"))
+    assert proposal.content["sequence"] == release.receipt["sequence"]
+    assert (proposal.content["title"], proposal.person) == ("Mean income", ANALYST)
+    request = service.office.papers.letter(people.request_budget(0.5, "one more table"))
+    assert Fraction(request.content["epsilon"]) == Fraction(1, 2)
+    with pytest.raises(dp.InvalidParameterError, match="propose takes an answer about people that this service has given"):
+        people.propose(dp.mean([1.0, 2.0] * 100, epsilon=1), "no")
