@@ -38,7 +38,7 @@ THREATS = (
     Threat(
         1,
         "no name, or a forged one",
-        "Every address says who may pass, and lets nobody else in; only public pages, signing in and the health check need no name.",
+        "Every address says who may pass, and lets nobody else in; public pages, signing in and the health check need no name.",
         (
             f"{_DOORS}::test_nobody_passes_without_a_name",
             f"{_DOORS}::test_nobody_passes_with_another_role",
@@ -76,7 +76,7 @@ THREATS = (
     Threat(
         5,
         "learning from the archive who asked what",
-        "Answers are shared as the policy says, and an answer from the archive names nobody; where it is one's own, others pay and see no trace.",
+        "Answers are shared as the policy says, and name nobody; in an archive of one's own nobody else sees a trace.",
         (
             f"{_ATTACKS}::test_an_archive_of_ones_own_shows_nobody_elses_questions",
             f"{_CATALOG}/test_service_desk.py::test_the_archive_is_shared_as_the_owner_says",
@@ -146,7 +146,7 @@ THREATS = (
     Threat(
         13,
         "code or SQL in a condition",
-        "Conditions are a language of their own, with listed functions and no attributes, and are never evaluated as Python or SQL.",
+        "Conditions are a language of their own, with listed functions and no attributes; they are never run as Python or SQL.",
         (f"{_ATTACKS}::test_conditions_are_a_language_of_their_own",),
     ),
     Threat(
@@ -161,7 +161,7 @@ THREATS = (
     Threat(
         15,
         "registering files and hosts that are none of one's business",
-        "Tables come from listed folders, hosts and buckets; no link and no pattern leads out of them, and a refusal does not say what there is.",
+        "Tables come from listed folders, hosts and buckets; no link leads out, and a refusal does not say what there is.",
         (
             f"{_CATALOG}/test_places.py::test_everything_else_is_refused",
             f"{_CATALOG}/test_places.py::test_other_databases_are_refused_and_passwords_are_not_repeated",
@@ -180,7 +180,7 @@ THREATS = (
     Threat(
         17,
         "other sites that act in one's name",
-        "Writes must come from a page of the service; signing in gives a new secret; pages cannot be framed; no GET changes anything.",
+        "Writes come from pages of the service; signing in gives a new secret; no page can be framed; no GET changes anything.",
         (
             "tests/web/test_entrance.py::test_other_sites_cannot_post",
             "tests/web/test_entrance.py::test_whoever_signs_in_gets_a_new_cookie_and_their_own_pages",
@@ -201,7 +201,7 @@ THREATS = (
     Threat(
         19,
         "work that is too large",
-        "Questions, plans, bodies and groups have ceilings that hold before any work; of passwords few are tried at a time, and fewer after wrong ones.",
+        "Questions, plans, bodies and groups have ceilings that hold before any work; after wrong passwords one has to wait.",
         (
             f"{_ATTACKS}::test_what_would_take_too_much_is_refused_before_it_is_paid_for",
             f"{_CATALOG}/test_plans.py::test_what_cannot_be_planned_is_refused_in_words",
@@ -256,7 +256,7 @@ THREATS = (
     Threat(
         25,
         "stolen tokens, and rights that were taken back",
-        "Tokens have a scope and an end, make no tokens, and can be revoked at once: also what is being worked on is not handed out then.",
+        "Tokens have a scope and an end, make no tokens, and are revoked at once: also what is worked on is not handed out.",
         (
             f"{_ATTACKS}::test_a_revoked_token_and_other_roles_hold_from_the_next_request_on",
             f"{_ATTACKS}::test_what_is_worked_on_is_not_handed_to_a_token_that_was_revoked_meanwhile",
@@ -267,7 +267,7 @@ THREATS = (
     Threat(
         26,
         "noise that somebody can predict",
-        "The service draws from the operating system alone; answers of a seeded source are never archived, and so never published.",
+        "The service draws from the operating system alone; seeded answers are never archived, and so never published.",
         (
             f"{_ATTACKS}::test_functions_and_seeds_are_no_part_of_a_question",
             "tests/curator/test_session.py::test_seeded_answers_are_charged_and_never_archived",
@@ -276,7 +276,7 @@ THREATS = (
     Threat(
         27,
         "processes that share randomness or connections",
-        "Workers are programs that are started anew; noise is drawn from the operating system for each draw, and forked children share nothing.",
+        "Workers are programs started anew; every draw is one of the operating system, and forked children share nothing.",
         (
             f"{_ATTACKS}::test_no_process_of_the_service_is_forked",
             "tests/foundations/test_randomness.py::test_forked_children_share_nothing",
