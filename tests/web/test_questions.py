@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from dpstats.curator.archive import result_of
+from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.foundations.registry import find_statistic
 from tests.web.conftest import Service
 
@@ -156,3 +157,11 @@ def test_a_program_that_repeats_a_request_by_its_name_gets_the_same_reply(servic
         assert said[0] == said[1]
         reply = client.post("/d/survey/questions", json={"document": COUNT}, headers={"idempotency-key": "r-17"})
         assert reply.status_code in (200, 422)  # another question by that name is refused, unless the archive has it
+
+
+def test_a_stored_plan_is_not_simulated_and_needs_no_paid_work(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ServiceDesk, "plan", lambda *_: pytest.fail("this is in the stored tables"))
+    median = {"version": 1, "statistic": "median", "columns": ["income"], "epsilon": "0.5"}
+    with service.with_token("ana") as client:
+        reply = client.post("/d/survey/plan", json={"document": median, "n": 5_000})
+    assert (reply.status_code, list(reply.json())) == (200, ["plan"])

@@ -6,6 +6,8 @@ None of them decides what is spent or shown: that is the ledger. A lost file cos
 from __future__ import annotations
 
 import json
+import threading
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -60,11 +62,20 @@ class Papers:
 
     def __init__(self, store: PeopleStore) -> None:
         self._store = store
+        self._to_note: deque[tuple[str, int, str, str]] = deque()
+        self._noting = threading.Lock()
 
     def note_asked(self, dataset: str, sequence: int, person: str, document: Mapping[str, Any]) -> None:
-        """Remember the document behind a debit, so that its asker can ask it again, or change it."""
-        with self._store.writing() as file:
-            file.execute("INSERT OR IGNORE INTO asked VALUES (?, ?, ?, ?)", (dataset, sequence, person, json.dumps(document)))
+        """Remember the document behind a debit, so that its asker can ask it again, or change it.
+
+        Threads that come at the same time are written in one transaction: the one that has the turn writes for all who wait.
+        """
+        self._to_note.append((dataset, sequence, person, json.dumps(document)))
+        with self._noting:
+            waiting = [self._to_note.popleft() for _ in range(len(self._to_note))]
+            if waiting:
+                with self._store.writing() as file:
+                    file.executemany("INSERT OR IGNORE INTO asked VALUES (?, ?, ?, ?)", waiting)
 
     def asked(self, dataset: str, person: str) -> dict[int, dict[str, Any]]:
         """The documents that somebody has asked about a data set, by the number of the debit."""
