@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from dpstats.foundations.errors import DpstatsError
 from dpstats.web import door
 from dpstats.web.complaints import BROKEN, NOT_THERE, UNREADABLE, ComplaintError, complaint_about
 from dpstats.web.guards import Guards
+from dpstats.web.indexed_router import IndexedRouter
 from dpstats.web.lanes import Lanes
 from dpstats.web.logs import RequestLog
 from dpstats.web.office import Office
@@ -45,6 +47,21 @@ HANDSHAKE_SECONDS = 600
 """How long somebody may take to sign in elsewhere."""
 SIGNING_SECONDS = 3600
 _KEPT = "public, max-age=3600"
+
+
+@dataclass
+class Call:
+    """A request on its way through the door to its reply."""
+
+    route: Route
+    request: Request
+    content: bytes | None
+    """What came with an action; None where it is too long."""
+    as_page: bool
+    """Whether a page is wanted, and not its values."""
+    visitor: Visitor | None = None
+    visit: Visit | None = None
+    """None until it is let in."""
 
 
 class Service:
@@ -68,11 +85,8 @@ class Service:
         document = JSONResponse(openapi_document(self._office.settings, self._routes))
         routes.append(StarletteRoute("/openapi.json", lambda _: document, methods=["GET"]))
         routes.append(Mount("/static", _KeptFiles(directory=STATIC)))
-        app = Starlette(
-            routes=routes,
-            lifespan=self._lifespan,
-            exception_handlers={404: self._missing, 405: self._missing, Exception: self._broken},
-        )
+        app = Starlette(exception_handlers={404: self._missing, 405: self._missing, Exception: self._broken})
+        app.router = IndexedRouter(routes, lifespan=self._lifespan)
         app.add_middleware(Guards, is_secure=self._office.settings.is_secure)
         return app
 
@@ -93,75 +107,97 @@ class Service:
 
     def _endpoint(self, route: Route, *, as_page: bool) -> Callable[[Request], Awaitable[Response]]:
         async def serve(request: Request) -> Response:
-            visitor: Visitor | None = None
-            try:
-                office = self._office
-                visitor = await self._visitor(request)
-                door.check_origin(request, visitor, office.settings)
-                door.check_passage(route, visitor, request.path_params.get("name"))
-                visit = await self._visit(route, request, visitor)
-                said = await self._handled(route, visit)
-                reply = self._reply(route, request, visit, said, as_page=as_page)
-            except Exception as error:
-                complaint = complaint_about(error)
-                if complaint is BROKEN:
-                    self._log.fault(error)
-                shown = UNREADABLE if visitor is None and complaint.status == UNREADABLE.status else complaint
-                reply = self._complaint(route, request, visitor, shown, as_page=as_page)
-            self._log.served(route, reply.status_code, visitor)
-            return reply
+            content = b"" if route.body is None else await door.read_content(request)
+            call = Call(route, request, content, as_page)
+            reply = await self._lanes.run(Lane.QUICK, "", partial(self._replied, call, self._at_once))
+            return await self._paid(call) if reply is None else reply
 
         return serve
 
-    async def _visitor(self, request: Request) -> Visitor | None:
-        office = self._office
-        return await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
+    async def _paid(self, call: Call) -> Response:
+        """The reply to a call that has been let in, and for which there is work to do."""
+        assert call.visit is not None
+        name = "" if call.visitor is None else call.visitor.name
+        try:
+            reply = await self._lanes.run(call.route.lane, name, partial(self._replied, call, self._worked_on))
+        except ComplaintError as complaint:
+            return self._complained(call, complaint)
+        assert reply is not None
+        return reply
 
-    async def _visit(self, route: Route, request: Request, visitor: Visitor | None) -> Visit:
-        body = None if route.body is None else await door.read_body(request, route.body)
+    def _replied(self, call: Call, work: Callable[[Call], Any]) -> Response | None:
+        """The reply that is made of what some work gives; None where it gives None."""
+        try:
+            said = work(call)
+            if said is None:
+                return None
+            reply = self._reply(call, said)
+        except Exception as error:
+            return self._complained(call, error)
+        self._log.served(call.route, reply.status_code, call.visitor)
+        return reply
+
+    def _complained(self, call: Call, error: Exception) -> Response:
+        complaint = complaint_about(error)
+        if complaint is BROKEN:
+            self._log.fault(error)
+        tells_places = any(place in complaint.message for place in self._office.places)
+        reply = self._complaint(call, UNREADABLE if tells_places else complaint)
+        self._log.served(call.route, reply.status_code, call.visitor)
+        return reply
+
+    def _at_once(self, call: Call) -> Any:
+        """What a call gets that needs no paid work, once it is let in; None where it does."""
+        office, route, request = self._office, call.route, call.request
+        call.visitor = door.visitor_of(request, office.people, office.settings)
+        door.check_origin(request, call.visitor, office.settings)
+        door.check_passage(route, call.visitor, request.path_params.get("name"))
+        call.visit = self._visit(call)
+        quick = route.handler if route.lane is Lane.QUICK else route.first
+        return None if quick is None else quick(call.visit)
+
+    @staticmethod
+    def _worked_on(call: Call) -> Any:
+        assert call.visit is not None
+        return call.route.handler(call.visit)
+
+    def _visit(self, call: Call) -> Visit:
+        route, request = call.route, call.request
+        body = None if route.body is None else door.read_body(request, call.content, route.body)
         query, key = door.read_query(request, route.query), door.check_key(request)
         kept = [request.cookies.get(door.cookie_name(each, self._office.settings), "") for each in (door.SIGN_IN, door.HANDSHAKE)]
-        return Visit(self._office, visitor, request.path_params, query, body, key, *kept)
+        return Visit(self._office, call.visitor, request.path_params, query, body, key, *kept)
 
-    async def _handled(self, route: Route, visit: Visit) -> Any:
-        name = "" if visit.visitor is None else visit.visitor.name
-        if route.first is not None:
-            said = await self._lanes.run(Lane.QUICK, name, partial(route.first, visit))
-            if said is not None:
-                return said
-        return await self._lanes.run(route.lane, name, partial(route.handler, visit))
-
-    def _reply(self, route: Route, request: Request, visit: Visit, said: Any, *, as_page: bool) -> Response:
+    def _reply(self, call: Call, said: Any) -> Response:
         if isinstance(said, FileReply):
             shown = {"content-disposition": f'attachment; filename="{said.name}"'} if said.name else {}
             if isinstance(said.content, bytes):
                 return Response(said.content, media_type=said.media_type, headers=shown)
             return StreamingResponse(said.content, media_type=said.media_type, headers=shown)
         if isinstance(said, Done):
-            by_program = door.is_json(request)
+            by_program = door.is_json(call.request)
             if said.template and not by_program:
-                return self._pages.shown(said.template, said.values, visit.visitor, request.url.path)
+                return self._pages.shown(said.template, said.values, call.visitor, call.request.url.path)
             reply = JSONResponse(said.values) if by_program else RedirectResponse(said.location, 303)
             self._set_cookie(reply, door.SIGN_IN, said.sign_in, SIGN_IN_HOURS * 3600)
             self._set_cookie(reply, door.HANDSHAKE, said.handshake, HANDSHAKE_SECONDS)
             return reply
-        if as_page:
-            return self._pages.shown(route.template, said, visit.visitor, request.url.path)
+        if call.as_page:
+            return self._pages.shown(call.route.template, said, call.visitor, call.request.url.path)
         return JSONResponse(said)
 
-    def _complaint(
-        self, route: Route, request: Request, visitor: Visitor | None, complaint: ComplaintError, *, as_page: bool
-    ) -> Response:
+    def _complaint(self, call: Call, complaint: ComplaintError) -> Response:
         """What is wrong: as values for programs, on the form's own page for whoever has filled it in, else on a page."""
+        request = call.request
         by_form = request.method == "POST" and not door.is_json(request) and "authorization" not in request.headers
-        if not (as_page or by_form):
+        if not (call.as_page or by_form):
             return JSONResponse(complaint.to_dict(), complaint.status)
         if complaint.status == 401 and request.method == "GET":
             return RedirectResponse(f"/login?next={quote(_with_query(request.url), safe='/')}", 303)
-        back = _filled(route.again, request)
+        back = _filled(call.route.again, request)
         if _came_from(request, self._office.settings.origin).partition("?")[0] == back:
             back = _came_from(request, self._office.settings.origin)  # with all that was filled in
-        return self._pages.complaint(complaint, visitor, request.url.path, back=back)
+        return self._pages.complaint(complaint, call.visitor, request.url.path, back=back)
 
     def _set_cookie(self, reply: Response, what: str, secret: str | None, seconds: int) -> None:
         if secret is None:
@@ -180,7 +216,9 @@ class Service:
     async def _missing(self, request: Request, _: Exception) -> Response:
         if _wants_values(request):
             return JSONResponse(NOT_THERE.to_dict(), 404)
-        return self._pages.complaint(NOT_THERE, await self._visitor(request), "")
+        office = self._office
+        visitor = await self._lanes.run(Lane.QUICK, "", partial(door.visitor_of, request, office.people, office.settings))
+        return self._pages.complaint(NOT_THERE, visitor, "")
 
     async def _broken(self, request: Request, _: Exception) -> Response:
         return JSONResponse(BROKEN.to_dict(), 500) if _wants_values(request) else self._pages.complaint(BROKEN, None, "")

@@ -38,7 +38,7 @@ NOT_THERE = ComplaintError(404, "UnknownNameError", "there is no such page.")
 TOO_LONG = ComplaintError(413, "InvalidParameterError", "this is too long: 64 KB is the most.")
 TOO_MANY = ComplaintError(429, "BudgetError", "your earlier questions are still being worked on: wait for their replies.")
 UNREADABLE = ComplaintError(503, "LedgerError", "this cannot be read now: try again later, or tell whoever runs this service.")
-"""To strangers, in place of words that may say where on this machine something lies."""
+"""In place of words that say where on this machine something lies."""
 BROKEN = ComplaintError(500, "LedgerError", "this cannot be done now: try again later, or tell whoever runs this service.")
 
 _STATUS = ((BudgetError, 409), (AccessError, 404), (UnknownNameError, 404), (LedgerError, 503), (DataFileError, 503))

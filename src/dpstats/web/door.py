@@ -80,20 +80,32 @@ def check_key(request: Request) -> str:
 
 def is_json(request: Request) -> bool:
     """Whether a program asks, which wants values and no page."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON
+    return _content_type(request) == JSON
 
 
-async def read_body(request: Request, model: type[Body]) -> Body:
-    """What came with an action, by JSON or by a form."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _content_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def read_content(request: Request) -> bytes | None:
+    """What came with an action; None where it is too long to be read."""
     length = request.headers.get("content-length", "0")
     if not length.isdigit() or int(length) > _LONGEST:
-        raise TOO_LONG
-    content = b""
+        return None
+    pieces, size = [], 0
     async for piece in request.stream():
-        content += piece
-        if len(content) > _LONGEST:
-            raise TOO_LONG
+        pieces.append(piece)
+        size += len(piece)
+        if size > _LONGEST:
+            return None
+    return b"".join(pieces)
+
+
+def read_body(request: Request, content: bytes | None, model: type[Body]) -> Body:
+    """What came with an action, by JSON or by a form."""
+    if content is None:
+        raise TOO_LONG
+    kind = _content_type(request)
     if kind == JSON:
         return model.model_validate_json(content or b"{}")
     if kind == FORMS[0]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
@@ -18,7 +17,8 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
     "x-frame-options": "DENY",
 }
-KEEP_NOTHING = "no-store"
+_CACHE = b"cache-control"
+_KEEP_NOTHING = (_CACHE, b"no-store")
 TLS_ONLY = "max-age=31536000"
 
 
@@ -27,7 +27,8 @@ class Guards:
 
     def __init__(self, app: ASGIApp, *, is_secure: bool) -> None:
         self._app = app
-        self._headers = {**HEADERS, **({"strict-transport-security": TLS_ONLY} if is_secure else {})}
+        headers = {**HEADERS, **({"strict-transport-security": TLS_ONLY} if is_secure else {})}
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, with the headers on its reply."""
@@ -37,10 +38,9 @@ class Guards:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
-                    headers[name] = value
-                headers.setdefault("cache-control", KEEP_NOTHING)
+                said = message["headers"]
+                is_kept = any(name == _CACHE for name, _ in said)
+                message = {**message, "headers": [*said, *self._headers, *([] if is_kept else [_KEEP_NOTHING])]}
             await send(message)
 
         await self._app(scope, receive, guarded)

@@ -52,6 +52,8 @@ class Visit:
     """The secret of the sign-in, where there is one."""
     handshake: str = ""
     """What a browser was given to bring back from the place where its person signs in."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What a route's `first` leaves for its handler."""
 
     @property
     def name(self) -> str:

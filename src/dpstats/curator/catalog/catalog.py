@@ -68,6 +68,11 @@ class Catalog:
         self._desks: dict[str, ServiceDesk] = {}
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """Where it keeps its own files, for whoever must not say so."""
+        return self._settings.registrations, *self._settings.roots
+
+    @property
     def ledger(self) -> Ledger:
         """The ledger, for whoever keeps the catalog."""
         return self._ledger
@@ -274,8 +279,8 @@ class Catalog:
 
     def desk(self, name: str) -> ServiceDesk:
         """Where analysts ask about a data set. A table that has changed since it was opened is opened anew: another edition."""
-        known = self._desks.get(name)  # what is open stays so
-        if known is not None and known.is_current:
+        known = self.opened_desk(name)
+        if known is not None:  # what is open stays so
             return known
         registration = self._registrations.find(name)
         if registration is None or not registration.is_open:
@@ -284,14 +289,19 @@ class Catalog:
 
     def desk_for(self, name: str, actor: str) -> ServiceDesk:
         """The desk of a data set for somebody who may ask there; nobody else learns whether there is one, or can be one."""
-        known = self._desks.get(name)
-        if known is not None and known.is_current:
+        known = self.opened_desk(name)
+        if known is not None:
             known.check_access(actor)
             return known
         registration = self._registrations.find(name)
         if registration is None or not self._may_ask(registration, actor):
             raise no_access(name)
         return self._desk_of(registration)
+
+    def opened_desk(self, name: str) -> ServiceDesk | None:
+        """The desk of a data set about which something was asked before; whoever asks there is checked by every question."""
+        known = self._desks.get(name)
+        return known if known is not None and known.is_current else None
 
     def _desk_of(self, registration: Registration) -> ServiceDesk:
         name = registration.name

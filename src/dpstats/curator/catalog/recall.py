@@ -18,6 +18,7 @@ from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.entries import ANSWER, Entry
 from dpstats.curator.ledger.readers import archived_document, first_answer
+from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.stores import EntryTable
 
 MOST_KEYS = 10_000
@@ -59,8 +60,13 @@ class RecalledAnswer:
 
     document: dict[str, Any]
     """With a word on where it comes from."""
-    debit: int
-    """The number of the entry that paid for it."""
+    receipt: dict[str, Any]
+    """Of the debit that paid for it."""
+
+    @property
+    def debit(self) -> int:
+        """The number of the entry that paid for it."""
+        return int(self.receipt["sequence"])
 
 
 def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> tuple[bool, RecalledAnswer | None]:
@@ -69,12 +75,16 @@ def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> tu
     `choose` looks at the same entries, and raises where the asker may not ask.
     """
 
-    def look(table: EntryTable) -> tuple[bool, Entry | None]:
+    def look(table: EntryTable) -> tuple[bool, tuple[Entry, KeptReceipt] | None]:
         key = choose(table)
-        return key is not None, None if key is None else first_answer(table.with_key(account.dataset, ANSWER, key))
+        answer = None if key is None else first_answer(table.with_key(account.dataset, ANSWER, key))
+        if answer is None:
+            return key is not None, None
+        debit = answer.read(lambda content: int(content["debit"]), "names no debit")
+        return True, (answer, account.receipt_in(table, debit))
 
-    is_known, answer = account.read(look)
-    if answer is None:
+    is_known, found = account.read(look)
+    if found is None:
         return is_known, None
-    debit = answer.read(lambda content: int(content["debit"]), "names no debit")
-    return is_known, RecalledAnswer(noted_document(archived_document(answer)), debit)
+    answer, receipt = found
+    return True, RecalledAnswer(noted_document(archived_document(answer)), receipt.to_dict())

@@ -112,6 +112,23 @@ class Quote:
 
 
 @dataclass(frozen=True)
+class PreparedQuestion:
+    """A question that was checked and priced for somebody, and can be asked."""
+
+    document: QuestionDocument
+    actor: str
+    table: Desk
+    policy: Policy
+    request: Request
+    source: RandomSource
+
+    @property
+    def seconds(self) -> float:
+        """When its reply leaves, after its debit."""
+        return seconds_of(self.policy, self.request)
+
+
+@dataclass(frozen=True)
 class BasketQuote:
     """What several questions would cost together."""
 
@@ -180,6 +197,20 @@ class ServiceDesk:
         return self._for(actor, relayed(session, relay).ask(asked))
 
     @_in_public_words()
+    def prepare(self, document: object, actor: str, request: str = "") -> PreparedQuestion:
+        """A question, checked and priced, to be asked by `ask_prepared`; nothing is spent yet."""
+        asked = _read(document)
+        session, policy = self._session(actor, request)
+        priced, source = _priced_alone(session, policy, asked)
+        return PreparedQuestion(asked, actor, session._table, policy, priced, source)
+
+    @_in_public_words()
+    def ask_prepared(self, prepared: PreparedQuestion) -> Result:
+        """The answer to a prepared question, as the archive has it."""
+        compute = self._elsewhere(prepared.document, prepared.request, prepared.actor, prepared.policy)
+        return self._for(prepared.actor, prepared.table.serve(prepared.request, compute, prepared.source))
+
+    @_in_public_words()
     def recall(self, document: object, actor: str) -> dict[str, Any] | None:
         """The archived answer to a question, as plain JSON values; None where there is none, so that it would have to be paid.
 
@@ -189,9 +220,14 @@ class ServiceDesk:
         found = self.recall_paid(document, actor)
         return None if found is None else found.document
 
-    @_in_public_words()
     def recall_paid(self, document: object, actor: str) -> RecalledAnswer | None:
-        """As `recall`, with the number of the debit that has paid for the answer."""
+        """As `recall`, with the receipt of the debit that has paid for the answer."""
+        found = self.recall_or_prepare(document, actor)
+        return found if isinstance(found, RecalledAnswer) else None
+
+    @_in_public_words()
+    def recall_or_prepare(self, document: object, actor: str, request: str = "") -> RecalledAnswer | PreparedQuestion:
+        """The archived answer to a question, or the question, to be paid for by `ask_prepared`."""
         text = check_document(document)
         kind = "text" if isinstance(document, str) else "values"  # whose numbers are read in different ways
         asked: list[Asked] = []
@@ -205,12 +241,14 @@ class ServiceDesk:
             return self._keys.find(asked[0])
 
         is_known, answer = recalled(self._account, known_key)
-        if is_known:
+        if answer is not None:
             return answer
-        session, policy = self._session(actor, "")
-        key = archive_key(details_of(session._table, _priced_alone(session, policy, document)))
-        self._keys.keep((asked[0][0], policy, session._table.audience), key)
-        return recalled(self._account, lambda table: self._allowed_key(table, actor, key))[1]
+        prepared = self.prepare(document, actor, request)
+        if not is_known:
+            key = archive_key(details_of(prepared.table, prepared.request))
+            self._keys.keep((asked[0][0], prepared.policy, prepared.table.audience), key)
+            answer = recalled(self._account, lambda table: self._allowed_key(table, actor, key))[1]
+        return prepared if answer is None else answer
 
     @_in_public_words()
     def recall_together(self, documents: Sequence[object], actor: str) -> tuple[list[Result], int] | None:
@@ -235,7 +273,7 @@ class ServiceDesk:
     def price(self, document: object, actor: str) -> Quote:
         """What a question would cost; it is not asked."""
         session, policy = self._session(actor, "")
-        request, cap = _priced_alone(session, policy, document), self.own_cap(actor)
+        (request, _), cap = _priced_alone(session, policy, _read(document)), self.own_cap(actor)
         own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
         method = request.question.method
         return Quote(request.text, request.cost, seconds_of(policy, request), own, method.name, method.claim)
@@ -257,11 +295,12 @@ class ServiceDesk:
         {..., "plan": {"n": 5000, "epsilon": 0.2}}, or {"half_width": "5%"} for the epsilon that it takes. One JSON object can be
         sent as it is, and is checked as a question is. Stored tables answer at once, whatever else is worked on.
         """
-        plan = _read_plan(document)
-        if len(plan.epsilons) > 1:
-            raise InvalidParameterError("a plan takes one epsilon: ask for a curve of several.")
-        asked = self._planned(plan, actor, searches=plan.wanted is not None)
-        return self._planner.plan(asked, self._recipe, actor)
+        return self._planner.plan(self._planned_alone(document, actor), self._recipe, actor)
+
+    @_in_public_words()
+    def stored_plan(self, document: object, actor: str) -> Plan | None:
+        """As `plan`, from the stored tables alone; None where it would have to be simulated."""
+        return self._planned_alone(document, actor).stored()
 
     @_in_public_words()
     def curve(self, document: object, actor: str) -> EpsilonCurve:
@@ -301,6 +340,13 @@ class ServiceDesk:
         cap, allowed = self.own_cap(actor), self.policy.largest_epsilon or LARGEST_PLANNED
         left = allowed if cap is None else cap.largest_epsilon
         return min(left, allowed) if left > LEAST_EPSILON else allowed
+
+    def _planned_alone(self, document: object, actor: str) -> PlannedRequest:
+        """What a plan at one epsilon is about, for somebody who may ask it."""
+        plan = _read_plan(document)
+        if len(plan.epsilons) > 1:
+            raise InvalidParameterError("a plan takes one epsilon: ask for a curve of several.")
+        return self._planned(plan, actor, searches=plan.wanted is not None)
 
     def _planned(
         self, plan: PlanDocument, actor: str, epsilon: Fraction | None = None, *, searches: bool = False
@@ -400,16 +446,16 @@ class ServiceDesk:
         return compute
 
 
-def _priced_alone(session: Session, policy: Policy, document: object) -> Request:
-    """A question, checked and priced; it is not asked."""
-    asked, priced = _read(document), list[Request]()
+def _priced_alone(session: Session, policy: Policy, asked: QuestionDocument) -> tuple[Request, RandomSource]:
+    """A question, checked and priced, and where its noise would come from; it is not asked."""
+    priced: list[tuple[Request, RandomSource]] = []
 
     def note(request: Request, _: Compute, source: RandomSource) -> Result:
-        priced.append(request)
+        priced.append((request, source))
         return request.or_refusal(COULD_NOT, source)
 
     relayed(session, note).ask(asked)
-    _check(asked, priced[0], policy)
+    _check(asked, priced[0][0], policy)
     return priced[0]
 
 

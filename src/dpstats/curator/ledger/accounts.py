@@ -100,11 +100,12 @@ class Account(AccountReader):
 
     def receipt(self, debit: int) -> KeptReceipt:
         """What whoever paid keeps of a debit: signed, if the ledger is."""
-        key = self._writer.key
-        if key is None:
-            return KeptReceipt.of(self.entry(debit), None)
-        entry, head = self.read(lambda table: (table.numbered(debit), table.latest("", HEAD)))
-        return KeptReceipt.of(found(entry, debit), key.named(public_key(head)))
+        return self.read(lambda table: self.receipt_in(table, debit))
+
+    def receipt_in(self, table: EntryTable, debit: int) -> KeptReceipt:
+        """The receipt of a debit, as one transaction sees it."""
+        entry, key = found(table.numbered(debit), debit), self._writer.key
+        return KeptReceipt.of(entry, None if key is None else key.named(public_key(table.latest("", HEAD))))
 
     def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
         """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""

@@ -40,7 +40,7 @@ class KeptReceipt:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"form": _FORM, **asdict(self)}
+        return {"form": _FORM, **vars(self)}
 
     @classmethod
     def from_dict(cls, plain: object) -> KeptReceipt:

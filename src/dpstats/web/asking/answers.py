@@ -44,7 +44,7 @@ def recalled_values(desk: ServiceDesk, document: Mapping[str, Any], found: Recal
         "statistic": statistic_name(document),
         "question": dict(document),
         "answer": found.document,
-        "receipt": receipt_values(desk, found.debit),
+        "receipt": found.receipt,
         "sequence": found.debit,
         "archived": True,
         "remaining": None,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpstats.curator.catalog.recall import RecalledAnswer
+from dpstats.curator.catalog.service_desk import ServiceDesk
+from dpstats.curator.planning.forecasts import Plan
 from dpstats.web.asking.answers import answer_values, recalled_values
 from dpstats.web.asking.prices import quote_values
 from dpstats.web.asking.sentences import Sentence
@@ -13,6 +16,8 @@ from dpstats.web.routes import Body, Done, Lane, RouteTable, Visit
 
 ROUTES = RouteTable()
 ASK = "/d/{name}/ask"
+PREPARED = "prepared"
+"""What a question is called that is priced and not yet asked."""
 
 
 class AskedQuestion(Body, Sentence):
@@ -57,10 +62,19 @@ def answered_before(visit: Visit) -> Done | None:
     document = visit.body.document
     if not isinstance(document, dict):
         return None
-    desk = desk_of(visit)
+    desk = _open_desk(visit)
     check_token(visit, document)
-    found = desk.recall_paid(document, visit.name)
-    return None if found is None else Done(own_address(visit, "history"), recalled_values(desk, document, found))
+    found = desk.recall_or_prepare(document, visit.name, visit.request)
+    if isinstance(found, RecalledAnswer):
+        return Done(own_address(visit, "history"), recalled_values(desk, document, found))
+    if not visit.body.request:  # else its name hangs on the form's number
+        visit.kept[PREPARED] = found
+    return None
+
+
+def _open_desk(visit: Visit) -> ServiceDesk:
+    """The desk that the address names; it checks for every question who asks."""
+    return visit.office.catalog.opened_desk(visit.path["name"]) or desk_of(visit)
 
 
 @ROUTES.act(
@@ -68,12 +82,13 @@ def answered_before(visit: Visit) -> Done | None:
 )
 def ask_question(visit: Visit) -> Done:
     """Ask a question: it is paid for before a row is read, and an identical one is free from then on."""
-    desk = desk_of(visit)
-    asked = read_asked(visit, visit.body.asked())
-    document = asked.to_dict()
-    seconds = desk.price(document, visit.name).seconds
-    result = desk.ask(document, visit.name, request_name(visit, visit.body.request, [asked]))
-    values = answer_values(desk, visit.name, document, result, seconds)
+    desk = _open_desk(visit)
+    prepared = visit.kept.get(PREPARED)
+    if prepared is None:
+        asked = read_asked(visit, visit.body.asked())
+        prepared = desk.prepare(asked.to_dict(), visit.name, request_name(visit, visit.body.request, [asked]))
+    document = prepared.document.to_dict()
+    values = answer_values(desk, visit.name, document, desk.ask_prepared(prepared), prepared.seconds)
     return noted(visit, values["sequence"], document, values)
 
 
@@ -86,8 +101,19 @@ def price_question(visit: Visit) -> Done:
     return Done(own_address(visit, "ask"), {**quote_values(quote), "archived": archived})
 
 
-@ROUTES.act("/d/{name}/plan", Who.ANALYST, PlannedDocument, action=Action.READ, again=ASK, lane=Lane.PAID)
+def planned_before(visit: Visit) -> Done | None:
+    """A plan from the stored tables, at once; None where it has to be simulated."""
+    plan = desk_of(visit).stored_plan(visit.body.planned(), visit.name)
+    return None if plan is None else _plan_reply(visit, plan)
+
+
+@ROUTES.act(
+    "/d/{name}/plan", Who.ANALYST, PlannedDocument, action=Action.READ, again=ASK, lane=Lane.PAID, first=planned_before
+)
 def plan_question(visit: Visit) -> Done:
     """What to expect of a question, or the epsilon that a half-width takes; no data is read and nothing is spent."""
-    plan = desk_of(visit).plan(visit.body.planned(), visit.name)
+    return _plan_reply(visit, desk_of(visit).plan(visit.body.planned(), visit.name))
+
+
+def _plan_reply(visit: Visit, plan: Plan) -> Done:
     return Done(own_address(visit, "ask"), {"plan": plan.to_dict()})
