@@ -1,4 +1,4 @@
-"""Which tests `make quick` leaves out: files that took more than three seconds of a processor, and all that starts Spark."""
+"""Which tests `make quick` leaves out: files over three seconds of a processor, and all that starts Spark or a browser."""
 
 from __future__ import annotations
 
@@ -115,6 +115,11 @@ def starts_spark(nodeid: str) -> bool:
     return "spark" in nodeid
 
 
+def drives_browser(path: Path) -> bool:
+    """Whether the tests of a file drive a browser."""
+    return path.parent.name == "browser"
+
+
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test gets the mark `slow`."""
-    return starts_spark(item.nodeid) or is_slow_file(item.path)
+    return starts_spark(item.nodeid) or is_slow_file(item.path) or drives_browser(item.path)

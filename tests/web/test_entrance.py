@@ -43,6 +43,12 @@ def test_other_sites_cannot_post(service: Service, headers: dict[str, str]) -> N
         assert client.post("/logout", json={}, headers=headers).status_code == 403
 
 
+def test_this_machine_may_be_called_by_its_name(service: Service) -> None:
+    with service.visit("ana") as client:
+        headers = {"origin": service.origin.replace("127.0.0.1", "localhost"), "sec-fetch-site": "same-origin"}
+        assert client.post("/logout", json={}, headers=headers).status_code == 200
+
+
 def test_a_post_that_does_not_say_where_it_comes_from_is_refused(service: Service) -> None:
     reply = httpx.post(
         f"{service.origin}/login", data={"name": "ana", "password": service.demo.passwords["ana"]}, trust_env=False

@@ -26,7 +26,7 @@ from starlette.staticfiles import StaticFiles
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.foundations.errors import DpstatsError
 from dpstats.web import door
-from dpstats.web.complaints import BROKEN, NOT_THERE, UNREADABLE, ComplaintError, complaint_about
+from dpstats.web.complaints import BROKEN, NOT_THERE, ComplaintError, complaint_about
 from dpstats.web.guards import Guards
 from dpstats.web.indexed_router import IndexedRouter
 from dpstats.web.lanes import Lanes
@@ -141,7 +141,7 @@ class Service:
         complaint = complaint_about(error)
         if complaint is BROKEN:
             self._log.fault(error)
-        reply = self._complaint(call, UNREADABLE if call.visitor is None and complaint.status == UNREADABLE.status else complaint)
+        reply = self._complaint(call, complaint.without(self._office.places))
         self._log.served(call.route, reply.status_code, call.visitor)
         return reply
 
@@ -171,8 +171,10 @@ class Service:
         route, request = call.route, call.request
         body = None if route.body is None else door.read_body(request, call.content, route.body)
         query, key = door.read_query(request, route.query), door.check_key(request)
-        kept = [request.cookies.get(door.cookie_name(each, self._office.settings), "") for each in (door.SIGN_IN, door.HANDSHAKE)]
-        return Visit(self._office, call.visitor, request.path_params, query, body, key, *kept)
+        sign_in, handshake = (
+            request.cookies.get(door.cookie_name(each, self._office.settings), "") for each in (door.SIGN_IN, door.HANDSHAKE)
+        )
+        return Visit(self._office, call.visitor, request.path_params, query, body, key, sign_in, handshake)
 
     def _reply(self, call: Call, said: Any) -> Response:
         if isinstance(said, FileReply):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -26,6 +27,13 @@ class ComplaintError(Exception):
     """The class of dpstats' error that a client raises."""
     message: str
 
+    def without(self, places: Iterable[str]) -> ComplaintError:
+        """The complaint, in which nobody is told where on this machine something lies."""
+        message = self.message
+        for place in places:
+            message = message.replace(place, "of this service")
+        return self if message == self.message else ComplaintError(self.status, self.kind, message)
+
     def to_dict(self) -> Plain:
         """As JSON has it."""
         return {"error": {"kind": self.kind, "message": self.message}}
@@ -37,8 +45,6 @@ ELSEWHERE = ComplaintError(403, "AccessError", "this came from another site: ope
 NOT_THERE = ComplaintError(404, "UnknownNameError", "there is no such page.")
 TOO_LONG = ComplaintError(413, "InvalidParameterError", "this is too long: 64 KB is the most.")
 TOO_MANY = ComplaintError(429, "BudgetError", "your earlier questions are still being worked on: wait for their replies.")
-UNREADABLE = ComplaintError(503, "LedgerError", "this cannot be read now: try again later, or tell whoever runs this service.")
-"""To strangers, in place of words that may say where on this machine something lies."""
 BROKEN = ComplaintError(500, "LedgerError", "this cannot be done now: try again later, or tell whoever runs this service.")
 
 _STATUS = ((BudgetError, 409), (AccessError, 404), (UnknownNameError, 404), (LedgerError, 503), (DataFileError, 503))

@@ -29,6 +29,11 @@ class Office:
         """The record of what was spent."""
         return self.catalog.ledger
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it keeps its files, which nobody is told."""
+        return self.ledger.address, self.settings.people, *self.catalog.places
+
     def close(self) -> None:
         """Let go of all files and processes."""
         self.catalog.close()

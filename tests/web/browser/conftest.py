@@ -18,7 +18,7 @@ import pytest
 from tests.web.conftest import Service
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TELEPHONE = {"width": 390, "height": 844}
@@ -67,7 +67,7 @@ def watched_page(browser: Browser, service: Service, **settings: Any) -> Iterato
     page.on("request", lambda request: _note_request(request.url, service.origin, wrong))
     page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("dialog", lambda dialog: _note_dialog(dialog, wrong))
     if settings.get("java_script_enabled", True):
         page.add_init_script(_WATCH)
     yield page
@@ -78,6 +78,11 @@ def watched_page(browser: Browser, service: Service, **settings: Any) -> Iterato
 def _note_request(address: str, origin: str, wrong: list[str]) -> None:
     if not address.startswith((f"{origin}/", "data:", "blob:")):
         wrong.append(f"asked of another host: {address}")
+
+
+def _note_dialog(dialog: Dialog, wrong: list[str]) -> None:
+    wrong.append(f"dialog: {dialog.message}")
+    dialog.dismiss()
 
 
 def sign_in(page: Page, service: Service, name: str) -> None:

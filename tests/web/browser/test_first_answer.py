@@ -78,7 +78,9 @@ def test_pages_are_light(service: Service, browser: Browser) -> None:
     for name, path in (("ana", "/d/survey/ask"), ("olga", "/own/survey/policy"), ("aron", "/audit/survey"), ("", "/")):
         with watched_page(browser, service) as page:
             if name:
-                page.context.add_cookies([{"name": key, "value": value, "url": service.origin} for key, value in cookies(service, name)])
+                page.context.add_cookies(
+                    [{"name": key, "value": value, "url": service.origin} for key, value in cookies(service, name)]
+                )
             loaded: list[bytes] = []
             page.on("response", lambda response, into=loaded: into.append(response.body()))
             page.goto(path, wait_until="networkidle")

@@ -68,6 +68,11 @@ class Catalog:
         self._desks: dict[str, ServiceDesk] = {}
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """Where it keeps its own files, for whoever must not say so."""
+        return self._settings.registrations, *self._settings.roots
+
+    @property
     def ledger(self) -> Ledger:
         """The ledger, for whoever keeps the catalog."""
         return self._ledger
