@@ -186,17 +186,20 @@ def wait_until_served(port: int) -> None:
     raise RuntimeError("the server did not start.")
 
 
-def processor_seconds(group: int) -> float:
-    """What all processes of a group have used of the processor."""
-    total = 0.0
+def processor_seconds(server: int) -> float:
+    """What a process, and all that it and its children have started, have used of the processor."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[3]) == group:
-            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return total
+        parents[int(entry.name)], ticks[int(entry.name)] = int(fields[1]), int(fields[11]) + int(fields[12])
+    found = {server}
+    while more := {process for process, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sum(ticks.get(process, 0) for process in found) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
