@@ -15,7 +15,7 @@ COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-header --
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test browser quick anywhere lint format stubs plan-tables long oracle bench docs lock clean
+.PHONY: help demo serve test browser quick anywhere lint format stubs plan-tables long fuzz oracle bench docs lock clean
 
 help: ## list the targets
 	@echo "dpstats: private statistics that need no bounds. Start with 'make demo'."
@@ -58,6 +58,9 @@ plan-tables: $(VENV)/.dev ## simulate the tables that plans read anew, in about 
 
 long: $(VENV)/.dev ## run the longer privacy tests
 	@$(PYTEST) -m long $(ARGS)
+
+fuzz: $(VENV)/.bench ## send 50,000 generated calls to the service; ARGS=3000 sends fewer
+	@$(BIN)/python -m tests.web.fuzz $(or $(ARGS),50000)
 
 oracle: $(VENV)/.bench ## compare our noise with OpenDP's
 	@$(PYTEST) -m opendp $(ARGS)

@@ -1,8 +1,9 @@
 """Generated calls: `python -m tests.web.fuzz CALLS` sends that many to a service, and prints what came back.
 
 They are made from the service's own OpenAPI document by schemathesis, half as it allows and half otherwise, and are sent by
-somebody of all roles, so that every handler is reached. Whatever is sent, no reply may be a 5xx. In places of addresses stand
-names of things that there are, in half of the calls.
+somebody of all roles, who owns the demo's table, so that every handler is reached. Whatever is sent, no reply may be a 5xx. In
+places of addresses stand names of things that there are, in half of the calls: a data set with an answer, which was proposed and
+published.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +20,31 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 
+from dpstats.curator.ledger.entries import ANSWER
 from dpstats.web.people.people import read_scope
 from dpstats.web.people.roles import Role
 from tests.web.conftest import Service, served
 
-EVERYBODY = "eva"
-KNOWN = {"name": "survey", "sequence": 1, "number": 1, "letter": 1, "person": "ana", "token": "none"}
+OWNER = "olga"
+QUESTION = {"version": 1, "statistic": "median", "columns": ["income"], "epsilon": "0.1"}
 
 
 def client_of_all_roles(service: Service) -> httpx.Client:
-    """A client of somebody who may pass everywhere, with a grant on the demo's table."""
-    service.office.people.add(EVERYBODY, "a password of a test", list(Role))
-    service.office.catalog.grant("survey", analyst=EVERYBODY, actor="olga", why="generated calls")
-    token = service.office.people.new_token(EVERYBODY, "generated calls", read_scope({"actions": ["read", "ask", "own"]}))
+    """A client of the demo's owner, who may pass everywhere, and ask about her own table."""
+    service.office.people.change(OWNER, roles=list(Role))
+    service.office.catalog.grant("survey", analyst=OWNER, actor=OWNER, why="generated calls")
+    token = service.office.people.new_token(OWNER, "generated calls", read_scope({"actions": ["read", "ask", "own"]}))
     return httpx.Client(base_url=service.origin, headers={"authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
+
+
+def things_there_are(service: Service, client: httpx.Client) -> dict[str, Any]:
+    """Names that addresses have: of an answer, a letter about it, and its publication."""
+    sequence = client.post("/d/survey/questions", json={"document": QUESTION}).json()["sequence"]
+    proposal = {"sequence": sequence, "title": "Incomes", "words": "please"}
+    letter = client.post("/d/survey/proposals", json=proposal).json()["letter"]
+    answer = next(each for each in service.office.ledger.reader("survey").entries() if each.kind == ANSWER)
+    number = service.office.catalog.publish("survey", answer=answer.sequence, title="Incomes", actor=OWNER)
+    return {"name": "survey", "sequence": sequence, "number": number, "letter": letter, "person": "ana", "token": "none"}
 
 
 def send_generated(service: Service, calls: int) -> tuple[Counter[int], list[str]]:
@@ -39,17 +52,24 @@ def send_generated(service: Service, calls: int) -> tuple[Counter[int], list[str
     statuses: Counter[int] = Counter()
     broken: list[str] = []
     with client_of_all_roles(service) as client:
+        known = things_there_are(service, client)
         schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
         operations = [each.ok() for each in schema.get_all_operations()]
         each_way = max(1, calls // (2 * len(operations)))
         for operation in operations:
             for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-                _send(client, operation, mode, each_way, statuses, broken)
+                _send(client, operation, mode, each_way, known, statuses, broken)
     return statuses, broken
 
 
 def _send(
-    client: httpx.Client, operation: Any, mode: GenerationMode, calls: int, statuses: Counter[int], broken: list[str]
+    client: httpx.Client,
+    operation: Any,
+    mode: GenerationMode,
+    calls: int,
+    known: Mapping[str, Any],
+    statuses: Counter[int],
+    broken: list[str],
 ) -> None:
     sent = 0
 
@@ -66,7 +86,7 @@ def _send(
         nonlocal sent
         sent += 1
         if sent % 2:
-            case.path_parameters = {name: KNOWN.get(name, value) for name, value in (case.path_parameters or {}).items()}
+            case.path_parameters = {name: known.get(name, value) for name, value in (case.path_parameters or {}).items()}
         words = case.as_transport_kwargs(base_url=str(client.base_url))
         headers = {str(name): str(value) for name, value in (words.get("headers") or {}).items()}
         headers.pop("Authorization", None)

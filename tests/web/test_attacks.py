@@ -228,6 +228,31 @@ def test_a_grant_that_is_taken_back_meanwhile_keeps_the_answer_back(fresh: Servi
         assert ask(ana, MEDIAN).status_code == 404
 
 
+def test_what_is_worked_on_is_not_handed_to_a_token_that_was_revoked_meanwhile(
+    fresh: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, people = PoolHere.run, fresh.office.people
+
+    def revoked(pool: PoolHere, *given: Any) -> Any:
+        people.revoke_token("ana", people.tokens("ana")[0].id)
+        return here(pool, *given)
+
+    monkeypatch.setattr(PoolHere, "run", revoked)
+    with fresh.with_token("ana") as ana:
+        reply = ask(ana, MEDIAN)
+        assert (reply.status_code, debits(fresh)) == (401, 1)
+        assert "value" not in reply.text
+    with fresh.with_token("ana") as again:
+        assert ask(again, MEDIAN).json()["archived"]
+
+
+def test_no_process_of_the_service_is_forked() -> None:
+    package = Path(dp.__file__).parent
+    sources = [*(package / "web").rglob("*.py"), *(package / "curator" / "jobs").glob("*.py")]
+    assert len(sources) > 20
+    assert not [path for path in sources if "fork" in path.read_text() or "multiprocessing" in path.read_text()]
+
+
 def test_logs_have_listed_fields_and_no_secrets(fresh: Service, caplog: pytest.LogCaptureFixture) -> None:
     canary = "canary-7f3a"
     with caplog.at_level(logging.INFO, LOGGER.name), fresh.client() as nobody, fresh.with_token("ana") as ana:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
+import dpstats as dp
+from dpstats.web.people import passwords
 from tests.web.conftest import Service
 
 
@@ -59,3 +61,21 @@ def test_nobody_is_sent_elsewhere_after_signing_in(service: Service, target: str
     with service.client() as client:
         given = {"name": "ana", "password": service.demo.passwords["ana"], "next": target}
         assert client.post("/login", data=given).headers["location"] == "/me"
+
+
+def test_after_some_wrong_passwords_everybody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(passwords.time, "monotonic", lambda: now)
+    attempts = passwords.Attempts()
+    for _ in range(passwords.MOST_FAILURES):
+        attempts.check("ana")
+        attempts.note("ana", was_right=False)
+    with pytest.raises(dp.AccessError, match="wait a few minutes"):
+        attempts.check("ana")
+    attempts.check("bob")
+    now += passwords.FIRST_WAIT
+    attempts.check("ana")
+    attempts.note("ana", was_right=False)
+    now += passwords.FIRST_WAIT
+    with pytest.raises(dp.AccessError):
+        attempts.check("ana")

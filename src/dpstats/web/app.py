@@ -147,18 +147,25 @@ class Service:
 
     def _at_once(self, call: Call) -> Any:
         """What a call gets that needs no paid work, once it is let in; None where it does."""
-        office, route, request = self._office, call.route, call.request
-        call.visitor = door.visitor_of(request, office.people, office.settings)
-        door.check_origin(request, call.visitor, office.settings)
-        door.check_passage(route, call.visitor, request.path_params.get("name"))
+        route = call.route
+        self._let_in(call)
         call.visit = self._visit(call)
         quick = route.handler if route.lane is Lane.QUICK else route.first
         return None if quick is None else quick(call.visit)
 
-    @staticmethod
-    def _worked_on(call: Call) -> Any:
+    def _worked_on(self, call: Call) -> Any:
+        """What a call gets after paid work, if whoever came may still have it; what was paid for is in the archive."""
         assert call.visit is not None
-        return call.route.handler(call.visit)
+        said = call.route.handler(call.visit)
+        self._let_in(call)
+        return said
+
+    def _let_in(self, call: Call) -> None:
+        """Note who comes, and raise unless they may pass now."""
+        office, request = self._office, call.request
+        call.visitor = door.visitor_of(request, office.people, office.settings)
+        door.check_origin(request, office.settings)
+        door.check_passage(call.route, call.visitor, request.path_params.get("name"))
 
     def _visit(self, call: Call) -> Visit:
         route, request = call.route, call.request

@@ -107,9 +107,7 @@ def planned_before(visit: Visit) -> Done | None:
     return None if plan is None else _plan_reply(visit, plan)
 
 
-@ROUTES.act(
-    "/d/{name}/plan", Who.ANALYST, PlannedDocument, action=Action.READ, again=ASK, lane=Lane.PAID, first=planned_before
-)
+@ROUTES.act("/d/{name}/plan", Who.ANALYST, PlannedDocument, action=Action.READ, again=ASK, lane=Lane.PAID, first=planned_before)
 def plan_question(visit: Visit) -> Done:
     """What to expect of a question, or the epsilon that a half-width takes; no data is read and nothing is spent."""
     return _plan_reply(visit, desk_of(visit).plan(visit.body.planned(), visit.name))
