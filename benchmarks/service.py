@@ -68,7 +68,7 @@ HEADINGS = (
     "no replies",
     "statuses",
 )
-OFFICE = {"actor": "office", "why": "a benchmark"}
+OFFICE: dict[str, Any] = {"actor": "office", "why": "a benchmark"}
 
 
 @dataclass

@@ -72,9 +72,7 @@ def _check_port(host: str, port: int) -> None:
         with socket.create_server((host, port)):
             pass
     except (OSError, OverflowError):
-        raise InvalidParameterError(
-            f"{host}:{port} cannot be served, and may be taken: choose another --port."
-        ) from None
+        raise InvalidParameterError(f"{host}:{port} cannot be served, and may be taken: choose another --port.") from None
 
 
 def _announce(origin: str, arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""A curator to try: an invented table, three invented people, and an answer that is published already."""
+"""A curator to try: an invented table and three invented people."""
 
 from __future__ import annotations
 

@@ -91,6 +91,7 @@ def sign_in(page: Page, service: Service, name: str) -> None:
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(service.demo.passwords[name])
     page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name=f"Sign out {name}").wait_for()
 
 
 def check_accessible(page: Page) -> None:

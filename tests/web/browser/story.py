@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -133,6 +132,8 @@ def say(page: Page, statistic: str, column: str, *, where: str = "", rows: str =
     if show.is_visible():
         show.click()
     shown.wait_for()
+    if rows:
+        page.locator("figcaption").filter(has_text=f"{int(rows):,} rows").wait_for()
 
 
 def propose(page: Page, look: Look) -> None:
@@ -152,7 +153,6 @@ def agree(page: Page, look: Look) -> None:
     page.get_by_role("link", name="1 letter waiting").click()
     look(page, "letters")
     press(page, "Publish: everybody will see it")
-    page.wait_for_url(re.compile(r"/r/\d+|/own/"))
     page.goto(f"/own/{TABLE}")
     page.get_by_role("link", name=TITLE).wait_for()
     look(page, "dataset")
@@ -200,5 +200,6 @@ def verify(page: Page, receipt: Path, folder: Path, look: Look) -> Path:
 
 
 def press(page: Page, button: str) -> None:
-    """Press a button."""
-    page.get_by_role("button", name=button).click()
+    """Press a button, and wait for the page that it leads to."""
+    with page.expect_navigation():
+        page.get_by_role("button", name=button).click()

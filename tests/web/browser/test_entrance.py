@@ -28,6 +28,7 @@ def test_a_form_of_another_site_changes_nothing(service: Service, browser: Brows
         elsewhere.goto("https://evil.example/")
         elsewhere.wait_for_url(f"{service.origin}/logout")
         assert "This came from another site" in elsewhere.content()
+        check_accessible(elsewhere)
         page.goto("/login")
         assert page.get_by_role("button", name="Sign out aron").count() == 1
 

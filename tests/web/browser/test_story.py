@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
 from dpstats.cli.main import main
-from tests.web.browser.conftest import check_looks
+from dpstats.curator.ledger.entries import DEBIT
+from tests.web.browser.conftest import check_looks, sign_in, watched_page
 from tests.web.browser.story import TABLE, play
 from tests.web.conftest import Service
+from tests.web.publishing import ask
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,6 +39,38 @@ def test_from_a_file_to_a_release_that_everybody_can_verify(
     broken = tmp_path / "broken.jsonl"
     broken.write_text(story.chain.read_text().replace(TABLE, "voyage"))
     assert main(["ledger", "verify", str(broken)]) != 0
+
+
+PAGES = {
+    "ana": (
+        "/me/tokens",
+        "/d/survey/basket",
+        "/d/survey/basket?documents={document}",
+        "/d/survey/compare?lines={debit}",
+    ),
+    "olga": (
+        "/own/survey/questions",
+        "/own/survey/policy",
+        "/own/survey/release?question={document}",
+        "/own/survey/answers/{debit}",
+        "/own/survey/people",
+    ),
+    "aron": ("/receipts?receipt=%7B%7D",),
+}
+"""Pages that the story does not come to, by who sees them."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_other_pages_can_be_read_by_everybody(service: Service, browser: Browser, name: str) -> None:
+    document = {"version": 1, "statistic": "count", "epsilon": "0.05"}
+    ask(service, **document)
+    debit = service.office.ledger.reader("survey").entries(kinds=[DEBIT])[-1]
+    said = {"document": quote(json.dumps(document)), "debit": debit.sequence}
+    with watched_page(browser, service) as page:
+        sign_in(page, service, name)
+        for path in PAGES[name]:
+            page.goto(path.format(**said))
+            check_looks(page)
 
 
 def slide_both_ways(page: Page, service: Service) -> None:
