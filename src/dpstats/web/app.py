@@ -134,7 +134,7 @@ class Service:
             reply = self._reply(call, said)
         except Exception as error:
             return self._complained(call, error)
-        self._log.served(call.route, reply.status_code, call.visitor)
+        self._note(call, reply)
         return reply
 
     def _complained(self, call: Call, error: Exception) -> Response:
@@ -142,8 +142,13 @@ class Service:
         if complaint is BROKEN:
             self._log.fault(error)
         reply = self._complaint(call, complaint.without(self._office.places))
-        self._log.served(call.route, reply.status_code, call.visitor)
+        self._note(call, reply)
         return reply
+
+    def _note(self, call: Call, reply: Response) -> None:
+        """Log and count a reply."""
+        self._log.served(call.route, reply.status_code, call.visitor)
+        self._office.requests.add(call.route.method, call.route.path, reply.status_code)
 
     def _at_once(self, call: Call) -> Any:
         """What a call gets that needs no paid work, once it is let in; None where it does."""

@@ -7,6 +7,7 @@ from types import TracebackType
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.web.auditing.reports import Reports
+from dpstats.web.metrics import RequestCounts
 from dpstats.web.papers import Papers
 from dpstats.web.people.people import People
 from dpstats.web.people.store import PeopleStore
@@ -23,6 +24,7 @@ class Office:
         self.people = People(self._store)
         self.papers = Papers(self._store)
         self.reports = Reports(self._store)
+        self.requests = RequestCounts()
 
     @property
     def ledger(self) -> Ledger:

@@ -65,6 +65,12 @@ def health(visit: Visit) -> FileReply:
     return FileReply(b"well\n", "text/plain; charset=utf-8")
 
 
+@ROUTES.file("/metrics", Who.ADMIN)
+def metrics(visit: Visit) -> FileReply:
+    """How many requests each address has answered, for whoever watches the service: the text form of Prometheus."""
+    return FileReply(visit.office.requests.text().encode(), "text/plain; version=0.0.4; charset=utf-8")
+
+
 def home_of(person: Person) -> str:
     """Where somebody begins."""
     return next((home for role, home in HOMES if role in person.roles), "/")
