@@ -261,7 +261,8 @@ def test_logs_have_listed_fields_and_no_secrets(fresh: Service, caplog: pytest.L
         ask(ana, {**MEDIAN, "where": [f"region == '{canary}'"]})
         ask(ana, {**MEDIAN, "columns": [canary]})
         ana.get(f"/d/survey/history?after={canary}&{canary}={canary}")
-        counts = fresh.with_token("olga").get("/metrics").text
+    with fresh.with_token("olga") as olga:
+        counts = olga.get("/metrics").text
     assert 'route="/d/{name}/questions",status="200"} ' in counts
     assert canary not in counts
     assert "ana" not in counts
