@@ -47,7 +47,10 @@ class Server:
     def start(self) -> None:
         """Make the database and start to serve it."""
         self._run("initdb", "--pgdata", self.data, "--auth=trust", "--encoding=utf8", "--username=postgres", "--no-sync")
-        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c max_connections=200"
+        options = (
+            f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c max_connections=200 "
+            "-c autovacuum=off"  # which is a transaction like others: a state would end whenever it comes
+        )
         self._run("pg_ctl", "--pgdata", self.data, "--log", self.folder / "log", "--wait", "--options", options, "start")
 
     def stop(self) -> None:
