@@ -20,7 +20,7 @@ from dpstats.curator.jobs import pool as pools
 from dpstats.curator.jobs.deadlines import Deadlines
 from dpstats.curator.jobs.pool import JobFailedError, JobPool, JobProcess, PaidJob, PlanJob, _Waiting
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import SHORTEST, hand_over, leaving_at, reply_seconds
+from dpstats.curator.jobs.reply_times import SHORTEST, Departure, archived_after, leaving_at, ready_after, reply_seconds
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.jobs.worker import KEPT_BYTES, TableShelf, answer, prepare
 from dpstats.curator.planning.forecasts import Plan
@@ -191,8 +191,8 @@ def test_reply_times_come_from_public_numbers_and_fall_into_few_classes() -> Non
     assert reply_seconds("median", rows=10, pace=10) > reply_seconds("median", rows=10)
     assert (reply_seconds("count", rows=10), reply_seconds("median", rows=10)) == (0.25, 0.5)
     assert reply_seconds("count", rows=10, pace=1 / 8) == SHORTEST
-    assert 0 < hand_over(SHORTEST) < SHORTEST / 4
-    assert hand_over(8.0) == hand_over(100.0)
+    assert SHORTEST / 2 < ready_after(SHORTEST) < archived_after(SHORTEST) < SHORTEST
+    assert archived_after(8.0) - ready_after(8.0) == pytest.approx(archived_after(100.0) - ready_after(100.0))
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -209,6 +209,23 @@ def test_nothing_leaves_before_its_instant(fails: bool) -> None:
     else:
         assert leaving_at(instant, work) == 7
     assert time.monotonic() >= instant
+
+
+def test_a_reply_leaves_so_long_after_its_question_came_whatever_its_parts_took() -> None:
+    came = time.monotonic()
+    with Departure() as departure:
+        time.sleep(0.01)  # what a debit takes
+        departure.work_begins(0.05, waited=False)
+        departure.work_begins(0.05, waited=False)
+    assert time.monotonic() >= came + 0.1
+    with Departure() as departure:
+        time.sleep(0.01)
+        departure.work_begins(0.05, waited=True)
+        begun = time.monotonic()
+    assert time.monotonic() >= begun + 0.04
+    with Departure() as refused:  # nothing was paid for
+        pass
+    assert refused._seconds == 0
 
 
 def test_an_analyst_waits_for_her_own_slots_and_for_nobody_elses() -> None:

@@ -33,7 +33,7 @@ from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
 from dpstats.curator.jobs.pool import JobPool, PaidJob
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import hand_over, leaving_at, reply_seconds, waiting_seconds
+from dpstats.curator.jobs.reply_times import Departure, archived_after, leaving_at, ready_after, reply_seconds, waiting_seconds
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
@@ -108,7 +108,7 @@ class Quote:
 
     def __str__(self) -> str:
         own = "" if self.own is None else f" ({self.own})"
-        return f"{self.question} would cost {self.cost}{own}; its reply would leave {self.seconds:g} s after that is paid"
+        return f"{self.question} would cost {self.cost}{own}; its reply would leave {self.seconds:g} s after it is asked"
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,7 @@ class PreparedQuestion:
     policy: Policy
     request: Request
     source: RandomSource
+    departure: Departure = field(default_factory=Departure)
 
     @property
     def seconds(self) -> float:
@@ -187,14 +188,15 @@ class ServiceDesk:
     @_in_public_words()
     def ask(self, document: object, actor: str, request: str = "") -> Any:
         """The answer to a question. `request` is what the asker calls it: the same words get the same reply, and pay once."""
-        asked = _read(document)
-        session, policy = self._session(actor, request)
+        with Departure() as departure:
+            asked = _read(document)
+            session, policy = self._session(actor, request)
 
-        def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
-            _check(asked, priced, policy)
-            return session._table.serve(priced, self._elsewhere(asked, priced, actor, policy), source)
+            def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
+                _check(asked, priced, policy)
+                return session._table.serve(priced, self._elsewhere(asked, priced, actor, policy, departure), source)
 
-        return self._for(actor, relayed(session, relay).ask(asked))
+            return self._for(actor, relayed(session, relay).ask(asked))
 
     @_in_public_words()
     def prepare(self, document: object, actor: str, request: str = "") -> PreparedQuestion:
@@ -207,8 +209,9 @@ class ServiceDesk:
     @_in_public_words()
     def ask_prepared(self, prepared: PreparedQuestion) -> Result:
         """The answer to a prepared question, as the archive has it."""
-        compute = self._elsewhere(prepared.document, prepared.request, prepared.actor, prepared.policy)
-        return self._for(prepared.actor, prepared.table.serve(prepared.request, compute, prepared.source))
+        with prepared.departure as departure:
+            compute = self._elsewhere(prepared.document, prepared.request, prepared.actor, prepared.policy, departure)
+            return self._for(prepared.actor, prepared.table.serve(prepared.request, compute, prepared.source))
 
     @_in_public_words()
     def recall(self, document: object, actor: str) -> dict[str, Any] | None:
@@ -261,13 +264,14 @@ class ServiceDesk:
     @_in_public_words()
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
         """The answers to several questions, paid for by one debit, or by none."""
-        session, policy = self._session(actor, request)
-        batch = self._priced(session, policy, documents)
-        elsewhere = [
-            PricedQuestion(each.request, self._elsewhere(document, each.request, actor, policy))
-            for each, document in zip(batch.priced, batch.documents, strict=True)
-        ]
-        return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
+        with Departure() as departure:
+            session, policy = self._session(actor, request)
+            batch = self._priced(session, policy, documents)
+            elsewhere = [
+                PricedQuestion(each.request, self._elsewhere(document, each.request, actor, policy, departure))
+                for each, document in zip(batch.priced, batch.documents, strict=True)
+            ]
+            return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
 
     @_in_public_words()
     def price(self, document: object, actor: str) -> Quote:
@@ -430,7 +434,9 @@ class ServiceDesk:
             raise no_access(self.name)
         return key
 
-    def _elsewhere(self, document: QuestionDocument, request: Request, actor: str, policy: Policy) -> Compute:
+    def _elsewhere(
+        self, document: QuestionDocument, request: Request, actor: str, policy: Policy, departure: Departure
+    ) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
         job, statistic, seconds = (
             PaidJob(self._recipe, document.to_dict()),
@@ -439,9 +445,13 @@ class ServiceDesk:
         )
 
         def compute() -> Result:
-            with self._slots.held(actor):
-                leaves = time.monotonic() + seconds
-                return leaving_at(leaves, lambda: result_of(self._pool.run(job, leaves - hand_over(seconds)), statistic))
+            with self._slots.held(actor) as waited:
+                departure.work_begins(seconds, waited=waited)
+                begun = time.monotonic()
+                return leaving_at(
+                    begun + archived_after(seconds),
+                    lambda: result_of(self._pool.run(job, begun + ready_after(seconds)), statistic),
+                )
 
         return compute
 

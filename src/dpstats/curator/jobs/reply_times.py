@@ -1,8 +1,9 @@
 """Reply times: when the answer to a paid question leaves, however long it was worked on.
 
-Claim      The time between a debit and the reply is a function of the question's document and of declared, public numbers alone
-Why        The seconds are computed from these. A reply that is ready waits for them; one that is not ready by then is a charged
-           `NoReply`, and its process is killed where it does not end soon
+Claim      The time between a question and its reply is a function of its document and of declared, public numbers alone
+Why        The seconds are computed from these, and counted from when the question came: neither the work shows, nor what the
+           ledger takes to write a debit and an answer. The answer is archived when the last part of them begins; one that is
+           not ready by then is a charged `NoReply`, and its process is killed where it does not end soon
 Limits     A machine so busy that a thread wakes up late shows that it is busy. An answer that is not ready in time shows that, by
            being no reply: declare more rows, or a slower pace, where that happens
 """
@@ -28,7 +29,7 @@ SHORTEST = 1 / 32
 """Seconds; longer ones are this, doubled as often as it takes."""
 _FOR_A_SLOT = 60.0
 _FIRST_INSTANT = 0.25
-_HAND_OVER, _PART_HANDED_OVER = 0.02, 1 / 8
+_HAND_OVER, _PART_HANDED_OVER, _PART_SETTLED = 0.02, 1 / 16, 1 / 8
 
 
 def reply_seconds(statistic: str, *, rows: int, groups: int = 1, values: int = 1, pace: float = 1.0) -> float:
@@ -41,9 +42,35 @@ def reply_seconds(statistic: str, *, rows: int, groups: int = 1, values: int = 1
     return seconds
 
 
-def hand_over(seconds: float) -> float:
-    """The last part of a reply's time, which is kept to take the answer from a worker."""
-    return min(_HAND_OVER, seconds * _PART_HANDED_OVER)
+def archived_after(seconds: float) -> float:
+    """When the answer is archived of a reply that leaves after so many seconds; in the rest of them the ledger writes it down."""
+    return seconds * (1 - _PART_SETTLED)
+
+
+def ready_after(seconds: float) -> float:
+    """When a worker must be ready, so that its answer can be taken over in time."""
+    return archived_after(seconds) - min(_HAND_OVER, seconds * _PART_HANDED_OVER)
+
+
+class Departure:
+    """When a reply leaves: so long after its question came as all that was worked on may take, and at the end of a `with`."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self._seconds = 0.0
+
+    def work_begins(self, seconds: float, *, waited: bool) -> None:
+        """Work begins that has so many seconds; those who had to wait for a slot of their own count from now."""
+        if waited:
+            self._since, self._seconds = time.monotonic(), 0.0
+        self._seconds += seconds
+
+    def __enter__(self) -> Departure:
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        if self._seconds:
+            _sleep_until(self._since + self._seconds)
 
 
 def leaving_by_doubling(work: Callable[[], T]) -> T:
@@ -67,5 +94,9 @@ def leaving_at(instant: float, work: Callable[[], T]) -> T:
     try:
         return work()
     finally:
-        while (left := instant - time.monotonic()) > 0:
-            time.sleep(left)
+        _sleep_until(instant)
+
+
+def _sleep_until(instant: float) -> None:
+    while (left := instant - time.monotonic()) > 0:
+        time.sleep(left)

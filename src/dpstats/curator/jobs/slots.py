@@ -19,9 +19,14 @@ class Slots:
         self._slots: defaultdict[str, threading.Semaphore] = defaultdict(lambda: threading.Semaphore(each))
 
     @contextmanager
-    def held(self, actor: str) -> Iterator[None]:
-        """One slot of somebody, for as long as this lasts."""
+    def held(self, actor: str) -> Iterator[bool]:
+        """One slot of somebody, for as long as this lasts; says whether it had to be waited for."""
         with self._lock:
             own = self._slots[actor]
-        with own:
-            yield
+        waited = not own.acquire(blocking=False)
+        if waited:
+            own.acquire()
+        try:
+            yield waited
+        finally:
+            own.release()
