@@ -14,7 +14,8 @@ from dpstats.curator.catalog import catalog as catalogs
 from dpstats.curator.catalog import service_desk
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.catalog.settings import CatalogSettings
-from dpstats.curator.jobs.pool import JobFailedError, WorkerJob
+from dpstats.curator.jobs.job_process import WorkerJob
+from dpstats.curator.jobs.pool import JobFailedError
 from dpstats.curator.jobs.worker import TableShelf, done
 
 OFFICE: dict[str, Any] = {"actor": "office", "why": "a test"}

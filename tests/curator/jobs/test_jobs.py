@@ -18,7 +18,8 @@ import pytest
 from dpstats.curator.archive import result_of
 from dpstats.curator.jobs import pool as pools
 from dpstats.curator.jobs.deadlines import Deadlines
-from dpstats.curator.jobs.pool import JobFailedError, JobPool, JobProcess, PaidJob, PlanJob, _Waiting
+from dpstats.curator.jobs.job_process import JobProcess, PaidJob, PlanJob
+from dpstats.curator.jobs.pool import JobFailedError, JobPool, _Waiting
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import SHORTEST, Departure, archived_after, leaving_at, ready_after, reply_seconds
 from dpstats.curator.jobs.slots import Slots
@@ -114,7 +115,7 @@ def test_who_is_late_is_waited_for_and_killed_where_that_is_in_vain(
     assert stalled not in pool._processes
 
 
-def test_a_worker_that_dies_is_one_failure_and_replaced_by_one_that_has_opened_the_same_tables(
+def test_a_worker_that_dies_at_work_is_one_failure_and_replaced_by_one_that_has_opened_the_same_tables(
     pool: JobPool, table: TableRecipe
 ) -> None:
     recipe = table.to_json()
@@ -123,11 +124,81 @@ def test_a_worker_that_dies_is_one_failure_and_replaced_by_one_that_has_opened_t
     assert run(pool, table, COUNT)["value"] == 5
     [victim] = pool._processes
     assert recipe in victim.tables
-    os.kill(victim._process.pid, signal.SIGKILL)
+    os.kill(victim._process.pid, signal.SIGSTOP)
+    killer = threading.Timer(0.1, os.kill, (victim._process.pid, signal.SIGKILL))
+    killer.start()
     with pytest.raises(JobFailedError):
         run(pool, table, COUNT)
+    killer.join()
     assert run(pool, table, COUNT)["value"] == 5
     assert [recipe in process.tables for process in pool._processes] == [True]
+
+
+def test_a_worker_that_died_idle_is_replaced_before_anybody_pays_for_it(pool: JobPool, table: TableRecipe) -> None:
+    assert pool.wait_until_ready()
+    [victim] = pool._processes
+    os.kill(victim._process.pid, signal.SIGKILL)
+    victim._process.wait()
+    assert pool.wait_until_ready(table.to_json())
+    assert victim not in pool._ready
+    assert run(pool, table, COUNT)["value"] == 5
+
+
+class Staff:
+    """Processes that were never started: the first ones end at once, and all of them with a table called "fatal"."""
+
+    def __init__(self, short_lived: int = 0) -> None:
+        self.started: list[Employee] = []
+        self.short_lived = short_lived
+
+    def __call__(self, memory: int) -> Employee:
+        if self.short_lived == 1:
+            self.short_lived = 0
+            raise BlockingIOError
+        self.started.append(Employee(lives=self.short_lived == 0))
+        self.short_lived = max(0, self.short_lived - 1)
+        return self.started[-1]
+
+
+class Employee:
+    def __init__(self, lives: bool) -> None:
+        self.is_alive = lives
+        self.tables: set[str] = set()
+
+    def wait_until_ready(self) -> bool:
+        return self.is_alive
+
+    def open(self, table: str) -> None:
+        self.is_alive = self.is_alive and table != "fatal"
+
+    def kill(self) -> None:
+        self.is_alive = False
+
+    close = kill
+
+
+def test_a_worker_that_does_not_get_ready_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    staff = Staff(short_lived=3)
+    monkeypatch.setattr(pools, "JobProcess", staff)
+    monkeypatch.setattr(pools, "_FIRST_PAUSE", 0.001)
+    with JobPool(processes=1) as pool:
+        assert pool.wait_until_ready(seconds=LONG)
+        assert [each.is_alive for each in staff.started] == [False, False, True]
+        assert len(pool._processes) == 1
+
+
+def test_a_table_that_ends_workers_keeps_nobody_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "JobProcess", Staff())
+    monkeypatch.setattr(pools, "_FIRST_PAUSE", 0.001)
+    with JobPool(processes=2) as pool:
+        assert pool.wait_until_ready(seconds=LONG)
+        pool.open("fatal")
+        pool.open("harmless")
+        assert not pool.wait_until_ready("fatal", LONG)
+        assert pool.wait_until_ready("harmless", LONG)
+        pool.open("fatal")  # it may be another one by now
+        assert not pool.wait_until_ready("fatal", LONG)
+        assert pool.wait_until_ready("harmless", LONG)
 
 
 def test_a_job_is_for_a_process_that_knows_its_table_where_there_is_one(pool: JobPool, table: TableRecipe) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from dpstats.curator.catalog.ceilings import PLAN_SECONDS, check_plan_work
-from dpstats.curator.jobs.pool import JobFailedError, JobPool, PlanJob
+from dpstats.curator.jobs.job_process import PlanJob
+from dpstats.curator.jobs.pool import JobFailedError, JobPool
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.planned_documents import PlannedRequest
 from dpstats.curator.planning.forecasts import Plan

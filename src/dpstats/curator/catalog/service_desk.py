@@ -31,7 +31,8 @@ from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.plan_documents import PlanDocument, read_plan
 from dpstats.curator.documents.reading import read_document
 from dpstats.curator.documents.values import named
-from dpstats.curator.jobs.pool import JobPool, PaidJob
+from dpstats.curator.jobs.job_process import PaidJob
+from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
 from dpstats.curator.jobs.reply_times import Departure, archived_after, leaving_at, ready_after, reply_seconds, waiting_seconds
 from dpstats.curator.jobs.slots import Slots

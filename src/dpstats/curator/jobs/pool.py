@@ -2,25 +2,24 @@
 
 A table is opened by every process before anything about it is paid for, and by every process that is started later before it
 takes jobs. When a table counts as open is rounded up to few instants, because how long that takes depends on its rows.
+
+Whoever ends, for whatever reason, is replaced: one that was idle before anybody pays for it, one that cannot be started after a
+pause, which grows. A table whose opening ends processes is given up, so that the others can be asked about.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import select
-import subprocess
-import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import Any
 
 from dpstats.curator.jobs.deadlines import Deadlines
-from dpstats.curator.jobs.reply_times import leaving_by_doubling
-from dpstats.curator.jobs.worker import FAILED, MOST_TABLES, READY, frame, frames
+from dpstats.curator.jobs.job_process import JobProcess, WorkerJob
+from dpstats.curator.jobs.worker import FAILED, MOST_TABLES
 
 MEMORY = 4 * 2**30
 """Bytes for a worker, where nobody says otherwise."""
@@ -28,108 +27,14 @@ START_SECONDS = 60.0
 """How long somebody waits, before anything is paid for, while all processes are being started."""
 GRACE_SECONDS = 2.0
 """How long a process may go on with a job that is late, before it is killed."""
-_ONE_THREAD = ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMEXPR_NUM", "RAYON_NUM", "POLARS_MAX")
+MOST_ENDS = 2
+"""Processes that may end while they open a table, before it is given up."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0
+"""Seconds until a process is started again that could not be."""
 
 
 class JobFailedError(Exception):
     """A job has no answer: it was late, or failed, or its process is gone. Whoever asked learns nothing more than that."""
-
-
-@dataclass(frozen=True)
-class PaidJob:
-    """A question that was paid for, about a table that a worker can open."""
-
-    table: str
-    """The recipe of the table, as JSON."""
-    question: dict[str, Any]
-    """The document of the question."""
-
-
-@dataclass(frozen=True)
-class PlanJob:
-    """A plan that is to be simulated; the table is opened to price the question, and none of its rows is read."""
-
-    table: str
-    plan: dict[str, Any]
-    """The document of the plan."""
-
-
-WorkerJob = PaidJob | PlanJob
-
-
-class JobProcess:
-    """One worker process, by its pipes; it works on one job at a time."""
-
-    def __init__(self, memory: int) -> None:
-        threads = {f"{name}_THREADS": "1" for name in _ONE_THREAD}
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "dpstats.curator.jobs.worker", "--memory", str(memory)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # Ctrl-C at the terminal is for whoever started it
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._requests: IO[bytes] = self._process.stdin
-        self._replies: IO[bytes] = self._process.stdout
-        self.tables: set[str] = set()
-        """The recipes of the tables that it has opened before it was asked about them."""
-
-    def wait_until_ready(self) -> bool:
-        """Whether it has loaded what answers need; False where it ended instead."""
-        return self._replies.read(len(READY)) == READY
-
-    def open(self, table: str) -> None:
-        """Have a table opened. Where that fails, its jobs will fail: nothing is said here."""
-        self._send({"table": table})
-        leaving_by_doubling(self.reply)
-
-    def begin(self, job: WorkerJob, seconds: float) -> None:
-        """Hand a job over, which may take so long."""
-        self._send({**vars(job), "seconds": seconds})
-
-    def replies_by(self, until: float) -> bool:
-        """Whether there is a reply, or the process is gone, before an instant; where that cannot be known, it is supposed."""
-        if os.name != "posix":
-            return True
-        waiting = select.poll()
-        waiting.register(self._replies, select.POLLIN)
-        return bool(waiting.poll(1000 * max(0.0, until - time.monotonic())))
-
-    def reply(self) -> dict[str, Any] | None:
-        """The reply to what was sent last, as soon as there is one; None where the process is gone."""
-        try:
-            reply: dict[str, Any] = json.loads(next(frames(self._replies)))
-        except (OSError, ValueError, StopIteration):
-            self.kill()
-            return None
-        return reply
-
-    def _send(self, message: dict[str, Any]) -> None:
-        try:
-            self._requests.write(frame(json.dumps(message).encode("ascii")))
-            self._requests.flush()
-        except (OSError, ValueError):
-            self.kill()
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether it can take another job."""
-        return self._process.poll() is None
-
-    def kill(self) -> None:
-        """End the process at once."""
-        self._process.kill()
-        self._process.wait()
-
-    def close(self) -> None:
-        """End the process, and let go of its pipes."""
-        self.kill()
-        for pipe in (self._requests, self._replies):
-            with suppress(OSError, ValueError):
-                pipe.close()
 
 
 def _grace() -> float:
@@ -162,8 +67,9 @@ class JobPool:
         self._processes: set[JobProcess] = set()
         self._ready: set[JobProcess] = set()
         self._tables: dict[str, None] = {}
+        self._ends: Counter[str] = Counter()
         self._deadlines = Deadlines()
-        self._is_closed = False
+        self._closed = threading.Event()
         for _ in range(processes):
             self._hire()
 
@@ -172,6 +78,7 @@ class JobPool:
         with self._lock:
             self._tables.pop(table, None)
             self._tables[table] = None
+            self._ends.pop(table, None)
             while len(self._tables) > MOST_TABLES:
                 self._tables.pop(next(iter(self._tables)))
             processes = list(self._ready)
@@ -180,8 +87,14 @@ class JobPool:
 
     def wait_until_ready(self, table: str = "", seconds: float = START_SECONDS) -> bool:
         """Whether a process is ready for jobs, about a table, be it busy with another one; waits for those that will be."""
+        self._replace_ended()
+
+        def has_ready() -> bool:
+            return bool(self._knowing(table) if table in self._tables else self._ready)
+
         with self._lock:
-            return self._lock.wait_for(lambda: bool(self._knowing(table) if table in self._tables else self._ready), seconds)
+            self._lock.wait_for(lambda: has_ready() or self._is_given_up(table), seconds)
+            return has_ready() and not self._is_given_up(table)
 
     def run(self, job: WorkerJob, until: float) -> dict[str, Any]:
         """The answer to a job, or a plan; raises `JobFailedError` at the instant `until`, at the latest."""
@@ -206,14 +119,15 @@ class JobPool:
     def close(self) -> None:
         """End all workers, and take no more jobs."""
         with self._lock:
-            self._is_closed = True
+            self._closed.set()
             processes = list(self._processes)
         self._deadlines.close()
         for process in processes:
             self._let_go(process)
 
     def _taken(self, waiting: _Waiting, until: float) -> JobProcess | None:
-        """A process that somebody may have; None where there is none in time."""
+        """A process that somebody may have; None where there is none in time, or the one that is wanted has ended."""
+        self._replace_ended()
         with self._lock:
             for process in reversed(self._idle):  # the one that was used last has the most at hand
                 if self._may_have(waiting, process):
@@ -262,36 +176,71 @@ class JobPool:
     def _open(self, process: JobProcess, table: str) -> None:
         """Have one process open a table, when it is free."""
         if self._taken(_Waiting(table, process), time.monotonic() + threading.TIMEOUT_MAX) is not None:
-            process.open(table)
-            self._note(process, table)
+            self._opens(process, table)
             self._give_back(process)
 
-    def _note(self, process: JobProcess, table: str) -> None:
+    def _opens(self, process: JobProcess, table: str) -> bool:
+        """Have a process open a table; False where it has ended."""
+        process.open(table)
         with self._lock:
-            process.tables.add(table)
+            if process.is_alive:
+                process.tables.add(table)
+            else:
+                self._ends[table] += 1
             self._lock.notify_all()
+            return table in process.tables
+
+    def _is_given_up(self, table: str) -> bool:
+        return self._ends[table] >= MOST_ENDS
+
+    def _replace_ended(self) -> None:
+        """Let go of idle processes that have ended, before anybody is given one of them."""
+        with self._lock:
+            ended = [each for each in self._idle if not each.is_alive]
+            self._idle = [each for each in self._idle if each not in ended]
+        for process in ended:
+            self._let_go(process)
+            self._hire()
 
     def _hire(self) -> None:
-        """Start a process; it takes jobs as soon as it is ready."""
-        with self._lock:
-            if self._is_closed:
-                return
-            process = JobProcess(self._memory)
-            self._processes.add(process)
-        threading.Thread(target=self._welcome, args=(process,), daemon=True).start()
+        """Start a process; it takes jobs as soon as it is ready. One that does not get so far is started again after a pause."""
+        threading.Thread(target=self._welcome, args=(self._started(),), daemon=True).start()
 
-    def _welcome(self, process: JobProcess) -> None:
-        with suppress(OSError, ValueError):
+    def _started(self) -> JobProcess | None:
+        """A new process; None where the system has none to give."""
+        with self._lock, suppress(OSError):
+            if not self._closed.is_set():
+                process = JobProcess(self._memory)
+                self._processes.add(process)
+                return process
+        return None
+
+    def _welcome(self, process: JobProcess | None) -> None:
+        pause = _FIRST_PAUSE
+        while process is None or not self._made_ready(process):
+            if process is not None:
+                self._let_go(process)
+            if self._closed.wait(pause):
+                return
+            pause = min(2 * pause, _LONGEST_PAUSE)
+            process = self._started()
+        self._give_back(process)
+
+    def _made_ready(self, process: JobProcess) -> bool:
+        """Whether a new process has loaded what answers need and opened all tables; False where it ended instead."""
+        with suppress(OSError, ValueError):  # its pipes are closed with the pool
             if process.wait_until_ready():
                 while (table := self._next_table(process)) is not None:
-                    process.open(table)
-                    self._note(process, table)
-                self._give_back(process)
+                    if not self._opens(process, table):
+                        return False
+                return True
+        return False
 
     def _next_table(self, process: JobProcess) -> str | None:
         """A table that a new process has yet to open; None, and it is ready, where there is none."""
         with self._lock:
-            table = next((each for each in self._tables if each not in process.tables), None)
+            left = (each for each in self._tables if each not in process.tables and not self._is_given_up(each))
+            table = next(left, None)
             if table is None:
                 self._ready.add(process)
                 self._lock.notify_all()
@@ -301,6 +250,9 @@ class JobPool:
         with self._lock:
             self._processes.discard(process)
             self._ready.discard(process)
+            for waiting in self._waiting:
+                if waiting.wanted is process and waiting.called.locked():
+                    waiting.called.release()
         process.close()
 
     def __enter__(self) -> JobPool:
