@@ -18,7 +18,11 @@ _PLAIN = re.compile(
 _LIKE_POSTGRES = re.compile(r"(?i)postgres[\w+]*\s*(?::|//).*@\S*|postgres[\w+]*:?//?\S*")
 _OTHER_URL = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:/{1,3}).*@")
 _QUERY = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://[^\s?]*\?)\S+")
-_WORD = re.compile(r"(?i)((?:password|passwd|pwd)\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s&#]*)")
+_SCHEME = re.compile(r"(?i)\s*[a-z][a-z0-9+.-]+:/")
+_PASSWORD = r"password|passwd|pwd"
+_KEYWORD = re.compile(rf"(?i)(?:^|\s)(?:host|hostaddr|port|dbname|user|service|sslmode|{_PASSWORD})\s*=")
+_PASSWORD_FIRST = re.compile(rf"(?i)\s*(?:{_PASSWORD})\s*=")
+_WORD = re.compile(rf"(?i)((?:{_PASSWORD})\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s&#]*)")
 
 
 def is_plain_url(url: str) -> bool:
@@ -27,8 +31,14 @@ def is_plain_url(url: str) -> bool:
 
 
 def looks_like_postgres(text: str) -> bool:
-    """Whether a text was meant as the URL of a Postgres database."""
-    return re.match(r"(?i)\s*postgres[\w+]*\s*(?::|//)", text) is not None
+    """Whether a text was meant as the address of a Postgres database: a URL, or keywords such as host=... password=..."""
+    is_url = re.match(r"(?i)\s*postgres[\w+]*\s*(?::|//)", text) is not None
+    return is_url or _PASSWORD_FIRST.match(text) is not None or len(_KEYWORD.findall(text)) > 1
+
+
+def is_no_path(text: str) -> bool:
+    """Whether a text was meant as the address of a server, also where a slash is missing; a drive (C:/) is none."""
+    return "://" in text or _SCHEME.match(text) is not None or looks_like_postgres(text)
 
 
 def shown_url(url: str) -> str:

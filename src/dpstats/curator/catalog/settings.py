@@ -29,6 +29,7 @@ from dpstats.curator.documents.values import refuse_unknown
 from dpstats.curator.jobs.pool import MEMORY
 from dpstats.curator.jobs.slots import SLOTS
 from dpstats.curator.ledger.ledger import Ledger, open_ledger
+from dpstats.foundations.addresses import is_no_path
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, LedgerError, MissingParameterError
 
 _LEAST_MEMORY = 2**29
@@ -125,4 +126,4 @@ def _texts(name: str, given: object) -> tuple[str, ...]:
 
 
 def _from(folder: Path, place: str) -> str:
-    return place if "://" in place or place == ":memory:" else str(folder / place)
+    return place if is_no_path(place) or place == ":memory:" else str(folder / place)

@@ -29,7 +29,7 @@ from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.verification import Verification
 from dpstats.curator.ledger.writer import EntryStore, Writer
 from dpstats.engines.stores.whereabouts import Whereabouts
-from dpstats.foundations.addresses import HOW_TO_WRITE, is_plain_url, looks_like_postgres
+from dpstats.foundations.addresses import HOW_TO_WRITE, is_no_path, is_plain_url
 from dpstats.foundations.errors import InvalidParameterError, LedgerError, UnknownNameError
 
 __all__ = ["Account", "Ledger", "Receipt", "Terms", "open_ledger"]
@@ -243,7 +243,7 @@ def open_ledger(
         raise InvalidParameterError(f"this is no URL of a Postgres database: write {HOW_TO_WRITE}.")
     if text.startswith(SCHEMES):
         return Ledger(PostgresEntryStore(text, read_only=read_only, witness=known), named)
-    if "://" in text or looks_like_postgres(text):
+    if is_no_path(text):
         raise InvalidParameterError("a ledger is at a postgresql:// URL, at no other one, or in a file such as survey.ledger.")
     store = SqliteEntryStore(text, read_only=read_only, witness=known)
     return Ledger(store, named or (None if text == MEMORY else FileIdentity(text).key))

@@ -35,6 +35,7 @@ from dpstats.curator.documents.values import named, refuse_unknown
 from dpstats.curator.ledger.entries import canonical_json
 from dpstats.curator.protect import protect
 from dpstats.curator.session import Session
+from dpstats.foundations.addresses import is_no_path
 from dpstats.foundations.errors import DataFileError, InvalidParameterError, MissingParameterError
 
 FORM = 1
@@ -211,7 +212,7 @@ def _located(given: object, folder: Path, place: str) -> str:
     if not isinstance(given, (str, PurePath)) or not str(given):
         raise InvalidParameterError(f"{place} must be a text.")
     text = str(given)
-    return text if "://" in text or text == MEMORY else str(folder / text)
+    return text if is_no_path(text) or text == MEMORY else str(folder / text)
 
 
 def _floats(value: Any) -> Any:
