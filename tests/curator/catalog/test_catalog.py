@@ -13,7 +13,7 @@ import pytest
 import dpstats as dp
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.catalog.registrations import PlannedGrant
-from dpstats.curator.ledger.entries import AMEND, GRANT, REVOKE
+from dpstats.curator.ledger.entries import AMEND, EDITION, GRANT, OPEN, REVOKE
 from dpstats.foundations.errors import AccessError, BudgetError, DpstatsError, InvalidParameterError
 from tests.curator.catalog.conftest import OFFICE, make_catalog
 from tests.curator.ledger.conftest import cut_in_postgres
@@ -45,10 +45,12 @@ def test_a_file_without_a_header_is_seen_by_its_owner_alone(root: Path) -> None:
 
 def test_a_second_person_confirms_where_the_settings_say_so(root: Path) -> None:
     with make_catalog(root, second_person=True) as catalog:
-        catalog.register("survey", "survey.parquet", owner="office", unit="person", budget=dp.Budget(1))
+        words: dict[str, Any] = {"unit": "person", "budget": dp.Budget(1), "population": "persons"}
+        catalog.register("survey", "survey.parquet", owner="office", **words)
         assert "somebody else" in said(catalog.confirm, "survey", actor="office", why="mine")
         catalog.confirm("survey", actor="board", why="approved")
-        assert catalog.ledger.reader("survey").entries()[-1].actor == "board"
+        said_by = [(entry.kind, entry.actor) for entry in catalog.ledger.entries()]
+        assert said_by == [(kind, "board") for kind in (OPEN, OPEN, EDITION, AMEND)]
         assert said(catalog.grant, "survey", analyst="eve", actor="board", why="x") == said(catalog.desk, "survey2").replace(
             "2", ""
         )

@@ -108,6 +108,36 @@ def test_heads_are_signed_while_a_ledger_is_written(signed: tuple[Ledger, Accoun
     assert ledger.verify().sound
 
 
+def test_a_session_that_is_open_signs_with_a_key_that_was_made_meanwhile(tmp_path: Path) -> None:
+    address = tmp_path / "survey.ledger"
+    ledger = open_ledger(address)
+    account = ledger.account("survey", TERMS)
+    with open_ledger(address) as other:
+        public, path = other.make_key()
+    account.debit("q", "median(income)", cost("1/10"))
+    debit = ledger.entries()[-1]
+    assert KeptReceipt.from_dict(account.receipt(debit.sequence).to_dict()).signed_by == public
+    ledger.close()
+    with open_ledger(address, read_only=True) as again:
+        found = again.verify(key=public)
+        assert (found.complaints, found.signatures.signed) == ((), debit.sequence)
+
+
+def test_a_key_of_another_ledger_that_is_put_there_meanwhile_signs_nothing(tmp_path: Path) -> None:
+    address = tmp_path / "survey.ledger"
+    ledger = open_ledger(address)
+    account = ledger.account("survey", TERMS)
+    with open_ledger(address) as other:
+        _, path = other.make_key()
+    path.unlink()
+    Signer.new().save(path)
+    account.debit("q", "median(income)", cost("1/10"))
+    assert account.receipt(ledger.entries()[-1].sequence).signed_by == ""
+    ledger.close()
+    with open_ledger(address, read_only=True) as again:
+        assert again.verify().sound
+
+
 def test_what_is_written_anew_without_the_key_is_noticed(signed: tuple[Ledger, Account, str], tmp_path: Path) -> None:
     ledger, account, public = signed
     for number in range(3):

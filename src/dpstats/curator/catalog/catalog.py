@@ -220,7 +220,7 @@ class Catalog:
                 raise InvalidParameterError(f"{name} cannot be confirmed yet: decide about {', '.join(draft.undecided)} first.")
             if seen is not None and seen != Draft(draft, self._columns(draft)).digest:
                 raise InvalidParameterError(f"{name} has changed since you looked at it: look again.")
-            self._opened_table(draft)
+            self._opened_table(draft, self._ledger.acting_for(actor))
             self._ledger.amend_policy(name, draft.policy, actor=actor, why=why)
             accountant = Budget(**draft.budget).accountant
             for each in sorted(draft.grants, key=lambda grant: grant.analyst is not None):  # groups before those in them
@@ -314,7 +314,7 @@ class Catalog:
                     self._plan_pool = self._plan_pool or JobPool(settings.plan_processes, settings.memory)
                 self._planner = self._planner or Planner(self._plan_pool)
                 try:
-                    opened = self._opened_table(registration)
+                    opened = self._opened_table(registration, self._ledger)
                 except (DataFileError, DataTypeError):
                     raise unreadable(name) from None
                 known = ServiceDesk(self._ledger, *opened, self._pool, self._slots, self._planner)
@@ -357,7 +357,7 @@ class Catalog:
         _, schema = open_table(registration.address, dict(registration.types), protection)
         return {name: kind.value for name, kind in schema.items()}
 
-    def _opened_table(self, registration: Registration) -> tuple[Desk, TableRecipe]:
+    def _opened_table(self, registration: Registration, ledger: Ledger) -> tuple[Desk, TableRecipe]:
         """The desk of a table with its account, which is opened if there is none yet, and how workers open the same table."""
         name = registration.name
         self._places.checked(registration.address)  # it may have become a link meanwhile
@@ -366,7 +366,7 @@ class Catalog:
             registration.address,
             name=name,
             budget=self._ledger.reader(name).budget if is_known else Budget(**registration.budget),
-            ledger=self._ledger,
+            ledger=ledger,
             types=dict(registration.types),
             keys=registration.keys,
             population=registration.population,

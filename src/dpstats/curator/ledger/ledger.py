@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import NoneType
 
@@ -41,6 +42,7 @@ class Ledger(LedgerReader):
     def __init__(self, store: EntryStore, key: Path | None = None) -> None:
         """`key` is a file with the key that signs the ledger; there need not be one."""
         super().__init__(Writer(store))
+        self._actor = ""
         self._key = LedgerKey(self._writer, key)
         self._soundness = Soundness(self._writer)
         lost = [] if store.read_only else self._soundness.lost()
@@ -49,6 +51,12 @@ class Ledger(LedgerReader):
             raise LedgerError(f"{lost[0]}.")
         if not store.read_only:
             self._key.take_up()
+
+    def acting_for(self, actor: str) -> Ledger:
+        """The same ledger in somebody's name: entries that open accounts and note editions say so."""
+        ledger = copy(self)
+        ledger._actor = checked_name(actor, "actor")
+        return ledger
 
     def account(
         self,
@@ -73,7 +81,7 @@ class Ledger(LedgerReader):
                 refuse_known(page, dataset, population, prints)
             found = self._open_once(page, dataset, asked)
             if prints is not None:
-                note_source(page, dataset, prints)
+                note_source(page, dataset, prints, self._actor)
             return found
 
         return Account(self._writer, dataset, self._writer.write(open_known).opening)
@@ -155,7 +163,7 @@ class Ledger(LedgerReader):
             if complaint := asked.complaint_about(opening_of(paying).terms):
                 raise InvalidParameterError(f"{name} cannot belong to the population {asked.population}: {complaint}.")
         if page.latest(name, OPEN) is None:
-            page.append(name, OPEN, "", asked.content())
+            page.append(name, OPEN, "", asked.content(), actor=self._actor)
         found = standing_in(page, name, {})
         if found.opening.account != asked.account:
             raise LedgerError(f"the name {name!r} is taken by another account of this ledger, of a {found.opening.account}.")

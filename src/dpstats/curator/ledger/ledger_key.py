@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from dpstats.curator.ledger.entries import HEAD
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.signed_heads import Seal, public_key, rotate
 from dpstats.curator.ledger.signing import KeyFile, Signer
 from dpstats.curator.ledger.writer import Writer
-from dpstats.foundations.errors import LedgerError, MissingParameterError
+from dpstats.foundations.errors import DpstatsError, LedgerError, MissingParameterError
 
 
 class LedgerKey:
@@ -24,9 +26,13 @@ class LedgerKey:
         return self._writer.read(lambda table: public_key(table.latest("", HEAD)))
 
     def take_up(self) -> None:
-        """Sign from now on, if there is a key; it must be the one that the ledger names."""
-        if self._path is not None and self._path.exists():
+        """Sign from now on, if there is a key, which must be the one that the ledger names; or as soon as somebody makes one."""
+        if self._path is None:
+            return
+        if self._path.exists():
             self._sign_with(self._path)
+        else:
+            self._writer.look_for_key(self._take_up_if_made)
 
     def make(self) -> tuple[str, Path]:
         """Have the ledger signed from now on, with a new key; the public key, and the file that has the private one."""
@@ -60,6 +66,16 @@ class LedgerKey:
         seal = Seal(key)
         self._writer.sign_with(key, seal.sign_if_due, seal.sign_end)
         return seal
+
+    def _take_up_if_made(self, page: Page) -> None:
+        assert self._path is not None
+        if self._path.exists():
+            key = KeyFile(self._path)
+            with suppress(DpstatsError):  # a key of another ledger signs nothing here
+                key.named(public_key(page.latest("", HEAD)))
+                seal = Seal(key)
+                self._writer.sign_with(key, seal.sign_if_due, seal.sign_end)
+                seal.sign_if_due(page)
 
     def _named_path(self) -> Path:
         if self._path is None:

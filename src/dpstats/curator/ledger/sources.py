@@ -109,15 +109,15 @@ def refuse_known(page: Page, dataset: str, population: str | None, prints: Sourc
             )
 
 
-def note_source(page: Page, dataset: str, prints: SourcePrints) -> None:
-    """Write down what is not known yet of a data set's source."""
+def note_source(page: Page, dataset: str, prints: SourcePrints, actor: str = "") -> None:
+    """Write down what is not known yet of a data set's source, in the name of whoever has opened it."""
     known = list(_known(page, dataset))
     sources = frozenset(text for each in known for text in each.sources)
     contents, labels = {each.content for each in known}, {each.label for each in known}
     is_known = set(prints.written) <= sources and prints.content in {*contents, ""} and prints.label in {*labels, ""}
     if not is_known:
         body = {"content": prints.content, "label": prints.label, **({"sources": prints.written} if prints.written else {})}
-        page.append(dataset, EDITION, "", body)
+        page.append(dataset, EDITION, "", body, actor=actor)
 
 
 def _known(page: Page, dataset: str) -> Iterator[_Known]:

@@ -88,6 +88,10 @@ class Writer:
         """Have pages signed before they are written, and the last one when the ledger is closed."""
         self.key, self._sign_if_due, self._at_end[:] = key, if_due, [at_end]
 
+    def look_for_key(self, look: Callable[[Page], None]) -> None:
+        """Look for a key before a page is written, as long as there is none to sign with."""
+        self._sign_if_due = look
+
     def write(self, work: Callable[[Page], T]) -> T:
         """Run `work` on the end of the chain; what it appended is durable when this returns."""
         request: _WriteRequest[Any] = _WriteRequest(work)
