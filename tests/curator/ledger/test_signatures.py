@@ -113,7 +113,7 @@ def test_a_session_that_is_open_signs_with_a_key_that_was_made_meanwhile(tmp_pat
     ledger = open_ledger(address)
     account = ledger.account("survey", TERMS)
     with open_ledger(address) as other:
-        public, path = other.make_key()
+        public, _ = other.make_key()
     account.debit("q", "median(income)", cost("1/10"))
     debit = ledger.entries()[-1]
     assert KeptReceipt.from_dict(account.receipt(debit.sequence).to_dict()).signed_by == public
