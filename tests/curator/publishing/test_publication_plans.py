@@ -71,7 +71,7 @@ def test_plans_that_mean_the_same_are_written_the_same() -> None:
         ({"question": []}, "a plan needs questions"),
         ({"question": ["median"]}, r"question 1 must be a table of its own"),
         ({"question": [MEDIAN, {**MEDIAN, "epsilon": "little"}]}, "question 2: epsilon must be a number"),
-        ({"question": [{**MEDIAN, "statistic": "medain"}]}, "question 1: statistic has no 'medain'; did you mean 'median'?"),
+        ({"question": [{**MEDIAN, "statistic": "medain"}]}, "question 1: there is no statistic 'medain'; did you mean 'median'?"),
         ({"question": [{**MEDIAN, "colums": []}]}, "question 1: a question has no 'colums'; did you mean 'columns'?"),
         ({"question": [{**MEDIAN, "version": 2}]}, "question 1: version must be 1"),
         ({"question": [{**MEDIAN, "title": 3}]}, "question 1: title must be a text"),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpstats.accounting.accountants import read_exact
-from dpstats.curator.documents.values import refuse_unknown
+from dpstats.curator.documents.values import refuse_unknown, refuse_unknown_one
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.readers import policy_in
 from dpstats.curator.scope import Scope
@@ -53,7 +53,7 @@ class Policy:
                 object.__setattr__(self, name, tuple(dict.fromkeys(listed)))
         for each in self.statistics or ():
             if each not in (*statistic_names(), REGRESSION):
-                refuse_unknown("a policy", each, [*statistic_names(), REGRESSION])
+                refuse_unknown_one("statistic", each, [*statistic_names(), REGRESSION])
         if self.largest_epsilon is not None:
             object.__setattr__(self, "largest_epsilon", spendable_epsilon(self.largest_epsilon))
         if self.archive not in (SHARED, BY_GROUP, OWN):

@@ -20,7 +20,14 @@ from dpstats.curator.documents.document import (
     WORDS,
     QuestionDocument,
 )
-from dpstats.curator.documents.values import canonical_parameters, named, plain_copy, read_json, refuse_unknown
+from dpstats.curator.documents.values import (
+    canonical_parameters,
+    named,
+    plain_copy,
+    read_json,
+    refuse_unknown,
+    refuse_unknown_one,
+)
 from dpstats.curator.formulas import MODELS, statistic_of
 from dpstats.engines.complaints import shown
 from dpstats.foundations.arguments import check_columns
@@ -115,7 +122,7 @@ def _statistic_name(name: object) -> str:
     if name is None:
         raise MissingParameterError('statistic is missing: for example "statistic": "median".')
     if type(name) is not str or name not in names:
-        refuse_unknown("statistic", name, names, OTHER_NAMES)
+        refuse_unknown_one("statistic", name, names, OTHER_NAMES)
     return name
 
 
@@ -133,7 +140,7 @@ def _formula(statistic: str, plain: Mapping[str, Any]) -> tuple[str | None, str]
     if type(formula) is not str or not formula:
         raise MissingParameterError('formula must be a text such as "income ~ age + C(region)".')
     if type(model) is not str or model not in MODELS:
-        refuse_unknown("model", model, MODELS)
+        refuse_unknown_one("model", model, MODELS)
     return formula, model
 
 

@@ -73,11 +73,19 @@ def plain_copy(value: Any, path: str = "", depth: int = 0) -> Any:
 
 
 def refuse_unknown(place: str, name: object, known: Iterable[str], other_names: Mapping[str, str] | None = None) -> NoReturn:
-    """Raise about a name that is none of those that there are, with the nearest one."""
+    """Raise about a name that a place does not have, with the nearest one that it has."""
+    raise UnknownNameError(f"{place} has no {shown(repr(name))}; {_hint(name, known, other_names)}")
+
+
+def refuse_unknown_one(kind: str, name: object, known: Iterable[str], other_names: Mapping[str, str] | None = None) -> NoReturn:
+    """Raise about a statistic, say, that there is not, with the nearest one that there is."""
+    raise UnknownNameError(f"there is no {kind} {shown(repr(name))}; {_hint(name, known, other_names)}")
+
+
+def _hint(name: object, known: Iterable[str], other_names: Mapping[str, str] | None) -> str:
     names = [*known]
     near = (other_names or {}).get(str(name)) or next(iter(get_close_matches(str(name).lower(), names, n=1)), None)
-    hint = f"did you mean {near!r}?" if near else f"there are {', '.join(names)}." if names else "there is none."
-    raise UnknownNameError(f"{place} has no {shown(repr(name))}; {hint}")
+    return f"did you mean {near!r}?" if near else f"there are {', '.join(names)}." if names else "there is none."
 
 
 def exact_number(value: Fraction) -> int | float | str:
