@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from dpstats.curator.ledger.entries import HEAD
 from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.signed_heads import Seal, public_key, rotate
 from dpstats.curator.ledger.signing import KeyFile, Signer
-from dpstats.curator.ledger.writer import Writer
+from dpstats.curator.ledger.writer import Signing, Writer
 from dpstats.foundations.errors import DpstatsError, LedgerError, MissingParameterError
 
 
@@ -32,7 +33,7 @@ class LedgerKey:
         if self._path.exists():
             self._sign_with(self._path)
         else:
-            self._writer.look_for_key(self._take_up_if_made)
+            self._writer.look_for_key(partial(_made_meanwhile, self._path))
 
     def make(self) -> tuple[str, Path]:
         """Have the ledger signed from now on, with a new key; the public key, and the file that has the private one."""
@@ -67,16 +68,6 @@ class LedgerKey:
         self._writer.sign_with(key, seal.sign_if_due, seal.sign_end)
         return seal
 
-    def _take_up_if_made(self, page: Page) -> None:
-        assert self._path is not None
-        if self._path.exists():
-            key = KeyFile(self._path)
-            with suppress(DpstatsError):  # a key of another ledger signs nothing here
-                key.named(public_key(page.latest("", HEAD)))
-                seal = Seal(key)
-                self._writer.sign_with(key, seal.sign_if_due, seal.sign_end)
-                seal.sign_if_due(page)
-
     def _named_path(self) -> Path:
         if self._path is None:
             raise MissingParameterError("say in which file the key of a ledger in Postgres is: --key-file PATH.")
@@ -89,3 +80,15 @@ class LedgerKey:
         if self._writer.store.witness is not None:
             self._writer.store.witness.note_key(public)
         return public
+
+
+def _made_meanwhile(path: Path, page: Page) -> Signing | None:
+    """The key that somebody has made since the ledger was opened; one of another ledger signs nothing here."""
+    if not path.exists():
+        return None
+    key = KeyFile(path)
+    with suppress(DpstatsError):
+        key.named(public_key(page.latest("", HEAD)))
+        seal = Seal(key)
+        return key, seal.sign_if_due, seal.sign_end
+    return None

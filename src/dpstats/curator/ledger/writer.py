@@ -25,6 +25,8 @@ from dpstats.foundations.errors import DpstatsError, LedgerError
 
 T = TypeVar("T")
 EntryStore = SqliteEntryStore | PostgresEntryStore
+Signing = tuple[SigningKey, Callable[[Page], None], Callable[[Page], None]]
+"""A key, and how it signs: what is due, and the end."""
 
 _INTERRUPTED = "writing to the ledger was interrupted. Whether the cost was debited, `dpstats ledger show` says."
 
@@ -79,6 +81,7 @@ class Writer:
         self._expected: list[Sought] = []
         self._reading = threading.Lock()  # whoever needs both takes the turn first
         self.key: SigningKey | None = None
+        self._found_key: Callable[[Page], Signing | None] | None = None
         self._sign_if_due: Callable[[Page], None] | None = None
         self._at_end: list[Callable[[Page], None]] = []
         _WRITERS.add(self)
@@ -87,10 +90,11 @@ class Writer:
     def sign_with(self, key: SigningKey, if_due: Callable[[Page], None], at_end: Callable[[Page], None]) -> None:
         """Have pages signed before they are written, and the last one when the ledger is closed."""
         self.key, self._sign_if_due, self._at_end[:] = key, if_due, [at_end]
+        self._found_key = None
 
-    def look_for_key(self, look: Callable[[Page], None]) -> None:
+    def look_for_key(self, found: Callable[[Page], Signing | None]) -> None:
         """Look for a key before a page is written, as long as there is none to sign with."""
-        self._sign_if_due = look
+        self._found_key = found
 
     def write(self, work: Callable[[Page], T]) -> T:
         """Run `work` on the end of the chain; what it appended is durable when this returns."""
@@ -165,6 +169,8 @@ class Writer:
                 self.head.check(seen, table, page.last)
                 for request in requests:
                     request.run(page)
+                if self._found_key is not None and (signing := self._found_key(page)) is not None:
+                    self.sign_with(*signing)
                 if self._sign_if_due is not None:
                     self._sign_if_due(page)
                 table.insert(page.appended)
