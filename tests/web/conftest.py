@@ -17,7 +17,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from dpstats.curator.catalog import catalog as catalogs
-from dpstats.curator.catalog import service_desk
+from dpstats.curator.catalog import policed_desk
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.web.app import build_app
 from dpstats.web.demo import Demo, make_demo
@@ -71,7 +71,7 @@ def served(folder: Path, *, at_once: bool = True, **settings: Any) -> Iterator[S
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(catalogs, "JobPool", PoolHere)
         if at_once:
-            patched.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
+            patched.setattr(policed_desk, "reply_seconds", lambda *_, **__: 0.0)
         cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
         patched.setattr(passwords, "_hasher", lambda: cheap)
         server = uvicorn.Server(

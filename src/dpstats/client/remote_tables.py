@@ -9,7 +9,7 @@ from dpstats.client.connection import Connection, understood
 from dpstats.client.prices import RemotePrice
 from dpstats.client.sending import Document, SendingDesk, desk_of, received
 from dpstats.curator.archive import Result
-from dpstats.curator.catalog.service_desk import seconds_of
+from dpstats.curator.catalog.policed_desk import seconds_of
 from dpstats.curator.desk import Request
 
 

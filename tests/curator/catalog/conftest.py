@@ -11,7 +11,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.curator.catalog import catalog as catalogs
-from dpstats.curator.catalog import service_desk
+from dpstats.curator.catalog import policed_desk
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.catalog.settings import CatalogSettings
 from dpstats.curator.jobs.job_process import WorkerJob
@@ -49,7 +49,7 @@ class PoolHere:
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of tables: a survey and a file of visits."""
     monkeypatch.setattr(catalogs, "JobPool", PoolHere)
-    monkeypatch.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
+    monkeypatch.setattr(policed_desk, "reply_seconds", lambda *_, **__: 0.0)
     folder = tmp_path / "tables"
     folder.mkdir()
     people = {"person": list(range(40)), "income": [float(100 + each) for each in range(40)], "region": ["north", "south"] * 20}

@@ -12,19 +12,18 @@ change of what is allowed is an entry of the ledger, with who, when and why.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from dpstats.accounting.budgets import Budget
+from dpstats.curator.catalog.drafts import Draft, check_planned, granted_words
 from dpstats.curator.catalog.planner import Planner
+from dpstats.curator.catalog.policed_desk import no_access, unreadable
 from dpstats.curator.catalog.policy import Policy
-from dpstats.curator.catalog.registrations import PlannedGrant, Registration, Registrations, written
-from dpstats.curator.catalog.service_desk import ServiceDesk, no_access, unreadable
+from dpstats.curator.catalog.registrations import PlannedGrant, Registration, Registrations
+from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.curator.catalog.settings import CatalogSettings
 from dpstats.curator.desk import Desk
 from dpstats.curator.jobs.pool import JobPool
@@ -36,19 +35,6 @@ from dpstats.curator.ledger.openings import checked_name
 from dpstats.curator.opening import open_table
 from dpstats.curator.protect import bounding_key, checked_protection, protect
 from dpstats.foundations.errors import AccessError, DataFileError, DataTypeError, DpstatsError, InvalidParameterError
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A draft as somebody sees it who decides about it."""
-
-    registration: Registration
-    columns: Mapping[str, str]
-
-    @property
-    def digest(self) -> str:
-        """Stands for all of it: another one where anything is changed."""
-        return hashlib.sha256(f"{written(self.registration)}\n{json.dumps(self.columns)}".encode()).hexdigest()
 
 
 class Catalog:
@@ -126,7 +112,7 @@ class Catalog:
             tuple(undecided),
         )
         for each in draft.grants:
-            _check_planned(each, budget.accountant)
+            check_planned(each, budget.accountant)
         columns = self._columns(draft)
         for column in Policy.from_dict(draft.policy).columns or ():
             if column not in columns:
@@ -224,7 +210,7 @@ class Catalog:
             self._ledger.amend_policy(name, draft.policy, actor=actor, why=why)
             accountant = Budget(**draft.budget).accountant
             for each in sorted(draft.grants, key=lambda grant: grant.analyst is not None):  # groups before those in them
-                self._ledger.grant(name, **_granted(each, accountant), actor=actor, why=why)
+                self._ledger.grant(name, **granted_words(each, accountant), actor=actor, why=why)
             self._registrations.open(name)
 
     def amend(self, name: str, *, actor: str, why: str, budget: Budget | None = None, **policy: Any) -> None:
@@ -388,21 +374,6 @@ class Catalog:
 
 _KEPT = ("types", "keys", "population", "grants", "second", "undecided")
 """What a revised draft keeps of the one before."""
-
-
-def _granted(planned: PlannedGrant, accountant: str) -> dict[str, Any]:
-    """What a planned grant is in the words of the ledger."""
-    budget = None if planned.epsilon is None else Budget(planned.epsilon, planned.delta, accountant)
-    return {"analyst": planned.analyst, "group": planned.group, "budget": budget}
-
-
-def _check_planned(planned: PlannedGrant, accountant: str) -> None:
-    for holder in (planned.analyst, planned.group):
-        if holder is not None:
-            checked_name(holder, "who is granted something")
-    if planned.analyst is None and planned.group is None:
-        raise InvalidParameterError("a grant is for an analyst or for a group: name one.")
-    _granted(planned, accountant)
 
 
 def open_catalog(settings: str | PurePath | Mapping[str, Any]) -> Catalog:

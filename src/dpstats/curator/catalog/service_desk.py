@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -20,11 +20,11 @@ from dpstats.curator.catalog.ceilings import (
     check_document,
     check_plan_lines,
     check_request,
-    groups_of,
-    values_of,
 )
 from dpstats.curator.catalog.planner import Planner, not_stored
+from dpstats.curator.catalog.policed_desk import PolicedDesk, PreparedQuestion, no_access, seconds_of
 from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy, policy_of
+from dpstats.curator.catalog.quotes import BasketQuote, Quote
 from dpstats.curator.catalog.recall import Asked, KnownKeys, RecalledAnswer, recalled
 from dpstats.curator.desk import Desk, Request, archive_key, details_of, loss_of
 from dpstats.curator.documents.document import QuestionDocument
@@ -34,7 +34,7 @@ from dpstats.curator.documents.values import named
 from dpstats.curator.jobs.job_process import PaidJob
 from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.recipes import TableRecipe
-from dpstats.curator.jobs.reply_times import Departure, archived_after, leaving_at, ready_after, reply_seconds, waiting_seconds
+from dpstats.curator.jobs.reply_times import Departure, archived_after, leaving_at, ready_after
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
@@ -55,94 +55,16 @@ from dpstats.curator.publishing.batch import (
     price_batch,
 )
 from dpstats.curator.relays import Compute, relayed
-from dpstats.curator.remaining import LeftAfter, left_after
+from dpstats.curator.remaining import left_after
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.views import TableView
-from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError, LedgerError
-from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import COULD_NOT
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class PolicedDesk(Desk):
-    """A desk that debits nothing which the owner does not allow."""
-
-    policy: Policy = field(default_factory=Policy)
-    pool: JobPool | None = None
-    table: str = ""
-    """The recipe by which workers know the table."""
-
-    def check_before_debit(self) -> None:
-        """Raise where the data set is frozen, or its table cannot be reached, or nobody can work on it; no place is named."""
-        if self.policy.frozen:
-            raise InvalidParameterError("this data set is frozen by its owner: only what was answered before can be had.")
-        try:
-            super().check_before_debit()
-        except DpstatsError:
-            raise unreadable(self.name) from None
-        if self.pool is not None and not self.pool.wait_until_ready(self.table):
-            raise LedgerError("nobody can work on questions now.")
-
-    def longest_wait(self, requests: Sequence[Request]) -> float:
-        """As long as the reply of whoever has asked the same may take, by public numbers."""
-        return waiting_seconds(sum(seconds_of(self.policy, each) for each in requests))
-
-
-@dataclass(frozen=True)
-class Quote:
-    """What a question would cost, and when its reply would leave; nothing was read or spent to know that."""
-
-    question: str
-    cost: PrivacyCost
-    seconds: float
-    own: LeftAfter | None = None
-    """What it would leave of the asker's own cap; None where there is none. What others have is theirs to know."""
-    method: str = ""
-    """How it would be computed."""
-    claim: str = ""
-    """What that method promises."""
-
-    def __str__(self) -> str:
-        own = "" if self.own is None else f" ({self.own})"
-        return f"{self.question} would cost {self.cost}{own}; its reply would leave {self.seconds:g} s after it is asked"
-
-
-@dataclass(frozen=True)
-class PreparedQuestion:
-    """A question that was checked and priced for somebody, and can be asked."""
-
-    document: QuestionDocument
-    actor: str
-    table: Desk
-    policy: Policy
-    request: Request
-    source: RandomSource
-    departure: Departure = field(default_factory=Departure)
-
-    @property
-    def seconds(self) -> float:
-        """When its reply leaves, after its debit."""
-        return seconds_of(self.policy, self.request)
-
-
-@dataclass(frozen=True)
-class BasketQuote:
-    """What several questions would cost together."""
-
-    questions: tuple[Quote, ...]
-    cost: PrivacyCost
-    own: LeftAfter | None = None
-    """What all of them would leave of the asker's own cap."""
-
-    @property
-    def seconds(self) -> float:
-        """When the replies would leave: they are worked on one after the other."""
-        return sum(each.seconds for each in self.questions)
 
 
 @contextmanager
@@ -479,28 +401,6 @@ def _audience(policy: Policy, grant: Grant, actor: str) -> str:
 def _check(document: QuestionDocument, request: Request, policy: Policy) -> None:
     check_request(request)
     policy.check((document.statistic, request.question.statistic.name), request.cost.epsilon)
-
-
-def seconds_of(policy: Policy, request: Request) -> float:
-    """When the reply to a request leaves, after its debit."""
-    question = request.question
-    return reply_seconds(
-        question.statistic.name,
-        rows=policy.rows,
-        groups=groups_of(request.scope),
-        values=values_of(question.arguments),
-        pace=float(policy.pace),
-    )
-
-
-def no_access(name: object) -> AccessError:
-    """What is said of a data set that there is not, or on which nothing is granted."""
-    return AccessError(f"there is no data set {name!r} that you may ask about: ask the data holder.")
-
-
-def unreadable(name: object) -> DataFileError:
-    """What analysts are told where a table cannot be opened or read; why and where, its owner sees."""
-    return DataFileError(f"the table of {name} cannot be read now: ask the data holder. Nothing was spent.")
 
 
 def _read(document: object) -> QuestionDocument:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpstats.curator.catalog.service_desk import BasketQuote, Quote
+from dpstats.curator.catalog.quotes import BasketQuote, Quote
 from dpstats.curator.remaining import LeftAfter
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.web.routes import Plain

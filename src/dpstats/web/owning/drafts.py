@@ -9,7 +9,7 @@ from typing import Any
 
 from dpstats.accounting.budgets import Budget
 from dpstats.accounting.groups import steps_between
-from dpstats.curator.catalog.catalog import Draft
+from dpstats.curator.catalog.drafts import Draft
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.ledger.openings import ANALYST, GROUP

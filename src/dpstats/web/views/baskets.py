@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from pydantic import Field
 
 from dpstats.curator.catalog.ceilings import MOST_QUESTIONS
-from dpstats.curator.catalog.service_desk import BasketQuote
+from dpstats.curator.catalog.quotes import BasketQuote
 from dpstats.curator.publishing.batch import AnsweredBatch
 from dpstats.foundations.errors import DpstatsError
 from dpstats.web.asking.answers import answer_values, receipt_values, remaining_words

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from dpstats.accounting.accountants import ACCOUNTANTS
 from dpstats.accounting.budgets import Budget
-from dpstats.curator.catalog.catalog import Draft
+from dpstats.curator.catalog.drafts import Draft
 from dpstats.curator.catalog.policy import REGRESSION, Policy
 from dpstats.curator.catalog.registrations import PlannedGrant, Registration
 from dpstats.curator.protection import ROW
