@@ -11,7 +11,7 @@ import pytest
 
 import dpstats as dp
 from dpstats.curator.archive import document_of
-from dpstats.curator.catalog import service_desk
+from dpstats.curator.catalog import policed_desk
 from dpstats.curator.catalog.catalog import Catalog
 from dpstats.curator.catalog.ceilings import LONGEST_DOCUMENT, MOST_GROUPS, MOST_QUESTIONS, MOST_VALUES
 from dpstats.curator.jobs.worker import TableShelf
@@ -292,7 +292,7 @@ def test_every_fault_of_a_store_gives_the_same_reply(catalog: Catalog, monkeypat
 def test_who_waits_too_long_for_the_same_question_is_told_so_and_pays_nothing(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_desk, "waiting_seconds", lambda seconds: 0.01)
+    monkeypatch.setattr(policed_desk, "waiting_seconds", lambda seconds: 0.01)
     desk = catalog.desk("survey")
     run = desk._pool.run
 

@@ -115,7 +115,7 @@ def test_who_is_late_is_waited_for_and_killed_where_that_is_in_vain(
     assert stalled not in pool._processes
 
 
-def test_a_worker_that_dies_at_work_is_one_failure_and_replaced_by_one_that_has_opened_the_same_tables(
+def test_a_worker_that_dies_is_one_failure_and_replaced_by_one_that_has_opened_the_same_tables(
     pool: JobPool, table: TableRecipe
 ) -> None:
     recipe = table.to_json()
