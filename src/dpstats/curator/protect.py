@@ -171,19 +171,23 @@ def _opened_account(
         book = ledger_in_memory(prints, population)
     book.check()
     if population is not None:
-        _open_population(book, population, terms)
+        _open_population(book, population, called, terms)
     account = book.account(called, terms, population=population, prints=prints)
     if str(ledger) == MEMORY:
         remember(book, prints)
     return account, "" if prints is None else prints.state
 
 
-def _open_population(book: Ledger, population: str, terms: Terms) -> None:
-    """Open a population with the budget of its first table; the others must name the same."""
-    name = population_name(population)
-    if name in book.account_names:
+def _open_population(book: Ledger, population: str, called: str, terms: Terms) -> None:
+    """Open a population with the budget of its first table; the others must name the same when they come to it. Later the budgets
+    of a table and of its population are amended apart.
+    """
+    name, known = population_name(population), book.account_names
+    if name in known:
         found = book.reader(name).terms
         terms = replace(terms, unit=found.unit)  # every table calls its persons as it likes
+        if called in known:
+            terms = replace(terms, budget=found.budget)
     book.population(population, replace(terms, max_rows_per_unit=1, facts={}))
 
 

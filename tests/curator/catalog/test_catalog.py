@@ -128,6 +128,23 @@ def test_a_file_that_became_a_link_is_opened_no_more(catalog: Catalog, root: Pat
     assert str(tmp_path) not in complaint
 
 
+def test_a_table_of_a_population_opens_again_after_either_budget_was_amended(root: Path) -> None:
+    with make_catalog(root) as catalog:
+        words: dict[str, Any] = {"unit": "person", "budget": dp.Budget(3), "population": "persons"}
+        catalog.register("survey", "survey.parquet", owner="office", **words)
+        catalog.confirm("survey", **OFFICE)
+        catalog.amend("survey", budget=dp.Budget(7), **OFFICE)
+    with make_catalog(root) as catalog:
+        assert catalog.desk("survey").name == "survey"
+        catalog.ledger.amend("population persons", budget=dp.Budget(5), **OFFICE)
+    with make_catalog(root) as catalog:
+        assert catalog.desk("survey").name == "survey"
+        assert [str(catalog.ledger.reader(name).budget) for name in ("survey", "population persons")] == [
+            "epsilon = 7",
+            "epsilon = 5",
+        ]
+
+
 def test_every_change_is_an_entry_with_who_and_why(catalog: Catalog) -> None:
     catalog.amend("survey", budget=dp.Budget(7), largest_epsilon=2, actor="office", why="the board agreed")
     catalog.grant("survey", group="team", budget=dp.Budget(2), actor="office", why="a course")
