@@ -27,9 +27,13 @@ class PoolHere:
     def __init__(self, *_: object) -> None:
         self.shelf = TableShelf()
         self.jobs = 0
+        self.tables: set[str] = set()
 
     def open(self, table: str) -> None:
-        """Nothing to prepare."""
+        self.tables.add(table)
+
+    def forget(self, table: str) -> None:
+        self.tables.remove(table)
 
     def wait_until_ready(self, table: str = "") -> bool:
         return True

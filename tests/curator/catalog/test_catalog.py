@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,21 @@ def test_new_rows_are_a_new_edition_of_the_same_budget(catalog: Catalog, root: P
     pl.read_parquet(root / "survey.parquet").head(30).write_parquet(root / "survey.parquet")
     catalog.desk("survey").ask(COUNT, "bob")
     assert catalog.ledger.reader("survey").spent.epsilon == 2
+
+
+def test_a_file_that_was_touched_or_put_back_is_asked_again(catalog: Catalog, root: Path) -> None:
+    file, saved = root / "survey.parquet", root.parent / "saved.parquet"
+    shutil.copy2(file, saved)
+    question = {**COUNT, "epsilon": 20}
+    assert catalog.desk("survey").ask(question, "alice").value == 40
+    os.utime(file, (1, 1))
+    assert catalog.desk("survey").ask({**question, "where": ["income >= 120"]}, "alice").value == 20
+    pl.read_parquet(file).head(30).write_parquet(file)
+    assert catalog.desk("survey").ask(question, "alice").value == 30
+    shutil.copy2(saved, file)
+    assert catalog.desk("survey").ask({**question, "where": ["income >= 130"]}, "alice").value == 10
+    pool: Any = catalog._pool
+    assert len(pool.shelf._sessions) == len(pool.tables) == 1
 
 
 def test_a_file_that_became_a_link_is_opened_no_more(catalog: Catalog, root: Path, tmp_path: Path) -> None:

@@ -199,6 +199,12 @@ def test_a_table_that_ends_workers_keeps_nobody_from_the_others(monkeypatch: pyt
         pool.open("fatal")  # it may be another one by now
         assert not pool.wait_until_ready("fatal", LONG)
         assert pool.wait_until_ready("harmless", LONG)
+        pool.forget("fatal")
+        pool.forget("harmless")
+        for process in list(pool._processes):
+            process.kill()
+        assert pool.wait_until_ready(seconds=LONG)
+        assert not any(process.tables for process in pool._ready)
 
 
 def test_a_job_is_for_a_process_that_knows_its_table_where_there_is_one(pool: JobPool, table: TableRecipe) -> None:

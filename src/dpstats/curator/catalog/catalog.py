@@ -12,6 +12,7 @@ change of what is allowed is an entry of the ledger, with who, when and why.
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
@@ -303,6 +304,8 @@ class Catalog:
                     opened = self._opened_table(registration, self._ledger)
                 except (DataFileError, DataTypeError):
                     raise unreadable(name) from None
+                if known is not None:
+                    known.close()
                 known = ServiceDesk(self._ledger, *opened, self._pool, self._slots, self._planner)
                 self._desks[name] = known
             return known
@@ -368,6 +371,7 @@ class Catalog:
             registration.keys,
             bounding_key(desk.account, repeats=False),
             desk.source,
+            secrets.token_hex(8),
         )
         return desk, recipe
 

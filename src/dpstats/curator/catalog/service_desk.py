@@ -94,6 +94,10 @@ class ServiceDesk:
         self._keys = KnownKeys()
         pool.open(self._recipe)
 
+    def close(self) -> None:
+        """Let workers forget the table as it was opened here; another desk takes the place of this one."""
+        self._pool.forget(self._recipe)
+
     @property
     def policy(self) -> Policy:
         """What the owner allows, as of now."""

@@ -85,6 +85,12 @@ class JobPool:
         for process in processes:
             threading.Thread(target=self._open, args=(process, table), daemon=True).start()
 
+    def forget(self, table: str) -> None:
+        """Open a table no more, by its recipe: it was opened anew, by another one."""
+        with self._lock:
+            self._tables.pop(table, None)
+            self._ends.pop(table, None)
+
     def wait_until_ready(self, table: str = "", seconds: float = START_SECONDS) -> bool:
         """Whether a process is ready for jobs, about a table, be it busy with another one; waits for those that will be."""
         self._replace_ended()

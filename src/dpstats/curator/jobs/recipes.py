@@ -36,7 +36,10 @@ class TableRecipe:
     bounding_key: bytes = b""
     """Decides which rows of a unit are used."""
     edition: str = ""
-    """Names the state of the rows: another one is another recipe, so that workers open the table anew."""
+    """Names the state of the rows."""
+    opening: str = ""
+    """Names the occasion on which the table was opened: another one is another recipe, so that workers open the table anew, also
+    where its rows are the same as before."""
 
     def desk(self, kept_bytes: int = 0) -> Desk:
         """A desk that answers about the table and charges nobody; for one thread, it may keep columns of files in memory."""
@@ -76,6 +79,7 @@ class TableRecipe:
             "keys": {name: list(values) for name, values in self.keys.items()},
             "bounding_key": self.bounding_key.hex(),
             "edition": self.edition,
+            "opening": self.opening,
         }
         return json.dumps(plain, sort_keys=True)
 
@@ -87,4 +91,5 @@ class TableRecipe:
         address = plain["address"] if isinstance(plain["address"], str) else tuple(plain["address"])
         protection = Protection(unit, rows, MissingUnit(missing), Neighbors(neighbors), may_fail)
         key = bytes.fromhex(plain["bounding_key"])
-        return cls(plain["name"], address, protection, plain["types"], plain["keys"], key, plain["edition"])
+        named = (plain["edition"], plain["opening"])
+        return cls(plain["name"], address, protection, plain["types"], plain["keys"], key, *named)

@@ -45,7 +45,7 @@ def frame(piece: bytes) -> bytes:
 
 
 class TableShelf:
-    """The tables that a worker has opened, each by its recipe; the ones that were used last are kept."""
+    """The tables that a worker has opened, each by its recipe, the last one of its name; those that were used last are kept."""
 
     def __init__(self, kept_bytes: int = 0) -> None:
         """`kept_bytes` is the memory for columns of one table that are kept, for one thread."""
@@ -61,6 +61,9 @@ class TableShelf:
 
         if recipe not in self._sessions:
             desk = TableRecipe.from_json(recipe).desk(self._kept_bytes)
+            for known, session in list(self._sessions.items()):
+                if session.name == desk.name:  # as it was opened before
+                    del self._sessions[known]
             self._sessions[recipe] = Session(desk, Scope(desk.schema, TableView(desk.schema)))
         self._sessions.move_to_end(recipe)
         while len(self._sessions) > MOST_TABLES:
