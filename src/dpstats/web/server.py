@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from pathlib import Path
 
 from dpstats.foundations.errors import MissingExtraError
@@ -12,6 +13,8 @@ from dpstats.web.logs import LOGGER
 
 GRACE_SECONDS = 30
 """How long a server that is told to stop waits for what is paid for."""
+SWITCH_SECONDS = 0.001
+"""After which a thread lets another one run: a reply that is ready must not wait for what others are computing."""
 
 
 def run_server(settings: Path, *, host: str, port: int, workers: int) -> None:
@@ -43,4 +46,5 @@ def logged_app() -> object:
     LOGGER.handlers[:] = [handler]
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
+    sys.setswitchinterval(SWITCH_SECONDS)
     return app_from_settings()
