@@ -236,6 +236,7 @@ THREATS = (
         "an old copy of the ledger",
         "A ledger below the highest entry that its witness has seen is not opened; receipts and public heads show what is gone.",
         (
+            "tests/cli/test_serve.py::test_a_ledger_that_was_cut_is_not_served",
             f"{_LEDGER}/test_copies.py::test_a_live_session_and_a_new_one_refuse_an_older_history",
             f"{_LEDGER}/test_signatures.py::test_a_release_has_a_receipt_that_shows_what_was_removed",
             "tests/web/test_releases.py::test_signed_heads_are_public_and_a_release_names_the_one_that_signs_it",
