@@ -355,7 +355,8 @@ class ServiceDesk:
     @_in_public_words()
     def remaining_of(self, grant: Grant, actor: str) -> str | None:
         """What is left of the cap that was granted to an analyst, in words; None where there is none."""
-        return None if grant.budget is None else self._ledger.cap(self.name, analyst=actor).remaining
+        cap = None if grant.budget is None else self._ledger.cap(self.name, analyst=actor)
+        return None if cap is None else cap.remaining
 
     @_in_public_words()
     def columns(self, actor: str) -> dict[str, str]:
