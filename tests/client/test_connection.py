@@ -131,6 +131,21 @@ def test_a_token_is_needed_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> N
     assert "secret" not in str(raised.value)
 
 
+def test_a_notebook_asks_for_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def type_badly(words: str) -> str:
+        asked.append(words)
+        return " secret x "
+
+    monkeypatch.delenv("DPSTATS_TOKEN", raising=False)
+    monkeypatch.setattr("sys.ps1", "In : ", raising=False)
+    monkeypatch.setattr("getpass.getpass", type_badly)
+    with pytest.raises(dp.InvalidParameterError, match="token must be a text"):
+        dp.connect(HERE)
+    assert asked == [f"Token for {HERE}: "]
+
+
 def test_httpx_is_needed_only_to_connect(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "httpx", None)
     with pytest.raises(dp.MissingExtraError, match=r"dpstats\[web\]"):

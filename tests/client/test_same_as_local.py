@@ -130,5 +130,15 @@ def test_an_answer_is_drawn(people: Session, tmp_path: Path) -> None:
     assert (tmp_path / "count.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
 
 
+def test_a_plan_and_an_answer_are_pictures_without_a_file(people: Session) -> None:
+    for picture in (
+        people.plan("median", "income", epsilon=0.5, n=3_000).plot(),
+        QUESTIONS["public groups"](people).plot(),
+        QUESTIONS["a number"](people).plot(),
+    ):
+        assert "<svg" in picture._repr_svg_()
+        assert repr(picture).startswith("Picture(")
+
+
 def test_an_answer_is_plain_json(people: Session) -> None:
     assert json.loads(QUESTIONS["a number"](people).to_json())["reply"] is True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 
 import httpx
@@ -153,5 +154,15 @@ def test_letters_go_to_the_owner(people: RemoteSession, service: Service) -> Non
     assert (proposal.content["title"], proposal.person) == ("Mean income", ANALYST)
     request = service.office.papers.letter(people.request_budget(0.5, "one more table"))
     assert Fraction(request.content["epsilon"]) == Fraction(1, 2)
+    groups = people.group_by("region").count(epsilon=1)
+    for answer in (release, groups, people.where("age > 20").median("income", epsilon=2)):
+        letter = service.office.papers.letter(answer.propose("A title of its own", "for the yearbook"))
+        assert letter.content["sequence"] == answer.receipt["sequence"]
+    with pytest.raises(dp.InvalidParameterError, match="only an answer of a service can be proposed"):
+        dp.mean([1.0, 2.0] * 100, epsilon=1).propose("no")
+    kept = pickle.loads(pickle.dumps(groups))
+    assert (kept, kept.receipt) == (groups, groups.receipt)
+    with pytest.raises(dp.InvalidParameterError, match="only an answer of a service can be proposed"):
+        kept.propose("no")
     with pytest.raises(dp.InvalidParameterError, match="propose takes an answer about people that this service has given"):
         people.propose(dp.mean([1.0, 2.0] * 100, epsilon=1), "no")

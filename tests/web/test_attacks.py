@@ -5,7 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import subprocess
+import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,10 +20,13 @@ import httpx
 import pytest
 
 import dpstats as dp
+from dpstats.curator.documents.schema import question_schema
 from dpstats.curator.jobs.pool import JobFailedError
 from dpstats.curator.session import Session
 from dpstats.foundations.registry import statistic_names
+from dpstats.web import lanes
 from dpstats.web.logs import FIELDS, LOGGER
+from dpstats.web.people import people
 from tests.curator.catalog.conftest import PoolHere
 from tests.web.conftest import Service, served
 
@@ -87,26 +94,47 @@ def test_identical_questions_at_one_moment_are_one_debit_and_one_value(fresh: Se
 def test_an_archive_of_ones_own_shows_nobody_elses_questions(fresh: Service) -> None:
     fresh.office.catalog.amend("survey", archive="own", **OLGA)
     with fresh.with_token("ana") as ana, fresh.with_token("bob") as bob:
-        first, second = ask(ana, MEDIAN).json(), ask(bob, MEDIAN).json()
-        assert (first["archived"], second["archived"], debits(fresh)) == (False, False, 2)
-        assert first.keys() == second.keys()
+        unasked = priced(bob)
+        first = ask(ana, MEDIAN)
+        assert priced(bob) == unasked
+        second = ask(bob, MEDIAN)
+        assert debits(fresh) == 2
+        assert second.status_code == first.status_code
+        assert public_part(second) == public_part(first)
+        assert second.json()["answer"]["value"] != first.json()["answer"]["value"]
         assert "ana" not in bob.get("/d/survey/history.json").text
 
 
-def test_whatever_goes_wrong_after_the_debit_has_one_form(fresh: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = []
-    for error in (MemoryError(), JobFailedError(), ZeroDivisionError("income of person 7 is 0"), KeyboardInterrupt()):
+def priced(client: httpx.Client) -> Any:
+    """What is said of the question before it is asked."""
+    return client.post("/d/survey/price", json={"document": MEDIAN}).json()
 
-        def fail(*_: object, error: BaseException = error) -> Any:
-            raise error if isinstance(error, Exception) else JobFailedError
+
+def public_part(reply: httpx.Response) -> dict[str, Any]:
+    """A reply without what is drawn, and without its place in the ledger: its words, and when it leaves."""
+    plain = reply.json()
+    answer = {name: each for name, each in plain["answer"].items() if name not in ("value", "interval")}
+    return {**plain, "answer": answer, "receipt": sorted(plain["receipt"]), "sequence": None}
+
+
+def test_whatever_goes_wrong_after_the_debit_has_one_form(fresh: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same octets but for what is left and for the place in the ledger, which follow from the price."""
+    said = set()
+    for error in (MemoryError(), JobFailedError(), ZeroDivisionError("income of person 7 is 0"), OSError("row 17")):
+
+        def fail(*_: object, error: Exception = error) -> Any:
+            raise error
 
         monkeypatch.setattr(PoolHere, "run", fail)
         with fresh.with_token("ana") as ana:
-            reply = ask(ana, {**MEDIAN, "epsilon": "0.1"})
-        said.append((reply.status_code, reply.json()["answer"]["reason"], reply.json()["answer"]["advice"]))
-    assert said == [said[0]] * 4
-    assert said[0][0] == 200
-    assert debits(fresh) == 4
+            reply = ask(ana, MEDIAN)
+        plain = reply.json()
+        text = reply.text
+        for own in (plain["receipt"], plain["sequence"], plain["remaining"]):
+            text = text.replace(json.dumps(own, separators=(",", ":"), ensure_ascii=False), "", 1)
+        said.add((reply.status_code, text))
+    [(status, text)] = said
+    assert (status, "reason" in text, debits(fresh)) == (200, True, 4)
 
 
 def test_answers_from_the_archive_and_pages_do_not_wait_for_paid_work(fresh: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,24 +191,33 @@ def test_only_statistics_can_be_named(service: Service) -> None:
     assert debits(service) == before
 
 
+SEEDS = ("rng", "seed", "allow_seeded")
+"""Words by which somebody might choose the noise."""
+
+
 def test_functions_and_seeds_are_no_part_of_a_question(service: Service) -> None:
     code = base64.b64encode(cloudpickle.dumps(lambda rows: rows)).decode()
     before = debits(service)
+    words = {*question_schema()["properties"], *SEEDS}
+    assert len(words) > 15
     with service.with_token("ana") as ana:
-        for word in (
-            "statistic",
-            "columns",
-            "where",
-            "parameters",
-            "epsilon",
-            "method",
-            "interval",
-            "rng",
-            "allow_seeded",
-            "seed",
-        ):
+        for word in words:
             for value in (code, [code], {"function": code}, {"__reduce__": code}):
-                assert ask(ana, {**MEDIAN, word: value}).status_code in (404, 422)
+                assert ask(ana, {**MEDIAN, word: value}).status_code in (404, 422), word
+        for word in SEEDS:
+            seeded = {**MEDIAN, word: 1}
+            for path, body in (
+                ("questions", {"document": MEDIAN, word: 1}),
+                ("basket", {"documents": [seeded]}),
+                ("basket", {"documents": [MEDIAN], word: 1}),
+                ("basket/price", {"documents": [seeded]}),
+                ("price", {"document": seeded}),
+                ("plan", {"document": seeded, "n": 1_000}),
+            ):
+                assert ana.post(f"/d/survey/{path}", json=body).status_code in (404, 422), (path, word)
+    with service.with_token("olga") as olga:
+        for word in SEEDS:
+            assert olga.post("/own/survey/release", json={"documents": [{**MEDIAN, word: 1}]}).status_code in (404, 422)
     assert debits(service) == before
     sources = Path(dp.__file__).parent / "web"
     assert not [path for path in sources.rglob("*.py") if "seeded" in path.read_text() or "pickle" in path.read_text()]
@@ -204,12 +241,12 @@ def test_what_would_take_too_much_is_refused_before_it_is_paid_for(service: Serv
 
 
 def test_a_revoked_token_and_other_roles_hold_from_the_next_request_on(fresh: Service) -> None:
-    people = fresh.office.people
+    known = fresh.office.people
     with fresh.with_token("bob") as program, fresh.visit("bob") as browser:
         assert program.get("/me.json").status_code == browser.get("/me.json").status_code == 200
-        people.revoke_token("bob", people.tokens("bob")[0].id)
+        known.revoke_token("bob", known.tokens("bob")[0].id)
         assert program.get("/me.json").status_code == 401
-        people.change("bob", roles=[])
+        known.change("bob", roles=[])
         assert browser.get("/me.json").status_code == 401
 
 
@@ -231,10 +268,10 @@ def test_a_grant_that_is_taken_back_meanwhile_keeps_the_answer_back(fresh: Servi
 def test_what_is_worked_on_is_not_handed_to_a_token_that_was_revoked_meanwhile(
     fresh: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, people = PoolHere.run, fresh.office.people
+    here, known = PoolHere.run, fresh.office.people
 
     def revoked(pool: PoolHere, *given: Any) -> Any:
-        people.revoke_token("ana", people.tokens("ana")[0].id)
+        known.revoke_token("ana", known.tokens("ana")[0].id)
         return here(pool, *given)
 
     monkeypatch.setattr(PoolHere, "run", revoked)
@@ -251,6 +288,39 @@ def test_no_process_of_the_service_is_forked() -> None:
     sources = [*(package / "web").rglob("*.py"), *(package / "curator" / "jobs").glob("*.py")]
     assert len(sources) > 20
     assert not [path for path in sources if "fork" in path.read_text() or "multiprocessing" in path.read_text()]
+
+
+def test_two_processes_draw_nothing_twice() -> None:
+    program = "from dpstats.foundations.randomness import SystemSource as S; print(*(S().octets(8).hex() for _ in range(10**4)))"
+    drawing = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    drawn = [each for process in drawing for each in process.communicate()[0].split()]
+    assert len(set(drawn)) == len(drawn) == 20_000
+
+
+def test_passwords_that_are_checked_keep_nobody_else_waiting(fresh: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, begun = threading.Event(), threading.Semaphore(0)
+
+    def slow(*_: object) -> bool:
+        begun.release()
+        return not go_on.wait(30)
+
+    monkeypatch.setattr(people, "is_right", slow)
+    monkeypatch.setattr(lanes, "MOST_SIGNING_IN", 12)
+    crowd, wrong = 16, {"name": "nobody", "password": "wrong password"}
+    with fresh.client() as nobody, fresh.with_token("ana") as ana, ThreadPoolExecutor(crowd) as threads:
+        waiting = [threads.submit(nobody.post, "/login", json=wrong) for _ in range(crowd)]
+        try:
+            begun.acquire(timeout=20)
+            assert nobody.get("/", timeout=5).status_code == 200
+            assert ask(ana, MEDIAN).status_code == 200
+            assert ana.get("/me.json", timeout=5).status_code == 200
+            while sum(each.done() for each in waiting) < 4:  # who is one too many is told so, and waits for nothing
+                time.sleep(0.01)
+        finally:
+            go_on.set()
+        statuses = Counter(each.result().status_code for each in waiting)
+    assert {*statuses} == {401, 429}
+    assert statuses[429] == 4
 
 
 def test_logs_have_listed_fields_and_no_secrets(fresh: Service, caplog: pytest.LogCaptureFixture) -> None:

@@ -92,7 +92,7 @@ def test_a_file_without_a_header_stays_a_draft_that_nobody_sees(office: Service)
             assert "bare" not in client.get(path).text.replace("/d/bare", "")
         seen = olga.get("/own/bare/confirm.json").json()["seen"]
         reply = olga.post("/own/bare/confirm", json={"seen": seen, "why": "in a hurry"})
-        assert "decide about columns, unit, budget, who first" in said(reply)
+        assert "these are not decided: columns, unit, budget, who may ask." in said(reply)
         assert olga.post("/own/bare/withdraw", json={}).status_code == 200
         assert olga.get("/own/bare").status_code == 404
     assert not any("Erika" in entry.body for entry in office.office.ledger.entries())

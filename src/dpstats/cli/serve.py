@@ -44,14 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise InvalidParameterError("name the settings of a catalog, such as catalog.toml, or say --demo.")
     try:
         from dpstats.web.demo import make_demo
-        from dpstats.web.server import run_server
+        from dpstats.web.server import has_people, run_server
         from dpstats.web.settings import read_settings
     except ImportError as error:
         raise MissingExtraError.about(f"the service needs {error.name}", "web") from None
     _check_port(arguments.host, arguments.port)
     if not arguments.demo:
         path = Path(arguments.settings)
-        _, web = read_settings(path)
+        catalog, web = read_settings(path)
+        if not has_people(catalog, web):
+            print(f"Nobody may sign in yet: dpstats people {path} --add NAME --role owner admin")
         _announce(web.origin, arguments)
         run_server(path, host=arguments.host, port=arguments.port, workers=web.workers)
         return 0

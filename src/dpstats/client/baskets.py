@@ -9,7 +9,7 @@ from typing import Any
 from dpstats.client.connection import understood
 from dpstats.client.prices import RemotePrice
 from dpstats.client.remote_tables import RemoteTable
-from dpstats.client.sending import Document, received, sending_to
+from dpstats.client.sending import Document, sending_to
 from dpstats.curator.archive import Result
 from dpstats.curator.desk import Request
 from dpstats.curator.groups import Groups
@@ -53,7 +53,7 @@ class Basket:
         """The answers, in the order of the questions; one debit pays for all of them."""
         reply = self._table.post("basket", body=self._body(), asked=[request for _, request in self._waiting])
         with understood():
-            arriving = iter([received(each) for each in reply["answers"]])
+            arriving = iter([self._table.received(each) for each in reply["answers"]])
         asker = sending_to(self._session, lambda *_: next(arriving))
         return [asker.ask(document) for document, _ in self._waiting]
 

@@ -6,7 +6,9 @@ curator["survey"].median("income", epsilon=0.2)
 
 from __future__ import annotations
 
+import getpass
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -28,9 +30,10 @@ def connect(url: str, token: str | None = None) -> RemoteCurator:
 
     Parameters
       url    the address of the service; it begins with https:// unless the service runs on this machine
-      token  what the service knows you by, made on its page /me/tokens; left out: the environment's variable DPSTATS_TOKEN
+      token  what the service knows you by, made on its page /me/tokens; left out: the environment's variable DPSTATS_TOKEN, or
+             what you type when a notebook or a prompt asks for it
     """
-    given = os.environ.get(TOKEN) if token is None else token
+    given = (os.environ.get(TOKEN) or _asked_for(url)) if token is None else token
     if not given:
         raise MissingParameterError(
             f"connect needs a token: connect(url, token='dpst_...'), or the environment's variable {TOKEN}. The service makes "
@@ -44,6 +47,11 @@ def connect(url: str, token: str | None = None) -> RemoteCurator:
     except BaseException:
         connection.close()
         raise
+
+
+def _asked_for(url: object) -> str:
+    """The token that whoever sits at a notebook or a prompt types; empty where nobody does."""
+    return getpass.getpass(f"Token for {url}: ").strip() if hasattr(sys, "ps1") else ""
 
 
 class RemoteCurator:

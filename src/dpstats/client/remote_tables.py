@@ -36,7 +36,15 @@ class RemoteTable:
         """The answer to a question, which is paid for."""
         reply = self.post("questions", body={"document": document}, asked=[request])
         with understood():
-            return received(reply)
+            return self.received(reply)
+
+    def received(self, reply: Mapping[str, Any]) -> Result:
+        """What a reply stands for; an answer can be proposed to the owner."""
+        return received(reply, self.send_proposal)
+
+    def send_proposal(self, sequence: int, title: str, words: str) -> int:
+        """Propose the answer of a debit to the owner; the number of the letter."""
+        return self.send_letter("proposals", {"sequence": sequence, "title": title, "words": words})
 
     def price(self, *path: str, body: Mapping[str, object]) -> RemotePrice:
         """What questions would cost and leave."""

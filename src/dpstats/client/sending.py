@@ -19,8 +19,10 @@ from dpstats.engines.stores.store import Batch, LocalStore
 from dpstats.engines.units.contributions import MissingUnit
 from dpstats.foundations.errors import ServiceError
 from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.proposals import SendProposal
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import find_statistic
+from dpstats.foundations.results import NoReply
 
 Document = dict[str, Any]
 Send = Callable[[Document, Request], Result]
@@ -88,6 +90,9 @@ def desk_of(plain: Mapping[str, Any], send: Send) -> SendingDesk:
     )
 
 
-def received(reply: Mapping[str, Any]) -> Result:
-    """The result that the service's answer to a question stands for, with its receipt."""
-    return replace(result_of(reply["answer"], find_statistic(reply["statistic"])), receipt=reply["receipt"])
+def received(reply: Mapping[str, Any], send_proposal: SendProposal) -> Result:
+    """The result that the service's answer to a question stands for, with its receipt and a way to the owner."""
+    result = result_of(reply["answer"], find_statistic(reply["statistic"]))
+    if isinstance(result, NoReply):
+        return replace(result, receipt=reply["receipt"])
+    return replace(result, receipt=reply["receipt"], send_proposal=send_proposal)

@@ -72,7 +72,7 @@ class RemoteSession(Session):
         receipt = getattr(release, "receipt", None)
         if not isinstance(receipt, Mapping) or receipt.get("dataset") != self.name:
             raise InvalidParameterError(f"propose takes an answer about {self.name} that this service has given.")
-        return self._there.send_letter("proposals", {"sequence": receipt["sequence"], "title": title, "words": words})
+        return self._there.send_proposal(int(receipt["sequence"]), title, words)
 
     def request_budget(self, epsilon: object, why: str) -> int:
         """Ask the owner of the table for more budget; the number of the letter that was sent."""

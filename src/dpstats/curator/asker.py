@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
@@ -92,9 +93,20 @@ def _method(asker: Asker, statistic: Statistic) -> Callable[..., Any]:
         return told._ask(statistic, columns, positional, {**common, **parameters})
 
     answer.__name__ = answer.__qualname__ = statistic.name
-    answer.__doc__ = documentation(statistic, Caller.METHOD)
-    answer.__signature__ = signature(statistic, Caller.METHOD)  # type: ignore[attr-defined]
+    answer.__doc__, answer.__signature__ = _described(statistic)  # type: ignore[attr-defined]
     return answer
+
+
+_DESCRIBED: dict[str, tuple[Statistic, str, inspect.Signature]] = {}
+
+
+def _described(statistic: Statistic) -> tuple[str, inspect.Signature]:
+    """The help and the signature of a statistic's method, worked out once: a service makes such a method for every question."""
+    known = _DESCRIBED.get(statistic.name)
+    if known is None or known[0] is not statistic:
+        known = (statistic, documentation(statistic, Caller.METHOD), signature(statistic, Caller.METHOD))
+        _DESCRIBED[statistic.name] = known
+    return known[1:]
 
 
 def refuse_fixed_words(keywords: Mapping[str, Any]) -> None:

@@ -16,7 +16,9 @@ import numpy as np
 
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.keys import in_key_order, labels_of
+from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.proposals import Proposable, SendProposal
 from dpstats.foundations.results import NOT_PRIVATE, Card, Interval, NoReply, Release, Value, claim_text, plain_value, value_text
 from dpstats.foundations.text_tables import free_name, html_cell, html_of, table_lines
 
@@ -31,7 +33,7 @@ _LOUD = ";color:#c00;font-weight:bold"
 
 
 @dataclass(frozen=True, repr=False)
-class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
+class GroupedRelease(Proposable, Mapping[Any, Release[Value] | NoReply]):
     """The replies of all groups, by key, in the order of the keys: a label for one column, a tuple of labels for several."""
 
     question: str
@@ -45,6 +47,8 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
     """Whether every reply was drawn from a secret source."""
     receipt: Mapping[str, object] | None = field(default=None, compare=False)
     """Which entry of the ledger all of it was paid with; None where there is no ledger."""
+    send_proposal: SendProposal | None = field(default=None, compare=False)
+    """How it reaches the owner of its table, where a service has given it: see `propose`."""
 
     def __post_init__(self) -> None:
         if any(isinstance(key, tuple) == (len(self.by) == 1) or len(labels_of(key)) != len(self.by) for key in self.replies):
@@ -131,9 +135,10 @@ class GroupedRelease(Mapping[Any, Release[Value] | NoReply]):
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
-    def plot(self, path: str | Path) -> None:
-        """Draw it into an .svg or .png file. Needs matplotlib: pip install 'dpstats[plots]'."""
-        import_module("dpstats.pictures.releases").plot_answers(path, [self])  # above this floor, and loaded only to draw
+    def plot(self, path: str | Path | None = None) -> Picture | None:
+        """Draw it into an .svg or .png file, or for a notebook. Needs matplotlib: pip install 'dpstats[plots]'."""
+        drawing = import_module("dpstats.pictures.releases")  # above this floor, and loaded only to draw
+        return picture_or_file(path, lambda target: drawing.plot_answers(target, [self]))
 
     def _repr_html_(self) -> str:
         rows = [_html_cells("td", row) for row in self._shown_rows()]

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
@@ -602,10 +602,18 @@ def checked_level(value: object) -> Fraction | None:
     """The confidence level of an interval, or None for no interval."""
     if value is None:
         return None
+    return _usual_level(value) if type(value) in (float, str, Fraction) else _level(value)
+
+
+def _level(value: object) -> Fraction:
     level = exact_rational(value, "interval")
     if not Fraction(1, 2) <= level <= Fraction(999, 1000):
         raise InvalidParameterError(f"interval must be a level from 0.5 to 0.999, such as 0.95, or None for none; got {value}.")
     return level
+
+
+_usual_level = lru_cache(maxsize=64, typed=True)(_level)
+"""The same level is checked several times on a question's way."""
 
 
 def checked_rough(value: object) -> bool:

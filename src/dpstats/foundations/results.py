@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.errors import NoReplyError
+from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.privacy import PrivacyCost
+from dpstats.foundations.proposals import Proposable, SendProposal
 from dpstats.foundations.text_tables import headed_lines, html_cell, html_of
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ class Card:
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Generic[Value]):
+class Release(Proposable, Generic[Value]):
     """An answer that may be published: its value, its cost, and how it was made."""
 
     question: str
@@ -114,6 +116,8 @@ class Release(Generic[Value]):
     """Why there is no interval although one was asked for."""
     receipt: Mapping[str, object] | None = field(default=None, compare=False)
     """Which entry of the ledger it was paid with, as plain values to keep; None where there is no ledger."""
+    send_proposal: SendProposal | None = field(default=None, compare=False)
+    """How it reaches the owner of its table, where a service has given it: see `propose`."""
 
     def __float__(self) -> float:
         return float(self._single())
@@ -201,9 +205,10 @@ class Release(Generic[Value]):
         why = f"\nRough: {dict(self.notes).get('rough', 'too few rows at this epsilon')}" if self.rough else ""
         return f"{summary(self.intervals)}{why}"
 
-    def plot(self, path: str | Path) -> None:
-        """Draw it into an .svg or .png file. Needs matplotlib: pip install 'dpstats[plots]'."""
-        import_module("dpstats.pictures.releases").plot_answers(path, [self])  # above this floor, and loaded only to draw
+    def plot(self, path: str | Path | None = None) -> Picture | None:
+        """Draw it into an .svg or .png file, or for a notebook. Needs matplotlib: pip install 'dpstats[plots]'."""
+        drawing = import_module("dpstats.pictures.releases")  # above this floor, and loaded only to draw
+        return picture_or_file(path, lambda target: drawing.plot_answers(target, [self]))
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()

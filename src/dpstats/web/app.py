@@ -159,10 +159,11 @@ class Service:
         return None if quick is None else quick(call.visit)
 
     def _worked_on(self, call: Call) -> Any:
-        """What a call gets after paid work, if whoever came may still have it; what was paid for is in the archive."""
+        """What a call gets after its work; after paid work if whoever came may still have it: the answer is in the archive."""
         assert call.visit is not None
         said = call.route.handler(call.visit)
-        self._let_in(call)
+        if call.route.lane is Lane.PAID:
+            self._let_in(call)
         return said
 
     def _let_in(self, call: Call) -> None:

@@ -45,6 +45,7 @@ ELSEWHERE = ComplaintError(403, "AccessError", "this came from another site: ope
 NOT_THERE = ComplaintError(404, "UnknownNameError", "there is no such page.")
 TOO_LONG = ComplaintError(413, "InvalidParameterError", "this is too long: 64 KB is the most.")
 TOO_MANY = ComplaintError(429, "BudgetError", "your earlier questions are still being worked on: wait for their replies.")
+TOO_MANY_SIGN_IN = ComplaintError(429, "AccessError", "too many people are signing in just now: try again in a moment.")
 BROKEN = ComplaintError(500, "LedgerError", "this cannot be done now: try again later, or tell whoever runs this service.")
 
 _STATUS = ((BudgetError, 409), (AccessError, 404), (UnknownNameError, 404), (LedgerError, 503), (DataFileError, 503))

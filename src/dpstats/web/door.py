@@ -7,6 +7,7 @@ service's own, which browsers say truly in `Sec-Fetch-Site` and `Origin`; progra
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -130,8 +131,14 @@ def parsed_form(content: bytes) -> dict[str, list[str]]:
 
 def form_values(model: type[BaseModel], given: Mapping[str, list[str]]) -> dict[str, Any]:
     """The fields of a form for a model: lists where it takes lists, else the last value."""
-    lists = {name for name, each in model.model_fields.items() if "list" in str(each.annotation)}
+    lists = _lists(model)
     return {name: values if name in lists else values[-1] for name, values in given.items()}
+
+
+@cache
+def _lists(model: type[BaseModel]) -> frozenset[str]:
+    """The fields of a model that take lists."""
+    return frozenset(name for name, each in model.model_fields.items() if "list" in str(each.annotation))
 
 
 def read_query(request: Request, model: type[Query]) -> Query:

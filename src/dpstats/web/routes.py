@@ -92,6 +92,8 @@ class Lane(Enum):
 
     QUICK = "quick"
     PAID = "paid"
+    PASSWORDS = "passwords"
+    """A password is checked or kept, which takes a tenth of a second of the processor and much memory."""
 
 
 Handler = Callable[[Visit], Any]

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from pathlib import Path
 
-from dpstats.foundations.errors import MissingExtraError
+from dpstats.curator.catalog.catalog import Catalog
+from dpstats.curator.catalog.settings import CatalogSettings
+from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
 from dpstats.web.app import SETTINGS
 from dpstats.web.logs import LOGGER
+from dpstats.web.office import Office
+from dpstats.web.settings import WebSettings
 
 GRACE_SECONDS = 30
 """How long a server that is told to stop waits for what is paid for."""
+SWITCH_SECONDS = 0.001
+"""After which a thread lets another one run: a reply that is ready must not wait for what others are computing."""
+
+
+def has_people(catalog: CatalogSettings, web: WebSettings) -> bool:
+    """Whether anybody may sign in; raises where the service could not be opened, before any process tries to."""
+    for root in catalog.roots:
+        if not Path(root).is_dir():
+            raise InvalidParameterError(f"there is no folder {root}, which the catalog names among its roots: make it first.")
+    with Office(Catalog(catalog), web) as office:
+        return bool(office.people.all())
 
 
 def run_server(settings: Path, *, host: str, port: int, workers: int) -> None:
@@ -43,4 +59,5 @@ def logged_app() -> object:
     LOGGER.handlers[:] = [handler]
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
+    sys.setswitchinterval(SWITCH_SECONDS)
     return app_from_settings()

@@ -40,6 +40,17 @@ def json_text(value: object, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
+def opening(words: str) -> str:
+    """Words that open a sentence: with a capital."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def coded(words: str) -> Markup:
+    """Words in which `names` between backticks are code; everything is escaped."""
+    parts = words.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts))
+
+
 _LARGEST_POWER = 700.0
 FILTERS: Mapping[str, Callable[..., str | float]] = {
     "day": day,
@@ -47,6 +58,8 @@ FILTERS: Mapping[str, Callable[..., str | float]] = {
     "amount": amount,
     "factor": factor,
     "json_text": json_text,
+    "opening": opening,
+    "coded": coded,
     "drawn": Markup,
 }
 """For templates; `drawn` is for figures of our own alone, in which every text is escaped."""

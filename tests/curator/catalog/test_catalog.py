@@ -76,7 +76,7 @@ def test_whoever_confirms_opens_what_they_have_seen_and_lets_in_whom_they_have_s
         )
         board: dict[str, Any] = {"actor": "board", "why": "approved"}
         seen = catalog.look_at_draft("survey", actor="board").digest
-        assert "decide about budget" in said(catalog.confirm, "survey", **board)
+        assert "these are not decided: budget" in said(catalog.confirm, "survey", **board)
         catalog.revise("survey", actor="office", budget=dp.Budget(2), undecided=())
         assert "has changed" in said(catalog.confirm, "survey", **board, seen=seen)
         assert "you may ask" in said(catalog.confirm, "survey", actor="eve", why="me too")

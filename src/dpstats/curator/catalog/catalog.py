@@ -204,7 +204,9 @@ class Catalog:
             if self._settings.second_person and actor == draft.owner:
                 raise AccessError(f"{name} must be confirmed by somebody else than its owner.")
             if draft.undecided:
-                raise InvalidParameterError(f"{name} cannot be confirmed yet: decide about {', '.join(draft.undecided)} first.")
+                raise InvalidParameterError(
+                    f"{name} cannot be confirmed yet: these are not decided: {', '.join(draft.undecided)}."
+                )
             if seen is not None and seen != Draft(draft, self._columns(draft)).digest:
                 raise InvalidParameterError(f"{name} has changed since you looked at it: look again.")
             self._opened_table(draft, self._ledger.acting_for(actor))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+from dpstats.curator.archive import Result
 from dpstats.curator.catalog.ceilings import groups_of, values_of
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.desk import Desk, Request
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.reply_times import Departure, reply_seconds, waiting_seconds
+from dpstats.curator.ledger.grants import Grant
 from dpstats.foundations.errors import AccessError, DataFileError, DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.randomness import RandomSource
 
@@ -52,10 +56,23 @@ class PreparedQuestion:
     source: RandomSource
     departure: Departure = field(default_factory=Departure)
 
+    @cached_property
+    def plain(self) -> dict[str, Any]:
+        """The document, in its canonical form."""
+        return self.document.to_dict()
+
     @property
     def seconds(self) -> float:
         """When its reply leaves, after its debit."""
         return seconds_of(self.policy, self.request)
+
+
+@dataclass(frozen=True)
+class PaidAnswer:
+    """An answer to somebody who may have it, and what was granted to them at that moment."""
+
+    result: Result
+    grant: Grant
 
 
 def seconds_of(policy: Policy, request: Request) -> float:

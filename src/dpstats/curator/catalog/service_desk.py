@@ -22,7 +22,7 @@ from dpstats.curator.catalog.ceilings import (
     check_request,
 )
 from dpstats.curator.catalog.planner import Planner, not_stored
-from dpstats.curator.catalog.policed_desk import PolicedDesk, PreparedQuestion, no_access, seconds_of
+from dpstats.curator.catalog.policed_desk import PaidAnswer, PolicedDesk, PreparedQuestion, no_access, seconds_of
 from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy, policy_of
 from dpstats.curator.catalog.quotes import BasketQuote, Quote
 from dpstats.curator.catalog.recall import Asked, KnownKeys, RecalledAnswer, recalled
@@ -38,7 +38,7 @@ from dpstats.curator.jobs.reply_times import Departure, archived_after, leaving_
 from dpstats.curator.jobs.slots import Slots
 from dpstats.curator.ledger.grants import Grant
 from dpstats.curator.ledger.ledger import Ledger
-from dpstats.curator.ledger.readers import AccountReader
+from dpstats.curator.ledger.readers import AccountReader, Rights
 from dpstats.curator.ledger.statements import StatementLine
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.planned_documents import PlannedRequest, planned_request
@@ -121,24 +121,28 @@ class ServiceDesk:
 
             def relay(priced: Request, _: Compute, source: RandomSource) -> Result:
                 _check(asked, priced, policy)
-                return session._table.serve(priced, self._elsewhere(asked, priced, actor, policy, departure), source)
+                return session._table.serve(priced, self._elsewhere(asked.to_dict(), priced, actor, policy, departure), source)
 
             return self._for(actor, relayed(session, relay).ask(asked))
 
     @_in_public_words()
     def prepare(self, document: object, actor: str, request: str = "") -> PreparedQuestion:
         """A question, checked and priced, to be asked by `ask_prepared`; nothing is spent yet."""
+        return self._prepared(document, actor, request, self._account.rights(actor))
+
+    def _prepared(self, document: object, actor: str, request: str, rights: Rights) -> PreparedQuestion:
         asked = _read(document)
-        session, policy = self._session(actor, request)
+        session, policy = self._session_by(rights, actor, request)
         priced, source = _priced_alone(session, policy, asked)
         return PreparedQuestion(asked, actor, session._table, policy, priced, source)
 
     @_in_public_words()
-    def ask_prepared(self, prepared: PreparedQuestion) -> Result:
-        """The answer to a prepared question, as the archive has it."""
+    def ask_prepared(self, prepared: PreparedQuestion) -> PaidAnswer:
+        """The answer to a prepared question, as the archive has it; what was paid for stays there, whoever may have it."""
         with prepared.departure as departure:
-            compute = self._elsewhere(prepared.document, prepared.request, prepared.actor, prepared.policy, departure)
-            return self._for(prepared.actor, prepared.table.serve(prepared.request, compute, prepared.source))
+            compute = self._elsewhere(prepared.plain, prepared.request, prepared.actor, prepared.policy, departure)
+            result = prepared.table.serve(prepared.request, compute, prepared.source)
+            return PaidAnswer(result, self._grant(prepared.actor))
 
     @_in_public_words()
     def recall(self, document: object, actor: str) -> dict[str, Any] | None:
@@ -160,23 +164,24 @@ class ServiceDesk:
         """The archived answer to a question, or the question, to be paid for by `ask_prepared`."""
         text = check_document(document)
         kind = "text" if isinstance(document, str) else "values"  # whose numbers are read in different ways
-        asked: list[Asked] = []
+        asked: list[tuple[Asked, Rights]] = []
 
         def known_key(table: EntryTable) -> str | None:
             rights = self._account.rights_in(table, actor)
             if rights.grant is None:
                 raise no_access(self.name)
             policy = policy_of(rights.policy)
-            asked[:] = [(f"{kind} {text}", policy, _audience(policy, rights.grant, actor))]
-            return self._keys.find(asked[0])
+            asked[:] = [((f"{kind} {text}", policy, _audience(policy, rights.grant, actor)), rights)]
+            return self._keys.find(asked[0][0])
 
         is_known, answer = recalled(self._account, known_key)
         if answer is not None:
             return answer
-        prepared = self.prepare(document, actor, request)
+        [(known, rights)] = asked
+        prepared = self._prepared(document, actor, request, rights)
         if not is_known:
             key = archive_key(details_of(prepared.table, prepared.request))
-            self._keys.keep((asked[0][0], prepared.policy, prepared.table.audience), key)
+            self._keys.keep(known, key)
             answer = recalled(self._account, lambda table: self._allowed_key(table, actor, key))[1]
         return prepared if answer is None else answer
 
@@ -195,7 +200,7 @@ class ServiceDesk:
             session, policy = self._session(actor, request)
             batch = self._priced(session, policy, documents)
             elsewhere = [
-                PricedQuestion(each.request, self._elsewhere(document, each.request, actor, policy, departure))
+                PricedQuestion(each.request, self._elsewhere(document.to_dict(), each.request, actor, policy, departure))
                 for each, document in zip(batch.priced, batch.documents, strict=True)
             ]
             return self._for(actor, answer_batch(replace(batch, priced=tuple(elsewhere))))
@@ -258,7 +263,12 @@ class ServiceDesk:
     @_in_public_words()
     def remaining(self, actor: str) -> str | None:
         """What is left of an analyst's own cap, in words; None where there is none. What others have is theirs to know."""
-        cap = self.own_cap(actor)
+        return self.remaining_of(self._grant(actor), actor)
+
+    @_in_public_words()
+    def remaining_of(self, grant: Grant, actor: str) -> str | None:
+        """What is left of the cap that was granted to an analyst, in words; None where there is none."""
+        cap = None if grant.budget is None else self._ledger.cap(self.name, analyst=actor)
         return None if cap is None else cap.remaining
 
     @_in_public_words()
@@ -336,7 +346,10 @@ class ServiceDesk:
 
     def _session(self, actor: str, request: str) -> tuple[Session, Policy]:
         """The data set as one analyst may see it, and the policy, both of one moment."""
-        rights = self._account.rights(actor)
+        return self._session_by(self._account.rights(actor), actor, request)
+
+    def _session_by(self, rights: Rights, actor: str, request: str) -> tuple[Session, Policy]:
+        """The data set as an analyst with some rights may see it, and the policy."""
         if rights.grant is None:
             raise no_access(self.name)
         policy = policy_of(rights.policy)
@@ -361,12 +374,10 @@ class ServiceDesk:
             raise no_access(self.name)
         return key
 
-    def _elsewhere(
-        self, document: QuestionDocument, request: Request, actor: str, policy: Policy, departure: Departure
-    ) -> Compute:
+    def _elsewhere(self, document: dict[str, Any], request: Request, actor: str, policy: Policy, departure: Departure) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""
         job, statistic, seconds = (
-            PaidJob(self._recipe, document.to_dict()),
+            PaidJob(self._recipe, document),
             request.question.statistic,
             seconds_of(policy, request),
         )

@@ -15,6 +15,7 @@ from dpstats.curator.planning.planned_questions import PlannedQuestion
 from dpstats.curator.planning.searches import CANDIDATES, repriced
 from dpstats.curator.planning.simulations import SimulatedLine
 from dpstats.curator.planning.stored_tables import StoredQuestion, StoredShape
+from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.text_tables import headed_lines, table_lines
 
@@ -131,9 +132,10 @@ class EpsilonCurve:
         """A half-width of a line as it is shown: as a share, or in the unit of the answer."""
         return width / line.whole if self.is_relative and width is not None and line.whole is not None else width
 
-    def plot(self, path: str | Path) -> None:
-        """Draw the curve into an .svg or .png file; needs `dpstats[plots]`."""
-        import_module("dpstats.curator.planning.curve_pictures").plot_curve(path, self)  # above this module, loaded only to draw
+    def plot(self, path: str | Path | None = None) -> Picture | None:
+        """Draw the curve into an .svg or .png file, or for a notebook; needs `dpstats[plots]`."""
+        pictures = import_module("dpstats.curator.planning.curve_pictures")  # above this module, and loaded only to draw
+        return picture_or_file(path, lambda target: pictures.plot_curve(target, self))
 
     def _width_text(self, line: CurveLine, width: float | None) -> str:
         shown = self.shown_width(line, width)

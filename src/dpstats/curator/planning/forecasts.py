@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpstats.curator.planning.plan_rows import BY_ERRORS, BY_INTERVAL, Found, PlanRow, Source, amount_text, percent_text
+from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.rounding import decimal_text
 from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
@@ -107,13 +108,14 @@ class Plan:
             dict(plain["stored_tables_within"]),
         )
 
-    def plot(self, path: str | Path) -> None:
-        """Draw the plan against the number of rows into an .svg or .png file; needs `dpstats[plots]`.
+    def plot(self, path: str | Path | None = None) -> Picture | None:
+        """Draw the plan against the number of rows into an .svg or .png file, or for a notebook; needs `dpstats[plots]`.
 
         Reply probability and half-width; or the epsilon that a wanted half-width takes, and reply probability.
         """
         pictures = import_module("dpstats.curator.planning.pictures")  # above this module, and loaded only to draw
-        pictures.plot_plans(path, {"": self}, pictures.Height.EPSILON if self.wanted else pictures.Height.HALF_WIDTH)
+        height = pictures.Height.EPSILON if self.wanted else pictures.Height.HALF_WIDTH
+        return picture_or_file(path, lambda target: pictures.plot_plans(target, {"": self}, height))
 
     def _repr_html_(self) -> str:
         table = html_table(self.title, list(self.columns), self.cells(self.columns), LEFT)

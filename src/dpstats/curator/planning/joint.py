@@ -20,6 +20,7 @@ from dpstats.curator.planning.forecasts import (
     width_note,
 )
 from dpstats.curator.planning.plan_rows import Found, PlanRow, percent_text
+from dpstats.foundations.picture import Picture, picture_or_file
 from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.text_tables import headed_lines, html_table, table_lines
 
@@ -107,14 +108,15 @@ class JointPlan:
         """The plans that `to_dict` wrote, also after a way through JSON."""
         return cls(tuple(map(Plan.from_dict, plain["plans"])))
 
-    def plot(self, path: str | Path) -> None:
-        """Draw all plans into one .svg or .png file, as `Plan.plot` does one; needs `dpstats[plots]`."""
+    def plot(self, path: str | Path | None = None) -> Picture | None:
+        """Draw all plans into one .svg or .png file, or for a notebook, as `Plan.plot` does one; needs `dpstats[plots]`."""
         from dpstats.curator.planning.pictures import Height, plot_plans
 
         labels = [plan.question for plan in self.plans]
         told_apart = [label if labels.count(label) == 1 else f"{label} ({place})" for place, label in enumerate(labels, start=1)]
         height = Height.EPSILON if self.plans[0].wanted else Height.HALF_WIDTH
-        plot_plans(path, dict(zip(told_apart, self.plans, strict=True)), height)
+        plans = dict(zip(told_apart, self.plans, strict=True))
+        return picture_or_file(path, lambda target: plot_plans(target, plans, height))
 
     def _repr_html_(self) -> str:
         table = html_table(self.title, ["question", *_COLUMNS], self._cells(), _LEFT)

@@ -79,7 +79,7 @@ def card_lines(answer: Result, facts: PublicFacts, whole: PrivacyCost) -> Lines:
         ("What is the unit of privacy?", _unit(cost, facts)),
         ("What is protected?", facts.protects),
         ("Which tables are neighbours?", cost.neighbors.describe(cost.unit)),
-        ("How does it add up?", f"With all other answers here {whole}; {facts.total} of {facts.budget} in all so far."),
+        ("How does it add up?", _sum(whole, facts)),
         ("What was public?", "; ".join(public)),
         ("By which mechanism?", _mechanism(answer)),
         ("How accurate is it?", _accuracy(answer, notes)),
@@ -109,6 +109,11 @@ def not_covered(cost: PrivacyCost, facts: PublicFacts) -> str:
     return " ".join(sentences)
 
 
+def _sum(whole: PrivacyCost, facts: PublicFacts) -> str:
+    so_far = f"the table has spent {facts.total} so far, of a budget of {facts.budget}"
+    return f"All answers that are published here cost {whole} together; {so_far}."
+
+
 def _unit(cost: PrivacyCost, facts: PublicFacts) -> str:
     if facts.max_rows_per_unit is None:
         return "a row: the holder of the table says that every row is somebody else"
@@ -124,11 +129,11 @@ def _mechanism(answer: Result) -> str:
     replies = _replies(answer)
     methods = ", ".join(dict.fromkeys(reply.method for reply in replies)) or "none"
     claims = dict.fromkeys(claim_text(reply.claim, reply.private) for reply in replies if isinstance(reply, Release))
-    return f"{methods}. {'; '.join(claims)}" if claims else f"{methods}; it gave no reply, which costs the same"
+    return f"{methods}: {'; '.join(claims)}" if claims else f"{methods}; it gave no reply, which costs the same"
 
 
 def _noise(answer: Result, notes: dict[str, str]) -> str:
-    numerics = f". {notes['numerics']}" if "numerics" in notes else ""
+    numerics = f"; {notes['numerics']}" if "numerics" in notes else ""
     return f"{RANDOMNESS if answer.private else NOT_PRIVATE}{numerics}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,18 +21,18 @@ def statistic_name(document: Mapping[str, Any]) -> str:
     return statistic_of(document.get("model", LINEAR)).name if name == REGRESSION else name
 
 
-def answer_values(desk: ServiceDesk, actor: str, document: Mapping[str, Any], result: Result, seconds: float) -> Plain:
+def answer_values(dataset: str, document: Mapping[str, Any], result: Result, remaining: str | None, seconds: float) -> Plain:
     """An answer to a document. It was paid for, so nothing in here may fail: what cannot be had is left out."""
     receipt = None if result.receipt is None else dict(result.receipt)
     return {
-        "dataset": desk.name,
+        "dataset": dataset,
         "statistic": statistic_name(document),
         "question": dict(document),
         "answer": document_of(result),
         "receipt": receipt,
         "sequence": None if receipt is None else receipt["sequence"],
         "archived": is_from_archive(result),
-        "remaining": remaining_words(desk, actor),
+        "remaining": remaining,
         "seconds": seconds,
     }
 
@@ -52,10 +52,10 @@ def recalled_values(desk: ServiceDesk, document: Mapping[str, Any], found: Recal
     }
 
 
-def remaining_words(desk: ServiceDesk, actor: str) -> str | None:
+def remaining_words(look: Callable[[], str | None]) -> str | None:
     """What is left to somebody, after a debit; None where there is no cap, and where it cannot be had now."""
     with suppress(DpstatsError):
-        return desk.remaining(actor)
+        return look()
     return None
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpstats.foundations.text_tables import shortened
 from dpstats.web.figures.scales import AxisScale, draw_axis
 from dpstats.web.figures.svg import Drawing
 
@@ -60,8 +59,16 @@ def rows_of_dots(dots: Sequence[DrawnDot], words: str, *, zero: bool = False) ->
 
 def label_row(drawing: Drawing, name: str, words: str, top: float) -> None:
     """The name of a row at its left end, and its number at the right."""
-    drawing.text(shortened(name, max(8, _LONGEST - len(words))), 0.5, top + 16, look="strong")
+    drawing.text(shortened_inside(name, max(8, _LONGEST - len(words))), 0.5, top + 16, look="strong")
     drawing.text(words, 99.5, top + 16, look="quiet", anchor="end")
+
+
+def shortened_inside(name: str, longest: int) -> str:
+    """The name; where it is too long, without its middle, because several rows may differ at their ends alone."""
+    if len(name) <= longest:
+        return name
+    end = (longest - 3) // 2
+    return f"{name[: longest - 3 - end]}...{name[len(name) - end :]}"
 
 
 def _draw_interval(drawing: Drawing, scale: AxisScale, dot: DrawnDot, down: float, *, thick: bool = False) -> None:

@@ -22,7 +22,7 @@ from dpstats.web.owning.headers import looks_like_a_value, suspicious
 from dpstats.web.owning.holdings import policy_values
 from dpstats.web.routes import Plain
 
-STEPS = {2: "columns", 3: "unit", 4: "budget", 5: "who"}
+STEPS = {2: "columns", 3: "unit", 4: "budget", 5: "who may ask"}
 """What is decided at each step; the first one makes the draft."""
 TITLES = ("Source", "Columns", "Whom it protects", "Budget and policy", "Who may ask")
 DECLARABLE = ("text", "number", "integer", "boolean", "date")

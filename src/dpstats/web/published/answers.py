@@ -40,13 +40,17 @@ def answer_values(answer: Result) -> Plain:
     """One answer for a page and for programs."""
     figure = figure_of(answer)
     shaded = _shaded_tables(answer.value) if isinstance(answer, Release) and isinstance(answer.value, ContingencyTables) else []
+    has_reply, number = not isinstance(answer, NoReply), headline(answer)
+    tables = [] if shaded else [_table(name, each) for name, each in _tables(answer).items()]
+    is_words = has_reply and number is None and figure is None and not (shaded or tables)
     return {
         "question": answer.question,
-        "has_reply": not isinstance(answer, NoReply),
-        "headline": headline(answer),
+        "has_reply": has_reply,
+        "headline": number,
+        "words": in_short(answer) if is_words else None,
         "sentence": sentence(answer),
         "figure": None if figure is None else {"svg": figure.svg, "legend": figure.legend},
-        "tables": [] if shaded else [_table(name, each) for name, each in _tables(answer).items()],
+        "tables": tables,
         "counts": shaded,
         "cost": answer.cost.to_dict(),
         "reply": reply_json(answer),

@@ -60,7 +60,7 @@ def answer(visit: Visit) -> Plain:
         "answers": answers,
         "can_propose": had.is_own and any(each["has_reply"] for each in answers),
         "receipt": receipt_values(desk, had.debit),
-        "remaining": remaining_words(desk, visit.name),
+        "remaining": remaining_words(lambda: desk.remaining(visit.name)),
         "is_own": had.is_own,
         "again": _again(visit, documents),
         "unit": desk.protection.unit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import urlencode
 
 from pydantic import Field
@@ -97,12 +98,19 @@ def _questions(visit: Visit, given: Sequence[str], quote: BasketQuote | None) ->
         priced = None if quote is None else quote.questions[place]
         found.append(
             {
-                "text": text[:_LONGEST_SHOWN] if priced is None else priced.question,
+                "text": _question_text(visit, text) if priced is None else priced.question,
                 "cost": None if priced is None else str(priced.cost),
                 "without": _with_query(visit, "basket", "documents", rest),
             }
         )
     return found
+
+
+def _question_text(visit: Visit, document: str) -> str:
+    """A question in a basket that cannot be priced, in the words of its own price; as it was sent, where it is the wrong one."""
+    with suppress(DpstatsError):
+        return desk_of(visit).price(document, visit.name).question
+    return document[:_LONGEST_SHOWN]
 
 
 def _with_query(visit: Visit, page: str, name: str, values: Sequence[str]) -> str:
@@ -112,13 +120,14 @@ def _with_query(visit: Visit, page: str, name: str, values: Sequence[str]) -> st
 
 def _answers(visit: Visit, documents: Sequence[Plain], batch: AnsweredBatch, seconds: float) -> Plain:
     """All answers; each names the debit that paid for it, which is another one where it was tried again."""
-    desk, actor = desk_of(visit), visit.name
+    desk = desk_of(visit)
+    remaining = remaining_words(lambda: desk.remaining(visit.name))
     receipts = [receipt_values(desk, each.debit.sequence) for each in batch.payments]
     answers = []
     for place, (document, result) in enumerate(zip(documents, batch.answers, strict=True)):
         last = max(number for number, each in enumerate(batch.payments) if place in each.places)
         paid = {"receipt": receipts[last], "sequence": batch.payments[last].debit.sequence}
-        said = answer_values(desk, actor, document, result, seconds)
+        said = answer_values(desk.name, document, result, remaining, seconds)
         answers.append({**said, **paid, "archived": not batch.payments[last].is_new})
     return {
         "dataset": desk.name,
@@ -127,6 +136,6 @@ def _answers(visit: Visit, documents: Sequence[Plain], batch: AnsweredBatch, sec
         "sequence": batch.payments[0].debit.sequence,
         "cost": cost_values(batch.cost),
         "archived": batch.repeated,
-        "remaining": remaining_words(desk, actor),
+        "remaining": remaining,
         "seconds": seconds,
     }

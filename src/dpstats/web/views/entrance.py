@@ -6,7 +6,7 @@ from dpstats.foundations.errors import AccessError
 from dpstats.web.complaints import ComplaintError
 from dpstats.web.people.people import Person
 from dpstats.web.people.roles import Action, Role, Who
-from dpstats.web.routes import Body, Done, FileReply, Plain, Query, RouteTable, Visit
+from dpstats.web.routes import Body, Done, FileReply, Lane, Plain, Query, RouteTable, Visit
 
 ROUTES = RouteTable()
 HOMES = ((Role.ANALYST, "/me"), (Role.OWNER, "/own"), (Role.AUDITOR, "/audit"), (Role.ADMIN, "/admin"))
@@ -37,7 +37,7 @@ def login(visit: Visit) -> Plain:
     return {"next": own_address(visit.query.next), "elsewhere": visit.office.settings.oidc is not None}
 
 
-@ROUTES.act("/login", Who.PUBLIC, SignIn, action=Action.READ, again="/login")
+@ROUTES.act("/login", Who.PUBLIC, SignIn, action=Action.READ, again="/login", lane=Lane.PASSWORDS)
 def sign_in(visit: Visit) -> Done:
     """Sign in with a name and a password; the reply sets a cookie."""
     office, given = visit.office, visit.body

@@ -12,7 +12,7 @@ from dpstats.web.complaints import NOT_FOR_YOU
 from dpstats.web.people.passwords import LONGEST, SHORTEST
 from dpstats.web.people.people import Person
 from dpstats.web.people.roles import Action, Role, Who
-from dpstats.web.routes import Body, Done, Plain, RouteTable, Visit
+from dpstats.web.routes import Body, Done, Lane, Plain, RouteTable, Visit
 
 ROUTES = RouteTable()
 MEANINGS = {
@@ -62,7 +62,7 @@ def people_page(visit: Visit) -> Plain:
     }
 
 
-@ROUTES.act("/admin/people", Who.ADMIN, NewPerson, action=Action.OWN, again="/admin")
+@ROUTES.act("/admin/people", Who.ADMIN, NewPerson, action=Action.OWN, again="/admin", lane=Lane.PASSWORDS)
 def add_person(visit: Visit) -> Done:
     """Add somebody who may sign in."""
     _check_browser(visit)
@@ -78,7 +78,7 @@ def change_roles(visit: Visit) -> Done:
     return Done("/admin", _values(visit.office.people.find(visit.body.name)))
 
 
-@ROUTES.act("/admin/people/password", Who.ADMIN, PersonPassword, action=Action.OWN, again="/admin")
+@ROUTES.act("/admin/people/password", Who.ADMIN, PersonPassword, action=Action.OWN, again="/admin", lane=Lane.PASSWORDS)
 def change_password(visit: Visit) -> Done:
     """Give somebody another password; they must sign in again."""
     _check_browser(visit)

@@ -7,7 +7,7 @@ from typing import Any
 from dpstats.curator.catalog.recall import RecalledAnswer
 from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.curator.planning.forecasts import Plan
-from dpstats.web.asking.answers import answer_values, recalled_values
+from dpstats.web.asking.answers import answer_values, recalled_values, remaining_words
 from dpstats.web.asking.prices import quote_values
 from dpstats.web.asking.sentences import Sentence
 from dpstats.web.asking.visits import DocumentField, check_token, desk_of, noted, own_address, read_asked, request_name
@@ -87,9 +87,10 @@ def ask_question(visit: Visit) -> Done:
     if prepared is None:
         asked = read_asked(visit, visit.body.asked())
         prepared = desk.prepare(asked.to_dict(), visit.name, request_name(visit, visit.body.request, [asked]))
-    document = prepared.document.to_dict()
-    values = answer_values(desk, visit.name, document, desk.ask_prepared(prepared), prepared.seconds)
-    return noted(visit, values["sequence"], document, values)
+    paid = desk.ask_prepared(prepared)
+    remaining = remaining_words(lambda: desk.remaining_of(paid.grant, visit.name))
+    values = answer_values(desk.name, prepared.plain, paid.result, remaining, prepared.seconds)
+    return noted(visit, values["sequence"], prepared.plain, values)
 
 
 @ROUTES.act("/d/{name}/price", Who.ANALYST, PricedDocument, action=Action.READ, again=ASK)
