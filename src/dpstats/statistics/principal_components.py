@@ -16,6 +16,7 @@ Source     principal/moments.proof.md; Blum, Dwork, McSherry & Nissim 2005 (SuLQ
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -31,7 +32,7 @@ from dpstats.statistics.floors import Floor
 from dpstats.statistics.frame.frame import TableFrame, find_frame
 from dpstats.statistics.principal.components import PrincipalComponents, components_of, quality_text, still_columns
 from dpstats.statistics.principal.moments import LARGEST, SMALLEST, HeldMoments, PointSizes
-from dpstats.statistics.principal.noisy_moments import NoisyMoments, noise_of_laplace
+from dpstats.statistics.principal.noisy_moments import NoisyMoments
 from dpstats.statistics.regression.budget_split import BudgetSplit, budget_split_for
 from dpstats.statistics.regression.octaves import draw_reach
 from dpstats.statistics.regression.sums import ACROSS, ALONG
@@ -132,10 +133,11 @@ def _answer(table: Table, question: Question, rng: RandomSource, *, absolute: bo
     still = still_columns(moments)
     if still or frame.nats < FRAME_NATS:
         return refusal or (_varies_too_little(question, still[0]) if len(still) == 1 else NO_STRUCTURE)
-    found, stands_out = components_of(question.columns, moments, question.arguments["components"], question.arguments["scale"])
-    if (question.arguments["scale"] and stands_out < STANDS_OUT) or found.quality.gain < LEAST_GAIN:
+    scaled = question.arguments["scale"]
+    found = components_of(question.columns, moments, question.arguments["components"], scaled)
+    if (scaled and found.strength < STANDS_OUT) or found.gain < LEAST_GAIN:
         return refusal or NO_STRUCTURE
-    return floor.judge(question, frame.noisy_rows, Answer(found, notes=_notes(question, found), unknown=NO_INTERVAL))
+    return floor.judge(question, frame.noisy_rows, Answer(found.value, notes=_notes(question, found.value), unknown=NO_INTERVAL))
 
 
 def noisy_moments(
@@ -150,15 +152,20 @@ def noisy_moments(
     held = HeldMoments(frame, absolute, min(LARGEST, max(SMALLEST, bound)))
     raw_sums, share = table.row_sums(held), budget.left
     if absolute:
-        scale = held.sensitivity / budget.draw_epsilon(share)
-        drawn = sample_discrete_laplace(scale, len(raw_sums), rng)
-        noisy, deviation = [raw + int(each) for raw, each in zip(raw_sums, drawn, strict=True)], noise_of_laplace(float(scale))
+        noisy, deviation = _with_laplace(raw_sums, held.sensitivity, budget.draw_epsilon(share), rng)
     else:
         noisy, deviation = budget.noisy(raw_sums, held.sensitivity, share)
     weights = (1, 1) if absolute else (ALONG, ACROSS)
     return NoisyMoments(
         frame.middles, frame.scales, frame.noisy_rows, tuple(noisy), weights, held.unit, held.one, held.bound, larger, deviation
     )
+
+
+def _with_laplace(raw_sums: Sequence[int], sensitivity: int, epsilon: Fraction, rng: RandomSource) -> tuple[list[int], float]:
+    """Sums with discrete Laplace noise that hides a move by `sensitivity` in L1 norm, and its standard deviation."""
+    scale = sensitivity / epsilon
+    drawn = sample_discrete_laplace(scale, len(raw_sums), rng)
+    return [raw + int(each) for raw, each in zip(raw_sums, drawn, strict=True)], math.sqrt(2) * float(scale)
 
 
 def _for_sparse(frame: TableFrame) -> TableFrame:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.foundations.portable import OWN_DIGITS, rounded
+from dpstats.foundations.results import Interval
 from dpstats.foundations.text_tables import shortened
 from dpstats.statistics.principal.decomposition import decompose
 from dpstats.statistics.principal.noisy_moments import NoisyMoments
@@ -78,8 +79,21 @@ class PrincipalComponents:
         named = f"{count} component{'' if count == 1 else 's'}"
         return f"{named} of {len(self.names)} columns with {100 * explained:.3g}% of their variance"
 
-    def text(self) -> str:
-        """Loadings as lines of text, with the share of variance of each component."""
+    def loadings(self) -> tuple[tuple[str, float], ...]:
+        """The loading of every column on every component, by name."""
+        return tuple(
+            (f"{name} on component {place}", loading)
+            for place, component in enumerate(self.components, 1)
+            for name, loading in zip(self.column_names, component, strict=True)
+        )
+
+    def named_values(self) -> tuple[tuple[str, float], ...]:
+        """Shares of variance and loadings, by name."""
+        shares = [(f"share of component {place}", share) for place, share in enumerate(self.explained_variance_ratio, 1)]
+        return (*shares, *self.loadings())
+
+    def summary(self, intervals: Sequence[Interval] = ()) -> str:
+        """Loadings as a table of text, with the share of variance of each component. There are no intervals."""
         heads = ["", *(f"component {place}" for place in range(1, len(self.components) + 1))]
         columns = zip(self.column_names, zip(*self.components, strict=True), strict=True)
         lines = [heads, *([shortened(name, _LONGEST_NAME), *(f"{each:.3f}" for each in loadings)] for name, loadings in columns)]
@@ -122,7 +136,7 @@ class PrincipalComponents:
         )
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text())}</pre>"
+        return f"<pre>{html.escape(self.summary())}</pre>"
 
 
 def quality_text(quality: Quality, components: int) -> str:
@@ -140,29 +154,40 @@ def still_columns(moments: NoisyMoments) -> list[int]:
     return np.flatnonzero(~(variances > VARIES * noise)).tolist()
 
 
-def components_of(
-    names: Sequence[str], moments: NoisyMoments, components: int, scaled: bool
-) -> tuple[PrincipalComponents, float]:
-    """The first components of noisy moments, all of whose columns vary; and how far their correlations stand out of noise."""
-    covariance, noise = moments.covariance, moments.noise
+@dataclass(frozen=True)
+class Found:
+    """Components, and what tells whether they are more than noise."""
+
+    value: PrincipalComponents
+    strength: float
+    """How far correlations stand out of noise, in standard deviations."""
+    gain: float
+    """How far the components are on the way from random ones to the best, as noise alone leaves them."""
+
+
+def components_of(names: Sequence[str], moments: NoisyMoments, components: int, scaled: bool) -> Found:
+    """The first components of noisy moments, all of whose columns vary."""
+    covariance, noise, diagonal = moments.covariance, moments.noise, np.eye(len(names)) > 0
     variances = np.diag(covariance)
     products = variances[:, None] * variances
-    noisy = np.where(np.eye(len(names)) > 0, 1.0, np.clip(covariance / np.sqrt(products), -1.0, 1.0))
+    noisy = np.where(diagonal, 1.0, np.clip(covariance / np.sqrt(products), -1.0, 1.0))
     correlations, factors = shrunk(noisy, noise / products)
-    spreads = np.sqrt(variances) * np.array(moments.scales)
     own = np.diag(noise) / np.square(variances)
-    errors = noise / products + np.square(correlations) / 4 * (own[:, None] + own)  # of noise in variances as well
+    of_noise = noise / products + np.square(correlations) / 4 * (own[:, None] + own)  # of noise in variances as well
+    of_noise = np.where(diagonal, 0.0 if scaled else own, of_noise)
     others = np.square(1 - np.square(correlations)) * (1 / moments.noisy_rows + (DRAWN * moments.larger) ** 2)
-    errors = np.where(np.eye(len(names)) > 0, 0.0, errors + others)
-    if not scaled:
-        errors = np.where(np.eye(len(names)) > 0, own + 2 / moments.noisy_rows, errors)
+    others = np.where(diagonal, 0.0 if scaled else 2 / moments.noisy_rows, others)
+    spreads = np.sqrt(variances) * np.array(moments.scales)
     unit = 1.0 if scaled else float(np.max(spreads))
     stretch = np.ones(len(names)) if scaled else spreads / unit
-    matrix = correlations * (stretch[:, None] * stretch)
+    stretches = stretch[:, None] * stretch
+    matrix = correlations * stretches
     values, vectors = decompose(matrix)
     held = np.maximum(values[:components], 0.0)
     told = min(components, len(names) - 1)  # all components together have all variance, whichever they are
-    quality = quality_of(matrix, errors * np.square(stretch[:, None] * stretch), factors, told)
+    quality, by_noise = (
+        quality_of(matrix, errors * np.square(stretches), factors, told) for errors in (of_noise + others, of_noise)
+    )
     total = math.fsum(np.diag(matrix).tolist())
     means = np.array(moments.middles) + moments.means * np.array(moments.scales)
     found = PrincipalComponents(
@@ -176,7 +201,7 @@ def components_of(
         moments.noisy_rows,
         moments,
     )
-    return found, strength(noisy, noise / products)
+    return Found(found, strength(noisy, noise / products), by_noise.gain)
 
 
 def _digits(values: Floats) -> tuple[float, ...]:

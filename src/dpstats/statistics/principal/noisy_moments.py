@@ -5,7 +5,6 @@ Only released numbers enter. Everything is computed in a fixed order, so that it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -76,9 +75,5 @@ class NoisyMoments:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> NoisyMoments:
         """The moments that `to_dict` made plain."""
-        return cls(**{name: tuple(value) if isinstance(value, (list, tuple)) else value for name, value in plain.items()})
-
-
-def noise_of_laplace(scale: float) -> float:
-    """The standard deviation of discrete Laplace noise of a large scale."""
-    return math.sqrt(2.0) * scale
+        fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+        return cls(**fields)

@@ -19,6 +19,7 @@ SUMMED = 12
 LOW = 0.05
 """The part of redraws that may be worth less than what is told as the low end."""
 MOST_TOLD = 0.999
+"""No share is told as larger than this: redraws do not know everything."""
 STEPS = 60
 LEAST_SPREAD = 1e-9
 
@@ -36,8 +37,8 @@ class Quality:
 
     @property
     def gain(self) -> float:
-        """How far it is on the way from chance to the best; 0 where chance is the best."""
-        return (self.share - self.chance) / (1 - self.chance) if self.chance < 1 - 1e-9 else 0.0
+        """How far it is on the way from chance to the best."""
+        return 1.0 if self.share >= MOST_TOLD else (self.share - self.chance) / max(1 - self.chance, 1e-3)
 
 
 def shrunk(correlations: Floats, noise: Floats) -> tuple[Floats, Floats]:
@@ -77,8 +78,8 @@ def quality_of(matrix: Floats, variances: Floats, factors: Floats, components: i
     vectors = np.linalg.eigh(matrix + errors * factors)[1][:, :, ::-1][:, :, :components]
     shares = np.sort(np.einsum("rik,ij,rjk->r", vectors, matrix, vectors)) / best
     chance = components * float(np.trace(matrix)) / size / best
-    told = [min(MOST_TOLD, round(float(each), 3)) for each in (shares.mean(), shares[int(LOW * REDRAWS)])]
-    return Quality(*told, round(chance, 3))
+    share, low = (min(MOST_TOLD, round(float(each), 3)) for each in (shares.mean(), shares[int(LOW * REDRAWS)]))
+    return Quality(share, low, round(chance, 3))
 
 
 def _normal_numbers(redraws: int, size: int) -> Floats:
