@@ -54,9 +54,7 @@ STANDS_OUT = 3.0
 """Correlations that exceed noise by fewer deviations are not told from none."""
 LEAST_GAIN = 0.5
 """Components must be at least so far on the way from random ones to the best."""
-NO_INTERVAL = (
-    "how far rows beyond the size that counts would turn the components is not known; see the share of the best variance"
-)
+NO_INTERVAL = "what the largest rows, which are drawn toward the middle, would change is not known"
 NO_STRUCTURE = Refusal(
     "The correlations of these columns do not stand out of the noise, so that components would be random.",
     "More rows or a larger epsilon help, and so do fewer columns.",
