@@ -27,7 +27,7 @@ from dpstats.statistics.coded.budget import NoisyTable, TableBudget
 
 @dataclass(frozen=True, eq=False)
 class BoxTree:
-    """Last boxes, in the order of their paths, with noisy counts of rows: boxes by classes, of which there is one without labels."""
+    """Last boxes, in the order of their paths, with noisy counts of rows, boxes by classes; without labels there is one class."""
 
     halvings: Halvings
     boxes: Boxes
@@ -121,11 +121,11 @@ def measure_tree(
 
 
 def without_negatives(noisy: Whole) -> Floats:
-    """The nearest numbers, in the sense of least squares, that are not negative and have the same total; zeros if that is not positive."""
+    """The nearest numbers, by least squares, of the same total, none of them negative; zeros where the total is not positive."""
     total = int(noisy.sum())
     if total <= 0:
         return np.zeros(noisy.size)
     ordered = np.sort(noisy)[::-1]
     cuts = (np.cumsum(ordered) - total) / np.arange(1, noisy.size + 1)
     cut = cuts[np.flatnonzero(ordered > cuts)[-1]]
-    return np.maximum(noisy - cut, 0.0)
+    return np.asarray(np.maximum(noisy - cut, 0.0))
