@@ -32,6 +32,8 @@ class BoxTree:
     halvings: Halvings
     boxes: Boxes
     noisy: NoisyTable
+    growth_scale: float
+    """The scale of the noise that decided which boxes were halved."""
 
     @property
     def size(self) -> int:
@@ -93,13 +95,15 @@ class BoxTree:
             "depths": self.boxes.depths.tolist(),
             "paths": self.boxes.paths.tolist(),
             "rows": self.noisy.to_dict(),
+            "growth_scale": self.growth_scale,
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> BoxTree:
         """The tree that `to_dict` made plain."""
         depths, paths = (np.array(plain[name], dtype=np.int64) for name in ("depths", "paths"))
-        return cls(Halvings.from_dict(plain["halvings"]), Boxes(depths, paths), NoisyTable.from_dict(plain["rows"]))
+        halvings, noisy = Halvings.from_dict(plain["halvings"]), NoisyTable.from_dict(plain["rows"])
+        return cls(halvings, Boxes(depths, paths), noisy, plain["growth_scale"])
 
 
 def measure_tree(
@@ -117,7 +121,7 @@ def measure_tree(
     boxes = grow(np.sum(raw_classes, axis=0), halved_anyway, noise, rng)
     starts = boxes.starts(halvings.depth)
     raw_boxes = np.column_stack([np.add.reduceat(raw_counts, starts) for raw_counts in raw_classes])
-    return BoxTree(halvings, boxes, budget.noisy(raw_boxes, shares[1]))
+    return BoxTree(halvings, boxes, budget.noisy(raw_boxes, shares[1]), float(noise.scale))
 
 
 def without_negatives(noisy: Whole) -> Floats:
