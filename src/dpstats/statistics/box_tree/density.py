@@ -142,13 +142,7 @@ class Density:
         """The boxes as a pandas DataFrame: for each column where a box begins and ends, and about how many rows it has."""
         import pandas
 
-        lows, highs = self.tree.corners
-        sides = {
-            f"{name} {end}": corners[:, axis]
-            for axis, name in enumerate(self.names)
-            for end, corners in (("from", lows), ("to", highs))
-        }
-        return pandas.DataFrame({**sides, "rows": self.tree.rows})
+        return pandas.DataFrame(self.tree.sides_by_name(self.names) | {"rows": self.tree.rows})
 
     def __str__(self) -> str:
         ends = ", ".join(

@@ -61,6 +61,12 @@ class BoxTree:
         lows, highs = self.corners
         return (lows + highs) / 2
 
+    def sides_by_name(self, names: Sequence[str]) -> dict[str, Floats]:
+        """Where the boxes begin and end along each axis, for a table of them."""
+        lows, highs = self.corners
+        ends = (("from", lows), ("to", highs))
+        return {f"{name} {end}": corners[:, axis] for axis, name in enumerate(names) for end, corners in ends}
+
     @cached_property
     def volumes(self) -> Floats:
         """The volumes of the boxes: of the first one, halved with every depth."""
