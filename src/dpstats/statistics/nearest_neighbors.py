@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Simulated, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
@@ -29,11 +28,6 @@ MOST_CLASSES, MOST_FEATURES = 50, 12
 FLOOR_NATS = 300
 """Rows times epsilon that each feature takes: its limits must be found."""
 CLASSES = labels_parameter("classes", "the labels of the classes, such as ['no', 'yes']; other rows are left out", MOST_CLASSES)
-
-
-def _check_features(question: Question) -> None:
-    if len(question.columns) > MOST_FEATURES + 1:
-        raise InvalidParameterError(f"nearest_neighbors takes 1 to {MOST_FEATURES} features, got {len(question.columns) - 1}.")
 
 
 def _simulate(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
@@ -63,7 +57,6 @@ NEAREST_NEIGHBORS = register(
     "tree",
     claim="pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class "
     "are counted with noise",
-    check=_check_features,
 )
 def neighbors_tree(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """Rows of each class in a tree of boxes."""

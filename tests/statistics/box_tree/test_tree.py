@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dpstats.engines.tables.given import as_table
 from dpstats.statistics.box_tree import framed
+from dpstats.statistics.box_tree import tree as tree_module
 from dpstats.statistics.box_tree.framed import framed_tree
 from dpstats.statistics.box_tree.growth import Boxes
 from dpstats.statistics.box_tree.halvings import BoxSide, Halvings
@@ -60,12 +61,16 @@ def test_boxes_around_a_point_hold_what_lies_in_them() -> None:
         assert around == pytest.approx(same.sum(axis=1))
 
 
-def test_one_row_moves_one_count_by_one() -> None:
-    rows = rows_of(4)
-    with_row = measured(rows).noisy.noisy_counts
-    without = measured(rows[1:]).noisy.noisy_counts
-    if with_row.shape == without.shape:  # the tree is the same
-        assert np.abs(with_row - without).sum() == 1
+def test_given_the_tree_one_row_moves_one_count_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    boxes = measured(rows_of(4), epsilon=Fraction(2)).boxes
+    monkeypatch.setattr(tree_module, "grow", lambda *given: boxes)
+    one, other = rows_of(4, 30), rows_of(5, 30)
+    before = measured(one, other).noisy.noisy_counts
+    for row in (one[0], np.array([np.inf, -np.inf]), np.array([1e300, 0.5])):
+        moved = measured(np.vstack([one, row]), other).noisy.noisy_counts - before
+        assert sorted(moved.ravel())[-1] == 1
+        assert np.abs(moved).sum() == 1
+        assert moved[:, 1].any() == np.False_
 
 
 def test_shares_are_taken_from_either_budget() -> None:
