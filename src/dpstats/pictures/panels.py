@@ -99,6 +99,8 @@ def dots_of(answer: Release) -> list[Dot]:
     single = _number(getattr(value, "estimate", value))
     if single is not None:
         return [Dot("", single, answer.interval)]
+    if callable(getattr(value, "loadings", None)):  # principal components
+        return [Dot(name, loading) for name, loading in value.loadings()]
     several = [_number(item) for item in value] if isinstance(value, (tuple, list)) else []
     if not several or any(item is None for item in several):
         return []
