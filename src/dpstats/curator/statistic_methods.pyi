@@ -9,6 +9,8 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.box_tree.density import Density
+from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -251,6 +253,36 @@ class SessionMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def density(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[Density] | NoReply:
+        """The density of one to three columns of numbers, as a function that can be asked at any point.
+
+        Parameters
+          column    a column by name, or several in a list, such as ['age', 'income']
+          *more     further columns by name, such as the outcome of a regression
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
+
+        Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -737,6 +769,39 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def nearest_neighbors(
+        self,
+        X: ColumnNames,
+        y: str,
+        classes: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[NeighborClasses] | NoReply:
+        """Which class the rows around a point have, as a classifier that can be asked at any point.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels of the classes, such as ['no', 'yes']; other rows are left out
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
+
+        Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def pca(
         self,
         column: ColumnNames,
@@ -756,7 +821,7 @@ class SessionMethods:
           column      a column by name, or several in a list, such as ['age', 'income']
           *more       further columns by name, such as the outcome of a regression
           components  how many components, at most as many as columns
-          scale       True divides columns by their standard deviations; False takes their units as they are
+          scale       True divides columns by their standard deviations, False leaves them in their units
           epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
@@ -1902,6 +1967,36 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def density(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[Density] | NoReply:
+        """The density of one to three columns of numbers, as a function that can be asked at any point.
+
+        Parameters
+          column    a column by name, or several in a list, such as ['age', 'income']
+          *more     further columns by name, such as the outcome of a regression
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
+
+        Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def goodness_of_fit_test(
         self,
         column: str,
@@ -2385,6 +2480,39 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def nearest_neighbors(
+        self,
+        X: ColumnNames,
+        y: str,
+        classes: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[NeighborClasses] | NoReply:
+        """Which class the rows around a point have, as a classifier that can be asked at any point.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels of the classes, such as ['no', 'yes']; other rows are left out
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
+
+        Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def pca(
         self,
         column: ColumnNames,
@@ -2404,7 +2532,7 @@ class GroupMethods:
           column      a column by name, or several in a list, such as ['age', 'income']
           *more       further columns by name, such as the outcome of a regression
           components  how many components, at most as many as columns
-          scale       True divides columns by their standard deviations; False takes their units as they are
+          scale       True divides columns by their standard deviations, False leaves them in their units
           epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
