@@ -167,8 +167,8 @@ def _refusal(order: DebitOrder, dataset: str, short: Sequence[tuple[Standing, To
     (account, charge), *_ = short
     if account.closed:
         return (
-            f"the budget of {account.name} was closed, so that nothing more can be paid for. Nothing was spent; what was answered "
-            "before can still be had."
+            f"the budget of {account.name} was closed, so that nothing more can be paid for. Nothing was spent; what was "
+            "answered before can still be had."
         )
     amount = "epsilon" if account.total.loss + charge.loss > account.limit.loss else "delta"
     return (
