@@ -139,9 +139,20 @@ def test_a_file_that_became_a_link_is_opened_no_more(catalog: Catalog, root: Pat
     catalog.desk("survey").ask(COUNT, "alice")
     shutil.move(root / "survey.parquet", tmp_path / "elsewhere.parquet")
     (root / "survey.parquet").symlink_to(tmp_path / "elsewhere.parquet")
-    complaint = said(catalog.desk, "survey")
+    complaint = said(catalog.desk("survey").ask, {**COUNT, "where": ["income > 1"]}, "alice")
     assert "cannot be read now" in complaint
     assert str(tmp_path) not in complaint
+    assert catalog.ledger.reader("survey").spent.epsilon == 1
+
+
+def test_what_was_answered_is_had_while_the_table_is_out_of_reach(catalog: Catalog, root: Path) -> None:
+    answer = catalog.desk("survey").ask(COUNT, "alice")
+    (root / "survey.parquet").rename(root / "away.parquet")
+    for desk in (catalog.desk("survey"), catalog.desk_for("survey", "bob")):
+        assert desk.ask(COUNT, "bob").value == answer.value
+        assert "cannot be read now" in said(desk.ask, {**COUNT, "epsilon": 2}, "bob")
+    (root / "away.parquet").rename(root / "survey.parquet")
+    assert isinstance(catalog.desk("survey").ask({**COUNT, "epsilon": 2}, "bob"), dp.Release)
 
 
 def test_a_table_of_a_population_opens_again_after_either_budget_was_amended(root: Path) -> None:

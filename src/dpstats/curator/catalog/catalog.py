@@ -267,7 +267,10 @@ class Catalog:
         return found if found is not None and found.is_open else None
 
     def desk(self, name: str) -> ServiceDesk:
-        """Where analysts ask about a data set. A table that has changed since it was opened is opened anew: another edition."""
+        """Where analysts ask about a data set. A table that has changed since it was opened is opened anew: another edition.
+
+        While it cannot be opened, what was answered before can still be had at the desk that was opened last.
+        """
         known = self.opened_desk(name)
         if known is not None:  # what is open stays so
             return known
@@ -305,7 +308,9 @@ class Catalog:
                 try:
                     opened = self._opened_table(registration, self._ledger)
                 except (DataFileError, DataTypeError):
-                    raise unreadable(name) from None
+                    if known is None:
+                        raise unreadable(name) from None
+                    return known  # where nothing more is paid for, and the archive still answers
                 if known is not None:
                     known.close()
                 known = ServiceDesk(self._ledger, *opened, self._pool, self._slots, self._planner)

@@ -165,9 +165,13 @@ def _refusal(order: DebitOrder, dataset: str, short: Sequence[tuple[Standing, To
             )
         short = mine
     (account, charge), *_ = short
+    if account.closed:
+        return (
+            f"the budget of {account.name} was closed, so that nothing more can be paid for. Nothing was spent; what was "
+            "answered before can still be had."
+        )
     amount = "epsilon" if account.total.loss + charge.loss > account.limit.loss else "delta"
-    closed = " (which was closed)" if account.closed else ""
     return (
-        f"this question costs {account.accountant.words(charge)}, and of the budget of {account.name}, {account.budget}{closed}, "
+        f"this question costs {account.accountant.words(charge)}, and of the budget of {account.name}, {account.budget}, "
         f"there is {account.remaining} left. Nothing was spent. Ask with a smaller {amount}, or ask less."
     )
