@@ -859,7 +859,7 @@ def pca(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -871,7 +871,7 @@ def pca(
       data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; of several columns a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
       *more       further columns of the same rows in the same order, such as the outcome of a regression
       components  how many components, at most as many as columns
-      scale       True divides columns by their standard deviations; False takes their units as they are
+      scale       True divides columns by their standard deviations, False leaves them in their units
       epsilon     the privacy that the answer spends; required, for example 0.5
       delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
       neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
@@ -882,8 +882,8 @@ def pca(
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      laplace   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
-      gaussian  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+      laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+      gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
 
     Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

@@ -745,7 +745,7 @@ class SessionMethods:
         scale: bool = True,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -756,7 +756,7 @@ class SessionMethods:
           column      a column by name, or several in a list, such as ['age', 'income']
           *more       further columns by name, such as the outcome of a regression
           components  how many components, at most as many as columns
-          scale       True divides columns by their standard deviations; False takes their units as they are
+          scale       True divides columns by their standard deviations, False leaves them in their units
           epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
@@ -765,8 +765,8 @@ class SessionMethods:
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          laplace   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
-          gaussian  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+          laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+          gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
 
         Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2393,7 +2393,7 @@ class GroupMethods:
         scale: bool = True,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2404,7 +2404,7 @@ class GroupMethods:
           column      a column by name, or several in a list, such as ['age', 'income']
           *more       further columns by name, such as the outcome of a regression
           components  how many components, at most as many as columns
-          scale       True divides columns by their standard deviations; False takes their units as they are
+          scale       True divides columns by their standard deviations, False leaves them in their units
           epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
           method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
@@ -2413,8 +2413,8 @@ class GroupMethods:
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          laplace   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
-          gaussian  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+          laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+          gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
 
         Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.

@@ -69,7 +69,7 @@ def test_a_release_is_read_again_as_it_was_and_follows_from_its_noisy_moments() 
 
 def test_what_it_prints() -> None:
     release = dp.pca(pd.DataFrame(rows_of(4000)[:, :2], columns=["a", "b"]), components=1, epsilon=4, rng=seeded(1))
-    assert str(release.value).startswith("1 component of 2 columns with 8")
+    assert str(release.value).startswith("1 component of 2 columns with 0.8")
     first, *_, last = release.summary().splitlines()
     assert first.split() == ["component", "1"]
     assert "of the variance that the best component would have" in last
