@@ -18,7 +18,7 @@ from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.looks import COLORS, Panel, as_written
-from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel
+from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel, loadings_panel
 
 _ROW = 0.22
 _LEAST, _LOW = 2.2, 1.1
@@ -54,6 +54,8 @@ def drawn_panel(answer: Release) -> Panel | None:
         return coefficient_panel(value, answer.intervals)
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
+    if callable(getattr(value, "loadings", None)):
+        return loadings_panel(value)
     dots = dots_of(answer)
     return _dots_panel(dots) if dots else None
 

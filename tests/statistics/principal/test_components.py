@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,14 @@ def test_what_it_prints() -> None:
     assert first.split() == ["component", "1"]
     assert "of the variance that the best component would have" in last
     assert [name for name, _ in release.value.named_values()] == ["share of component 1", "a on component 1", "b on component 1"]
+
+
+def test_a_picture_shows_the_loadings_of_every_column(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    release = dp.pca(pd.DataFrame(rows_of(4000), columns=list("abcde")), epsilon=4, rng=seeded(1))
+    release.plot(tmp_path / "components.svg")
+    drawn = (tmp_path / "components.svg").read_text(encoding="utf-8")
+    assert all(text in drawn for text in (">a<", ">e<", "component 2: 0.", "loadings of columns"))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 300])
