@@ -53,7 +53,12 @@ def loaded(name: str, adult: Path | None) -> Rows | None:
         table = packaged(name)
     columns = NUMBERS.get(name) or list(table.select_dtypes("number").columns)
     rows = table[columns].to_numpy(dtype=np.float64)
-    return rows[np.isfinite(rows).all(axis=1)]
+    return np.asarray(rows[np.isfinite(rows).all(axis=1)], dtype=np.float64)
+
+
+def correlations(rows: Rows) -> Rows:
+    """Of the columns with each other."""
+    return np.asarray(np.corrcoef(rows.T), dtype=np.float64)
 
 
 def share_of_best(components: Rows, matrix: Rows) -> float:
@@ -72,13 +77,13 @@ def peer_share(rows: Rows, epsilon: float, seed: int) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         peer = PCA(COMPONENTS, epsilon=epsilon, data_norm=norm, bounds=bounds, random_state=seed).fit(standard)
-    return share_of_best(peer.components_, np.corrcoef(rows.T))
+    return share_of_best(peer.components_, correlations(rows))
 
 
 def our_share(rows: Rows, epsilon: float, delta: float) -> float | None:
     """The share of our components; None where they are refused."""
     reply = dp.pca(rows, components=COMPONENTS, epsilon=epsilon, delta=delta)
-    return None if isinstance(reply, dp.NoReply) else share_of_best(np.array(reply.value.components), np.corrcoef(rows.T))
+    return None if isinstance(reply, dp.NoReply) else share_of_best(np.array(reply.value.components), correlations(rows))
 
 
 def told(shares: list[float | None]) -> str:
@@ -96,7 +101,7 @@ def compare(name: str, every: Rows, wanted: int, repeats: int, epsilon: float) -
     pure, with_delta, peer, chance = [], [], [], []
     for seed in range(repeats):
         rows = every[np.random.default_rng(seed).choice(len(every), count, replace=False)]
-        values = np.linalg.eigvalsh(np.corrcoef(rows.T))[::-1]
+        values = np.linalg.eigvalsh(correlations(rows))[::-1]
         chance.append(COMPONENTS / len(values) * values.sum() / values[:COMPONENTS].sum())
         pure.append(our_share(rows, epsilon, 0.0))
         with_delta.append(our_share(rows, epsilon, 1e-6))

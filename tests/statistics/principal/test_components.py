@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,11 +70,19 @@ def test_a_release_is_read_again_as_it_was_and_follows_from_its_noisy_moments() 
 
 def test_what_it_prints() -> None:
     release = dp.pca(pd.DataFrame(rows_of(4000)[:, :2], columns=["a", "b"]), components=1, epsilon=4, rng=seeded(1))
-    assert str(release.value).startswith("1 component of 2 columns with 8")
+    assert str(release.value).startswith("1 component of 2 columns with 0.8")
     first, *_, last = release.summary().splitlines()
     assert first.split() == ["component", "1"]
     assert "of the variance that the best component would have" in last
     assert [name for name, _ in release.value.named_values()] == ["share of component 1", "a on component 1", "b on component 1"]
+
+
+def test_a_picture_shows_the_loadings_of_every_column(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    release = dp.pca(pd.DataFrame(rows_of(4000), columns=list("abcde")), epsilon=4, rng=seeded(1))
+    release.plot(tmp_path / "components.svg")
+    drawn = (tmp_path / "components.svg").read_text(encoding="utf-8")
+    assert all(text in drawn for text in (">a<", ">e<", "component 2: 0.", "loadings of columns"))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 300])

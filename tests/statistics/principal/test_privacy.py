@@ -25,7 +25,7 @@ from tests.twins.principal import MomentsClippedAfterwards
 
 
 def question_of(method: str) -> Question:
-    delta = 0 if method == "laplace" else 1e-6
+    delta = 0 if method == "laplace_moments" else 1e-6
     return ask("pca", epsilon=2, delta=delta, method=method, column=["a", "b", "c"])
 
 
@@ -88,7 +88,7 @@ def rows() -> Floats:
     return np.column_stack([first, first + 0.5 * generator.normal(size=3000), generator.normal(size=3000)])
 
 
-@pytest.mark.parametrize("method", ["laplace", "gaussian"])
+@pytest.mark.parametrize("method", ["laplace_moments", "gaussian_moments"])
 @pytest.mark.parametrize("raw_row", [[0.1, 0.2, -0.3], [1e300, -1e300, 0.0], [np.inf, 1.0, -np.inf], [5.0, 5.0, 5.0]])
 def test_a_row_more_asks_the_same_and_moves_no_more_than_is_said(method: str, raw_row: list[float]) -> None:
     first, told = run(rows(), method)
@@ -99,7 +99,7 @@ def test_a_row_more_asks_the_same_and_moves_no_more_than_is_said(method: str, ra
     assert isinstance(told, dict)
 
 
-@pytest.mark.parametrize("method", ["laplace", "gaussian"])
+@pytest.mark.parametrize("method", ["laplace_moments", "gaussian_moments"])
 def test_moments_that_are_clipped_after_summing_are_refuted(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistic, "HeldMoments", MomentsClippedAfterwards)
     first, _ = run(rows(), method)
@@ -107,7 +107,7 @@ def test_moments_that_are_clipped_after_summing_are_refuted(method: str, monkeyp
     assert not moves_are_small(first, second)
 
 
-@pytest.mark.parametrize("method", ["laplace", "gaussian"])
+@pytest.mark.parametrize("method", ["laplace_moments", "gaussian_moments"])
 def test_a_budget_is_spent_and_no_more(method: str) -> None:
     transcript, _ = run(rows(), method)
     shares = [question.share for question in transcript.questions if isinstance(question, Noisy)]
