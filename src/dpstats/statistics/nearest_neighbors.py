@@ -18,7 +18,7 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Simulated, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
-from dpstats.statistics.box_tree.framed import framed_tree
+from dpstats.statistics.box_tree.framed import GROWTH_SHARE, framed_tree
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
@@ -62,7 +62,7 @@ def neighbors_tree(table: Table, question: Question, rng: RandomSource) -> Outco
     """Rows of each class in a tree of boxes."""
     features, classes = len(question.columns) - 1, question.arguments["classes"]
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    tree = framed_tree(table.tables_by_label(features, classes), table.without(features), features, epsilon, rng)
+    tree = framed_tree(table.tables_by_label(features, classes), table.without(features), features, epsilon, GROWTH_SHARE, rng)
     names = tuple(name or f"x{place}" for place, name in enumerate(question.columns[:features], 1))
     neighbors = NeighborClasses(names, classes, tree)
     floor = Floor(FLOOR_NATS * features + 200, rough_nats=100)
