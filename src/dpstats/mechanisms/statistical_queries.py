@@ -81,7 +81,7 @@ def statistical_queries(
 
 
 def noise_for(moved: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction | None]:
-    """The scale of Laplace noise that hides a move of `moved` counts by 1; and the variance of Gaussian noise, if that is less."""
+    """The scale of Laplace noise that hides a move of `moved` counts by 1; the variance of Gaussian noise where it is less."""
     scale = moved / epsilon
     variance = moved / (2 * zcdp_within(epsilon, delta)) if delta else None
     return scale, variance if variance is not None and variance < 2 * scale**2 else None

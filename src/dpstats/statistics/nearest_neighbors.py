@@ -7,7 +7,7 @@ Why        A frame of the features, of all rows (frame/frame.py); then a tree of
            the released boxes
 Numerics   Exact up to the noisy counts
 No reply   Where the noisy number of rows is too small; costs the same as an answer
-Source     box_tree/growth.proof.md; Dwork 2007 asks for nearest neighbours in general; trees: Zhang, Xiao & Xie 2016
+Source     box_tree/growth.proof.md; Dwork & Smith 2009 ask how neighbours may be had; trees: Zhang, Xiao & Xie 2016
 """
 
 from __future__ import annotations
