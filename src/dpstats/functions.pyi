@@ -932,7 +932,7 @@ def pca(
     epsilon: Number,
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
-    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
@@ -955,8 +955,8 @@ def pca(
       rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
 
     Methods and what they claim
-      laplace   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
-      gaussian  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+      laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+      gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
 
     Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.

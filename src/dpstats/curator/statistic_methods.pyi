@@ -810,7 +810,7 @@ class SessionMethods:
         scale: bool = True,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -830,8 +830,8 @@ class SessionMethods:
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          laplace   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
-          gaussian  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+          laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+          gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
 
         Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
@@ -2521,7 +2521,7 @@ class GroupMethods:
         scale: bool = True,
         epsilon: Number,
         delta: Number = 0,
-        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
@@ -2541,8 +2541,8 @@ class GroupMethods:
           rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
 
         Methods and what they claim
-          laplace   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
-          gaussian  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+          laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+          gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
 
         Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.

@@ -16,7 +16,7 @@ from dpstats.statistics.principal.components import PrincipalComponents
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
-    """Private principal components, `dpstats.pca`, that fit and transform like scikit-learn's on standardised columns.
+    """The private principal components of columns, `dpstats.pca`, as a transformer like scikit-learn's for standardised columns.
 
     Parameters
       n_components   how many components

@@ -19,7 +19,7 @@ from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.densities import density_panel, neighbors_panel
 from dpstats.pictures.looks import COLORS, Panel, as_written
-from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel
+from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel, loadings_panel
 
 _ROW = 0.22
 _LEAST, _LOW = 2.2, 1.1
@@ -57,6 +57,8 @@ def drawn_panel(answer: Release) -> Panel | None:
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
     if hasattr(value, "tree") and hasattr(value, "window"):
         return neighbors_panel(value) if hasattr(value, "classes") else density_panel(value)
+    if callable(getattr(value, "loadings", None)):
+        return loadings_panel(value)
     dots = dots_of(answer)
     return _dots_panel(dots) if dots else None
 

@@ -19,6 +19,7 @@ from dpstats.pictures.looks import COLORS, Panel, as_written
 
 MOST_NAMED = 40
 """Dots or bars that have room for a name each."""
+MOST_COMPONENTS = 4
 _ROW = 0.26
 LONGEST_NAME = 28
 _LEVEL = 0.95
@@ -92,6 +93,27 @@ def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
 
     height = 1.1 + _ROW * min(len(lines), MOST_NAMED)
     return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=MOST_NAMED))
+
+
+def loadings_panel(found: Any) -> Panel:
+    """The panel of principal components: the loadings of every column, a color for each of the first few components."""
+    names = [_short(name) for name in found.column_names]
+    shown = list(zip(found.components, found.explained_variance_ratio, COLORS[:MOST_COMPONENTS], strict=False))
+
+    def draw(axes: Any) -> None:
+        axes.axvline(0.0, color=COLORS[6], linewidth=0.8, zorder=1)
+        for place, (loadings, share, color) in enumerate(shown, 1):
+            label = f"component {place}: {share:.2f} of the variance"
+            axes.plot(loadings, range(len(names)), "o", color=color, markersize=5, zorder=3, label=label)
+        axes.set_yticks(list(range(len(names))), [as_written(name) for name in names])
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_xlim(-1.05, 1.05)
+        axes.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
+        axes.grid(axis="x", linewidth=0.4, alpha=0.5)
+        axes.set_xlabel("loadings of columns")
+        axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
+
+    return Panel(1.1 + _ROW * len(names), draw)
 
 
 def coefficient_lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[ParameterLine]]:

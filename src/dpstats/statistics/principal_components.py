@@ -1,6 +1,6 @@
 """Principal components without bounds.
 
-Claim      laplace: epsilon-DP. gaussian: (epsilon, delta)-DP
+Claim      laplace_moments: epsilon-DP. gaussian_moments: (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
 Why        A private middle and scale of every column (frame/frame.py), by which rows become points; a private size that most
            points do not exceed; then one matrix of sums of coordinates and of their products, over points that are drawn toward
@@ -54,9 +54,7 @@ STANDS_OUT = 3.0
 """Correlations that exceed noise by fewer deviations are not told from none."""
 LEAST_GAIN = 0.5
 """Components must be at least so far on the way from random ones to the best."""
-NO_INTERVAL = (
-    "how far rows beyond the size that counts would turn the components is not known; see the share of the best variance"
-)
+NO_INTERVAL = "what the largest rows, which are drawn toward the middle, would change is not known"
 NO_STRUCTURE = Refusal(
     "The correlations of these columns do not stand out of the noise, so that components would be random.",
     "More rows or a larger epsilon help, and so do fewer columns.",
@@ -83,7 +81,7 @@ PCA = register(
         returns="PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows)",
         value=PrincipalComponents,
         revive=PrincipalComponents.from_dict,
-        prefer=lambda arguments, delta: "gaussian" if delta else "laplace",
+        prefer=lambda arguments, delta: "gaussian_moments" if delta else "laplace_moments",
     )
 )
 
@@ -99,7 +97,7 @@ def _check(question: Question) -> None:
 
 @method(
     PCA,
-    "laplace",
+    "laplace_moments",
     claim="pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows",
     check=_check,
 )
@@ -110,7 +108,7 @@ def pca_laplace(table: Table, question: Question, rng: RandomSource) -> Outcome:
 
 @method(
     PCA,
-    "gaussian",
+    "gaussian_moments",
     claim="(epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows",
     needs_delta=True,
     check=_check,

@@ -21,7 +21,7 @@ from dpstats.statistics.regression.predictions import linear_predictors, rows_by
 
 VARIES = 3.0
 """A column varies if its variance is more than so many deviations of its noise."""
-DRAWN = 0.4
+DRAWN = 0.7
 """What rows that are drawn toward the middle may do to a correlation, over their part of all rows, as a standard deviation."""
 _LONGEST_NAME = 24
 
@@ -77,7 +77,7 @@ class PrincipalComponents:
         count = len(self.components)
         explained = math.fsum(self.explained_variance_ratio)
         named = f"{count} component{'' if count == 1 else 's'}"
-        return f"{named} of {len(self.names)} columns with {100 * explained:.3g}% of their variance"
+        return f"{named} of {len(self.names)} columns with {explained:.3g} of their variance"
 
     def loadings(self) -> tuple[tuple[str, float], ...]:
         """The loading of every column on every component, by name."""
@@ -97,7 +97,7 @@ class PrincipalComponents:
         heads = ["", *(f"component {place}" for place in range(1, len(self.components) + 1))]
         columns = zip(self.column_names, zip(*self.components, strict=True), strict=True)
         lines = [heads, *([shortened(name, _LONGEST_NAME), *(f"{each:.3f}" for each in loadings)] for name, loadings in columns)]
-        lines.append(["share of variance", *(f"{100 * each:.3g}%" for each in self.explained_variance_ratio)])
+        lines.append(["share of variance", *(f"{each:.3f}" for each in self.explained_variance_ratio)])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = [
             "  ".join(
@@ -143,8 +143,8 @@ def quality_text(quality: Quality, components: int) -> str:
     """What the components are worth, in words."""
     which = "component" if components == 1 else f"{components} components"
     return (
-        f"about {100 * quality.share:.3g}% of the variance that the best {which} would have, {100 * quality.low:.3g}% or more in "
-        f"19 of 20 redraws of noise and sampling (random ones: {100 * quality.chance:.3g}%)"
+        f"{quality.share:.3f} of the variance that the best {which} would have; {quality.low:.3f} or more in 19 of 20 redraws of "
+        f"noise and sampling; random ones: {quality.chance:.3f}"
     )
 
 
@@ -155,7 +155,7 @@ def still_columns(moments: NoisyMoments) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundComponents:
     """Components, and what tells whether they are more than noise."""
 
     value: PrincipalComponents
@@ -165,7 +165,7 @@ class Found:
     """How far the components are on the way from random ones to the best, as noise alone leaves them."""
 
 
-def components_of(names: Sequence[str], moments: NoisyMoments, components: int, scaled: bool) -> Found:
+def components_of(names: Sequence[str], moments: NoisyMoments, components: int, scaled: bool) -> FoundComponents:
     """The first components of noisy moments, all of whose columns vary."""
     covariance, noise, diagonal = moments.covariance, moments.noise, np.eye(len(names)) > 0
     variances = np.diag(covariance)
@@ -201,7 +201,7 @@ def components_of(names: Sequence[str], moments: NoisyMoments, components: int, 
         moments.noisy_rows,
         moments,
     )
-    return Found(found, strength(noisy, noise / products), by_noise.gain)
+    return FoundComponents(found, strength(noisy, noise / products), by_noise.gain)
 
 
 def _digits(values: Floats) -> tuple[float, ...]:
