@@ -21,22 +21,25 @@ _WITH_OUTCOME = {
         "tell that there is such a row."
     ),
 }
-_OTHER_LABELS = "Rows whose label is not one of the two classes are left out; an error would tell that there are some."
+_OTHER_LABELS = "Rows whose label is not one of the classes are left out; an error would tell that there are some."
+
+_WITH_CLASSES = {
+    **_WITH_OUTCOME,
+    "check_estimators_nan_inf": (
+        "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would "
+        "tell that there are some. A prediction for such a row, which is the caller's, is an error."
+    ),
+    "check_classifiers_classes": (
+        "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
+    ),
+    "check_classifiers_regression_target": _OTHER_LABELS,
+    "check_classifier_not_supporting_multiclass": _OTHER_LABELS,
+}
 
 DEVIATIONS: dict[str, dict[str, str]] = {
+    "KNeighborsClassifier": _WITH_CLASSES,
     "LinearRegression": _WITH_OUTCOME,
-    "LogisticRegression": {
-        **_WITH_OUTCOME,
-        "check_estimators_nan_inf": (
-            "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would "
-            "tell that there are some. A prediction for such a row, which is the caller's, is an error."
-        ),
-        "check_classifiers_classes": (
-            "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
-        ),
-        "check_classifiers_regression_target": _OTHER_LABELS,
-        "check_classifier_not_supporting_multiclass": _OTHER_LABELS,
-    },
+    "LogisticRegression": _WITH_CLASSES,
     "PCA": _ALL_ESTIMATORS,
     "PoissonRegressor": _WITH_OUTCOME,
     "QuantileRegressor": _WITH_OUTCOME,

@@ -16,7 +16,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.box_tree.density import Density
-from dpstats.statistics.box_tree.framed import framed_tree
+from dpstats.statistics.box_tree.framed import GROWTH_SHARE, MORE_GROWTH, framed_tree
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
 
@@ -48,7 +48,7 @@ def density_tree(table: Table, question: Question, rng: RandomSource) -> Outcome
     """The density by a tree of boxes."""
     columns = len(question.columns)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    tree = framed_tree([table], table, columns, epsilon, rng)
+    tree = framed_tree([table], table, columns, epsilon, GROWTH_SHARE if columns == 1 else MORE_GROWTH, rng)
     names = tuple(name or f"x{place}" for place, name in enumerate(question.columns, 1))
     density = Density(names, tree)
     floor = Floor(FLOOR_NATS[columns], rough_nats=ROUGH_NATS)

@@ -7,7 +7,7 @@ Why        A frame of the features, of all rows (frame/frame.py); then a tree of
            the released boxes
 Numerics   Exact up to the noisy counts
 No reply   Where the noisy number of rows is too small; costs the same as an answer
-Source     box_tree/growth.proof.md; Dwork 2007 asks for nearest neighbours in general; trees: Zhang, Xiao & Xie 2016
+Source     box_tree/growth.proof.md; Dwork & Smith 2009 ask how neighbours may be had; trees: Zhang, Xiao & Xie 2016
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Simulated, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
-from dpstats.statistics.box_tree.framed import framed_tree
+from dpstats.statistics.box_tree.framed import GROWTH_SHARE, framed_tree
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
@@ -62,7 +62,7 @@ def neighbors_tree(table: Table, question: Question, rng: RandomSource) -> Outco
     """Rows of each class in a tree of boxes."""
     features, classes = len(question.columns) - 1, question.arguments["classes"]
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    tree = framed_tree(table.tables_by_label(features, classes), table.without(features), features, epsilon, rng)
+    tree = framed_tree(table.tables_by_label(features, classes), table.without(features), features, epsilon, GROWTH_SHARE, rng)
     names = tuple(name or f"x{place}" for place, name in enumerate(question.columns[:features], 1))
     neighbors = NeighborClasses(names, classes, tree)
     floor = Floor(FLOOR_NATS * features + 200, rough_nats=100)

@@ -124,3 +124,18 @@ def test_maps_and_shares_are_drawn(tmp_path: Path) -> None:
     for names, word in ((["x"], "part of the rows"), (["x", "z"], "around here")):
         plot_answers(tmp_path / "a.svg", [dp.nearest_neighbors(ROWS[names], ROWS["kind"], CLASSES, epsilon=1, rng=seeded(1))])
         assert word in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def test_the_estimator_fits_and_predicts_as_the_function_does() -> None:
+    pytest.importorskip("sklearn")
+    known = ROWS[50:]
+    model = dp.models.KNeighborsClassifier(classes=CLASSES, epsilon=1, rng=seeded(1)).fit(ROWS[["x", "z"]], ROWS["kind"])
+    assert model.classes_.tolist() == sorted(CLASSES)
+    assert model.score(known[["x", "z"]], known["kind"]) > 0.85
+    assert model.set_params(n_neighbors=1000).predict_proba(known[["x", "z"]]).shape == (3_950, 3)
+    marks = (ROWS["x"] > 0).rename("mark")
+    assert dp.models.KNeighborsClassifier(epsilon=1, rng=seeded(1)).fit(ROWS[["x"]], marks).predict(
+        pd.DataFrame({"x": [1.0]})
+    ) == [1]
+    with pytest.raises(dp.InvalidParameterError, match="labels of one type"):
+        dp.models.KNeighborsClassifier(classes=["no", 1], epsilon=1).fit(ROWS[["x"]], marks)

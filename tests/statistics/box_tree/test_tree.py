@@ -93,7 +93,7 @@ def test_a_framed_tree_spends_its_epsilon_and_no_more(monkeypatch: pytest.Monkey
     for rows in (20, 5_000):
         budgets.clear()
         table = table_of(rows_of(6, rows))
-        framed_tree([table], table, 2, Fraction(1), seeded(1))
+        framed_tree([table], table, 2, Fraction(1), Fraction(1, 3), seeded(1))
         (frame_epsilon, frame), (tree_epsilon, tree) = budgets
         assert frame_epsilon * (1 - frame.left) + tree_epsilon == 1
         assert tree.left == 0
