@@ -23,6 +23,7 @@ HOMES = {
         ("dpstats.statistics.scale", "dpstats.statistics.propose_test_release.range_methods"),
         ("universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"),
     ),
+    "kmeans": Home(("dpstats.statistics.kmeans",), ("steps", "gaussian_steps")),
     "ks_test": Home(("dpstats.statistics.kolmogorov",), ("laplace",)),
     "linear_regression": Home(
         (

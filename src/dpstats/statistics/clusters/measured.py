@@ -1,0 +1,85 @@
+"""What the sums of the last step say of clusters: sizes, means, errors, and how much of the variance lies between them.
+
+Everything here sees released numbers only. Sums are added up in a fixed order, so that releases are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dpstats.foundations.portable import rounded, rounded_errors, rounded_values
+from dpstats.statistics.clusters.clusters import Clusters
+from dpstats.statistics.clusters.steps import MeasuredClusters
+from dpstats.statistics.regression.points import POINT, Floats
+
+
+class _Variance(NamedTuple):
+    """Sums of squares within clusters and between them, with the standard deviations of their noise."""
+
+    within: float
+    between: float
+    within_noise: float
+    between_noise: float
+
+    @property
+    def explained(self) -> tuple[float, float]:
+        """The share between clusters, and at most the standard deviation of the noise in it."""
+        total = max(self.within + self.between, 1e-300)
+        noise = (self.within * self.between_noise + self.between * self.within_noise) / total**2
+        return self.between / total, noise
+
+
+def clusters_of(measured: MeasuredClusters, names: tuple[str, ...]) -> Clusters:
+    """The clusters that are released, the largest first."""
+    counts, moves = measured.counts, _moves(measured)
+    centers = np.array(measured.centers, dtype=np.float64) / POINT + moves
+    variances = np.maximum(measured.squares / counts[:, None] - np.square(moves), 0.0)
+    noise = np.square(measured.offset_deviation) + np.square(moves * measured.count_deviation)
+    errors = np.sqrt(variances / counts[:, None] + noise / np.square(counts[:, None]))
+    scales, middles = measured.frame.scales, measured.frame.middles
+    order = sorted(range(len(counts)), key=lambda place: (-counts[place], measured.centers[place]))
+    variance = _variance(measured, centers, moves)
+    explained, explained_noise = variance.explained
+    released, sure = [], []
+    for place in order:
+        own = rounded_errors([error * scale for error, scale in zip(errors[place], scales, strict=True)])
+        values = [middle + value * scale for middle, value, scale in zip(middles, centers[place], scales, strict=True)]
+        released.append(rounded_values(values, own))
+        sure.append(own)
+    return Clusters(
+        names,
+        tuple(released),
+        tuple(sure),
+        rounded_values([counts[place] for place in order], [measured.count_deviation] * len(order)),
+        rounded_errors([measured.count_deviation])[0],
+        scales,
+        rounded(variance.within / math.fsum(counts.tolist()), 1.0, 7),
+        rounded(explained, explained_noise, 7),
+        rounded_errors([explained_noise])[0],
+        tuple(rank for rank, place in enumerate(order) if not measured.shown[place]),
+    )
+
+
+def _moves(measured: MeasuredClusters) -> Floats:
+    """How far the mean of each cluster lies from the centre around which it was measured; 0 where it is not more than noise."""
+    known = np.array(measured.shown)
+    return np.where(known[:, None], measured.offsets / measured.counts[:, None], 0.0)
+
+
+def _variance(measured: MeasuredClusters, centers: Floats, moves: Floats) -> _Variance:
+    counts = measured.counts.tolist()
+    total = math.fsum(counts)
+    columns = range(measured.columns)
+    middle = [math.fsum(count * row[place] for count, row in zip(counts, centers.tolist(), strict=True)) / total for place in columns]
+    away = [math.fsum((row[place] - middle[place]) ** 2 for place in columns) for row in centers.tolist()]
+    moved = [math.fsum(each**2 for each in row) for row in moves.tolist()]
+    squares = math.fsum(measured.squares.ravel().tolist())
+    within = max(0.0, squares - math.fsum(count * move for count, move in zip(counts, moved, strict=True)))
+    between = math.fsum(count * square for count, square in zip(counts, away, strict=True))
+    offset, count_noise, square = measured.offset_deviation**2, measured.count_deviation**2, measured.square_deviation**2
+    within_noise = math.fsum(measured.columns * square + 4 * move * offset + move**2 * count_noise for move in moved)
+    between_noise = math.fsum(each**2 * count_noise + 4 * each * offset for each in away)
+    return _Variance(within, between, math.sqrt(within_noise), math.sqrt(between_noise))
