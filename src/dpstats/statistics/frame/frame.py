@@ -84,7 +84,7 @@ class FrameColumn:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TableFrame:
     """All columns, and a noisy number of rows."""
 
     columns: tuple[FrameColumn, ...]
@@ -119,7 +119,7 @@ class Frame:
         return {"columns": columns, "noisy_rows": self.noisy_rows, "nats": self.nats}
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Frame:
+    def from_dict(cls, plain: Mapping[str, Any]) -> TableFrame:
         """The frame that `to_dict` made plain."""
         return cls(tuple(FrameColumn(**column) for column in plain["columns"]), plain["noisy_rows"], plain["nats"])
 
@@ -132,7 +132,7 @@ def find_frame(
     rng: RandomSource,
     *,
     limits: bool = True,
-) -> Frame:
+) -> TableFrame:
     """Spend at most `share` of the budget on the frame of the first `columns` columns of a table; without `limits` rows count as
     they are, up to FARTHEST units."""
     noisy_rows = max(1, budget.noisy([table.column(0).count()], 1, share * ROWS_PART)[0][0])
@@ -153,7 +153,7 @@ def find_frame(
     if limits:
         limit_draws = draws("limits", SAFE_NATS / ROWS_BEYOND, [1] * columns)
         found = [_limited(*each, rng) for each in zip(found, raw_sides, limit_draws, strict=True)]
-    return Frame(tuple(found), noisy_rows, float(noisy_rows * min(middle_draws + scale_draws)))
+    return TableFrame(tuple(found), noisy_rows, float(noisy_rows * min(middle_draws + scale_draws)))
 
 
 def _median(column: Column, epsilon: Fraction, rng: RandomSource) -> float:
