@@ -42,9 +42,9 @@ GAUSSIAN_SHARES = ClusterShares(
     frame=Fraction(24, 100),
     spreads=Fraction(5, 100),
     means=Fraction(24, 100),
-    radius=Fraction(2, 100),
+    radius=Fraction(3, 100),
     choice=Fraction(7, 100),
-    steps=6,
+    steps=8,
 )
 PURE_SHARES = ClusterShares(
     boxes=Fraction(22, 100),

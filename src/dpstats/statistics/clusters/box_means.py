@@ -20,7 +20,7 @@ from dpstats.foundations.summaries import Table
 from dpstats.statistics.box_tree.halvings import Halvings, box_side
 from dpstats.statistics.box_tree.tree import BoxTree, measure_tree
 from dpstats.statistics.clusters.budget import ClusterBudget
-from dpstats.statistics.frame.frame import Frame
+from dpstats.statistics.frame.frame import TableFrame
 from dpstats.statistics.regression.points import POINT, Floats
 
 MOST_HALVINGS = 14
@@ -41,7 +41,7 @@ class WeightedPoints(NamedTuple):
 class BoxOffsets:
     """A `RowSum`: offsets of rows from the middles of their boxes, in parts of half the diagonals."""
 
-    frame: Frame
+    frame: TableFrame
     tree: BoxTree
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
@@ -58,7 +58,7 @@ class BoxOffsets:
         return sums.astype(np.int64)
 
 
-def half_diagonals(frame: Frame, tree: BoxTree) -> Floats:
+def half_diagonals(frame: TableFrame, tree: BoxTree) -> Floats:
     """Half of the diagonal of each box, in spreads; a little more, so that rounding leaves no row outside."""
     lows, highs = tree.corners
     sides = (highs - lows) / np.array(frame.scales) / 2
@@ -66,7 +66,7 @@ def half_diagonals(frame: Frame, tree: BoxTree) -> Floats:
 
 
 def find_points(
-    table: Table, frame: Frame, budget: ClusterBudget, tree_shares: tuple[Fraction, Fraction], share: Fraction
+    table: Table, frame: TableFrame, budget: ClusterBudget, tree_shares: tuple[Fraction, Fraction], share: Fraction
 ) -> WeightedPoints:
     """Grow a tree within the limits of the frame out of the budget of boxes, and spend a share of the other one on means."""
     sides = [box_side(column.low, column.high, column.scale) for column in frame.columns]

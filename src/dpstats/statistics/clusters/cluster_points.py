@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.statistics.frame.frame import Frame
+from dpstats.statistics.frame.frame import TableFrame
 from dpstats.statistics.regression.points import Floats
 
 MOST_COLUMNS = 20
@@ -29,7 +29,7 @@ WholeCenters = tuple[tuple[int, ...], ...]
 class NearCenters:
     """A frame, and centres in whole units of its points."""
 
-    frame: Frame
+    frame: TableFrame
     centers: WholeCenters
 
     def points(self, raw_rows: Floats) -> Floats:
@@ -51,7 +51,7 @@ class NearCenters:
         return raw_places, raw_offsets, raw_squares[np.arange(len(raw_points)), raw_places]
 
 
-def whole_centers(centers: Floats, frame: Frame) -> WholeCenters:
+def whole_centers(centers: Floats, frame: TableFrame) -> WholeCenters:
     """Centres in whole units, within the limits of the frame."""
     low, high = np.array([column.units() for column in frame.columns]).T
     held = np.rint(np.clip(centers, np.maximum(low, -HELD), np.minimum(high, HELD)))

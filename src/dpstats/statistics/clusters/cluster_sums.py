@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.statistics.clusters.cluster_points import NearCenters, WholeCenters
-from dpstats.statistics.frame.frame import Frame
+from dpstats.statistics.frame.frame import TableFrame
 from dpstats.statistics.regression.octaves import count_cells
 from dpstats.statistics.regression.points import BALL_BITS, POINT_BITS, Floats
 
@@ -47,7 +47,7 @@ def cells_of_squares(raw_squares: Floats) -> NDArray[np.int64]:
 class CappedCosts:
     """For each of several sets of centres the sum of squared distances of rows from the nearest one, each of at most `cap`."""
 
-    frame: Frame
+    frame: TableFrame
     choices: tuple[WholeCenters, ...]
     cap: float
     """A squared distance, in whole units."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.clusters.budget import ClusterSplit
-from dpstats.statistics.frame.frame import Frame
+from dpstats.statistics.frame.frame import TableFrame
 from dpstats.statistics.regression.points import Floats
 
 UNITS = 1 << 12
@@ -34,7 +34,7 @@ SURE = 2.0
 class SquareParts:
     """A `RowSum`: squares of the columns over those of their limits, drawn into a ball of UNITS."""
 
-    frame: Frame
+    frame: TableFrame
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Add them up."""
@@ -46,12 +46,12 @@ class SquareParts:
         return raw_whole.sum(axis=0).astype(np.int64)
 
 
-def farther_limits(frame: Frame) -> Floats:
+def farther_limits(frame: TableFrame) -> Floats:
     """For each column the limit that is farther from the middle, in whole units of points."""
     return np.array([max(1.0, *map(abs, column.units())) for column in frame.columns])
 
 
-def spread_frame(table: Table, frame: Frame, share: Fraction, budget: ClusterSplit, *, standardize: bool) -> Frame:
+def spread_frame(table: Table, frame: TableFrame, share: Fraction, budget: ClusterSplit, *, standardize: bool) -> TableFrame:
     """The frame with the spread of each column in place of its scale; without `standardize` with the widest spread in all."""
     noisy, deviation = budget.noisy(table.row_sums(SquareParts(frame)), UNITS, share)
     limits = [max(column.below, column.above) for column in frame.columns]

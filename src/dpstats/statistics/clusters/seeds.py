@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpstats.statistics.clusters.box_means import WeightedPoints
 from dpstats.statistics.clusters.cluster_points import HELD, WholeCenters, whole_centers
-from dpstats.statistics.frame.frame import Frame
+from dpstats.statistics.frame.frame import TableFrame
 
 Whole = NDArray[np.int64]
 
@@ -29,7 +29,7 @@ GOLDEN, TURNS = 2654435769, 1 << 32
 """Multiples of the golden ratio of a turn lie evenly on a circle, wherever one stops."""
 
 
-def find_seeds(points: WeightedPoints, clusters: int, frame: Frame) -> list[WholeCenters]:
+def find_seeds(points: WeightedPoints, clusters: int, frame: TableFrame) -> list[WholeCenters]:
     """Different sets of centres, the one that suits the points best first."""
     places, weights = _coarse(points)
     if len(places) < clusters:
@@ -51,7 +51,7 @@ def _coarse(points: WeightedPoints) -> tuple[Whole, Whole]:
     return places, weights
 
 
-def _filled(places: Whole, weights: Whole, clusters: int, frame: Frame) -> tuple[Whole, Whole]:
+def _filled(places: Whole, weights: Whole, clusters: int, frame: TableFrame) -> tuple[Whole, Whole]:
     """Where there are fewer points than clusters: light ones from limit to limit as well."""
     low, high = np.array([column.units() for column in frame.columns]).T * 2.0**-COARSE_BITS
     parts = np.linspace(0.0, 1.0, clusters)[:, None]

@@ -29,10 +29,12 @@ from dpstats.statistics.clusters.cluster_points import NearCenters, WholeCenters
 from dpstats.statistics.clusters.cluster_sums import STEPS, CappedCosts, ClusterOffsets, DistanceCells
 from dpstats.statistics.clusters.column_spreads import spread_frame
 from dpstats.statistics.clusters.seeds import find_seeds
-from dpstats.statistics.frame.frame import Frame, find_frame
+from dpstats.statistics.frame.frame import TableFrame, find_frame
 from dpstats.statistics.regression.octaves import draw_magnitude
 from dpstats.statistics.regression.points import BALL, BALL_BITS, POINT, POINT_BITS, Floats
 
+BEYOND = (60, 4)
+"""Limits of columns leave so many rows beyond them, or rows worth so many nats: a small cluster far out may be all there is."""
 INNER, OUTER = Fraction(93, 100), Fraction(98, 100)
 """Rows that lie within the radius of a step, and within that of the last one, which measures how far rows lie from centres."""
 STRETCH = 1.2
@@ -41,8 +43,8 @@ LEAST_RADIUS, MOST_RADIUS = 1 << 4, 1 << 20
 """In units of offsets."""
 MOVING = 4.0
 """A centre moves where its noisy count is more than so many standard deviations of the noise in it."""
-RADIUS_PART = Fraction(1, 20)
-"""What the radius of the next step takes of a step's share."""
+WIDEST = 2.0
+"""The radius of the last step is at most so many times that of the others, and not less."""
 LAST_PART = Fraction(2, 1)
 """The last step takes so many times the share of others."""
 CAP = 1.5
@@ -57,20 +59,21 @@ class ClusterShares(NamedTuple):
     spreads: Fraction
     means: Fraction
     radius: Fraction
+    """For each of two radii."""
     choice: Fraction
     steps: int
 
     @property
     def all_steps(self) -> Fraction:
         """What is left for steps."""
-        return 1 - self.frame - self.spreads - self.means - self.radius - self.choice
+        return 1 - self.frame - self.spreads - self.means - 2 * self.radius - self.choice
 
 
 @dataclass(frozen=True)
 class MeasuredClusters:
     """The last step: noisy sums around centres that were released before."""
 
-    frame: Frame
+    frame: TableFrame
     centers: WholeCenters
     radius: int
     count_units: int
@@ -131,7 +134,7 @@ def take_cluster_steps(
 ) -> MeasuredClusters:
     """Spend the budget on clusters of the rows of a table."""
     steps = budget.steps
-    frame = find_frame(table, columns, shares.frame, steps, rng)
+    frame = find_frame(table, columns, shares.frame, steps, rng, beyond=BEYOND)
     progress.step()
     frame = spread_frame(table, frame, shares.spreads, steps, standardize=standardize)
     seeds = find_seeds(find_points(table, frame, budget, (Fraction(3, 5), Fraction(2, 5)), shares.means), clusters, frame)
@@ -140,16 +143,15 @@ def take_cluster_steps(
     likely = draw_radius(raw_cells, INNER, steps.draw_epsilon(shares.radius), rng)
     centers = _choice(table, frame, seeds, likely, shares.choice, steps, rng)
     progress.step()
-    share, radius = shares.all_steps / (shares.steps - 1 + LAST_PART), whole_radius(likely)
-    for turn in range(1, shares.steps):
-        offsets = ClusterOffsets(NearCenters(frame, centers), radius)
+    share = shares.all_steps / (shares.steps - 1 + LAST_PART)
+    for _ in range(1, shares.steps):
+        offsets = ClusterOffsets(NearCenters(frame, centers), whole_radius(likely))
         raw_parts, raw_cells = offsets.split(table.row_sums(offsets))
-        noisy = steps.noisy_parts(raw_parts, offsets.units, share * (1 - RADIUS_PART))
+        noisy = steps.noisy_parts(raw_parts, offsets.units, share)
         centers = moved_centers(centers, noisy, offsets.count_units, frame)
-        within = OUTER if turn == shares.steps - 1 else INNER
-        likely = draw_radius(raw_cells, within, steps.draw_epsilon(share * RADIUS_PART), rng, likely)
-        radius = whole_radius(likely)
         progress.step()
+    outer = draw_radius(raw_cells, OUTER, steps.draw_epsilon(shares.radius), rng, likely)
+    radius = whole_radius(min(max(outer, likely), WIDEST * likely))
     offsets = ClusterOffsets(NearCenters(frame, centers), radius, squares=True)
     raw_parts, _ = offsets.split(table.row_sums(offsets))
     noisy = steps.noisy_parts(raw_parts, offsets.units, share * LAST_PART)
@@ -170,7 +172,7 @@ def whole_radius(distance: float) -> int:
 
 def _choice(
     table: Table,
-    frame: Frame,
+    frame: TableFrame,
     seeds: Sequence[WholeCenters],
     radius: float,
     share: Fraction,
@@ -186,7 +188,7 @@ def _choice(
     return seeds[choose(score_weights([Fraction(-cost) for cost in raw_costs], rate), rng)]
 
 
-def moved_centers(centers: WholeCenters, noisy: NoisyParts, count_units: int, frame: Frame) -> WholeCenters:
+def moved_centers(centers: WholeCenters, noisy: NoisyParts, count_units: int, frame: TableFrame) -> WholeCenters:
     """Each centre at the mean of its rows, where its count is more than noise."""
     sums = noisy.noisy_sums
     columns = len(centers[0])
