@@ -18,16 +18,22 @@ _ALL = {
         "tell that there is such a row."
     ),
 }
+_NOT_FINITE = (
+    "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would tell that "
+    "there are some. A prediction for such a row, which is the caller's, is an error."
+)
+_UNSUPERVISED = {
+    **{name: reason for name, reason in _ALL.items() if name != "check_supervised_y_no_nan"},
+    "check_estimators_nan_inf": _NOT_FINITE,
+}
 _OTHER_LABELS = "Rows whose label is not one of the two classes are left out; an error would tell that there are some."
 
 DEVIATIONS: dict[str, dict[str, str]] = {
+    "KMeans": _UNSUPERVISED,
     "LinearRegression": _ALL,
     "LogisticRegression": {
         **_ALL,
-        "check_estimators_nan_inf": (
-            "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would "
-            "tell that there are some. A prediction for such a row, which is the caller's, is an error."
-        ),
+        "check_estimators_nan_inf": _NOT_FINITE,
         "check_classifiers_classes": (
             "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
         ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dpstats.foundations.errors import MissingExtraError
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "check_is_fitted", "validate_data"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "TransformerMixin", "check_is_fitted", "validate_data"]
 
 try:
     from sklearn.utils.validation import check_is_fitted, validate_data
@@ -44,5 +44,10 @@ if TYPE_CHECKING:
     class ClassifierMixin(_Scored):
         """A classifier; its score is the accuracy."""
 
+    class TransformerMixin:
+        """A transformer of rows, which pipelines and `set_output` know."""
+
+        def __sklearn_tags__(self) -> Any: ...
+
 else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin

@@ -37,6 +37,8 @@ MOST_CLUSTERS = 50
 PURE, GAUSSIAN = "steps", "gaussian_steps"
 PURE_NATS, DELTA_NATS = 60, 30
 """Rows times epsilon that a cluster takes for each column, and one more; without a delta and with one."""
+PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 1300, 1000
+"""And at least so many that a frame takes: for each column without a delta, for the root of their number with one."""
 GAUSSIAN_SHARES = ClusterShares(
     boxes=Fraction(18, 100),
     frame=Fraction(24, 100),
@@ -93,9 +95,11 @@ KMEANS = register(
 
 
 def floor_of(question: Question, pure_nats: float, delta_nats: float) -> Floor:
-    """What an answer takes: so many rows times epsilon for each cluster and column."""
+    """What an answer takes: so many rows times epsilon for each cluster and column, and what the frame takes."""
+    columns = len(question.columns)
     nats = delta_nats if question.delta else pure_nats
-    return Floor(nats * question.arguments["clusters"] * (len(question.columns) + 1))
+    frame = ROOT_COLUMN_NATS * math.sqrt(columns) if question.delta else PURE_COLUMN_NATS * columns
+    return Floor(max(nats * question.arguments["clusters"] * (columns + 1), frame))
 
 
 @method(KMEANS, GAUSSIAN, claim=f"(epsilon, delta)-DP, {CLAIM}", needs_delta=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import html_named_table, ruled_table, shortened
-from dpstats.statistics.regression.parameter_table import locked, nested_floats
+from dpstats.statistics.regression.parameter_table import nested_floats
 from dpstats.statistics.regression.predictions import rows_by_name
 
 Numbers = NDArray[np.float64]
@@ -38,6 +37,8 @@ class Clusters:
     """Noisy numbers of rows, at least 1."""
     size_noise: float
     """The standard deviation of the noise in each."""
+    rows: float
+    """About how many rows there are in all."""
     scales: tuple[float, ...]
     """What distances are counted in, column by column."""
     inertia: float
@@ -48,11 +49,6 @@ class Clusters:
     """The standard deviation of the noise in it."""
     weak: tuple[int, ...] = ()
     """Clusters whose size is not more than noise, by their places from 0: where these lie means nothing."""
-
-    @property
-    def rows(self) -> float:
-        """About how many rows there are."""
-        return math.fsum(self.sizes)
 
     if not TYPE_CHECKING:  # a type checker is to know that these do not exist
 
@@ -136,8 +132,3 @@ def places(how_many: int) -> tuple[str, ...]:
 def names_of(columns: Sequence[str]) -> tuple[str, ...]:
     """The names of a question's columns; x1, x2, ... where they have none."""
     return tuple(name or place for name, place in zip(columns, places(len(columns)), strict=True))
-
-
-def locked_centers(centers: Sequence[Sequence[float]]) -> Numbers:
-    """Centres as an array that cannot be written to."""
-    return locked(centers)

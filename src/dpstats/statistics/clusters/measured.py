@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.foundations.portable import rounded, rounded_errors, rounded_values
+from dpstats.foundations.portable import ERROR_DIGITS, rounded, rounded_errors, rounded_values
 from dpstats.statistics.clusters.clusters import Clusters
 from dpstats.statistics.clusters.steps import MeasuredClusters
 from dpstats.statistics.regression.points import POINT, Floats
@@ -27,9 +27,11 @@ class _Variance(NamedTuple):
     @property
     def explained(self) -> tuple[float, float]:
         """The share between clusters, and at most the standard deviation of the noise in it."""
-        total = max(self.within + self.between, 1e-300)
-        noise = (self.within * self.between_noise + self.between * self.within_noise) / total**2
-        return self.between / total, noise
+        total = self.within + self.between
+        if not total:
+            return 0.0, 1.0
+        noise = (self.within / total * self.between_noise + self.between / total * self.within_noise) / total
+        return self.between / total, min(noise, 1.0)
 
 
 def clusters_of(measured: MeasuredClusters, names: tuple[str, ...]) -> Clusters:
@@ -55,9 +57,10 @@ def clusters_of(measured: MeasuredClusters, names: tuple[str, ...]) -> Clusters:
         tuple(sure),
         rounded_values([counts[place] for place in order], [measured.count_deviation] * len(order)),
         rounded_errors([measured.count_deviation])[0],
+        rounded(max(0.0, measured.rows), measured.count_deviation, ERROR_DIGITS),
         scales,
-        rounded(variance.within / math.fsum(counts.tolist()), 1.0, 7),
-        rounded(explained, explained_noise, 7),
+        rounded(variance.within / math.fsum(counts.tolist()), 1.0, ERROR_DIGITS),
+        rounded(explained, explained_noise, ERROR_DIGITS),
         rounded_errors([explained_noise])[0],
         tuple(rank for rank, place in enumerate(order) if not measured.shown[place]),
     )

@@ -91,6 +91,11 @@ class MeasuredClusters:
         return np.maximum(self.noisy.noisy_sums[:, self.columns] / self.count_units, 1.0)
 
     @property
+    def rows(self) -> float:
+        """About how many rows there are, from all counts together."""
+        return int(self.noisy.noisy_sums[:, self.columns].sum()) / self.count_units
+
+    @property
     def count_deviation(self) -> float:
         """The standard deviation of the noise in a count."""
         return self.noisy.deviation / self.count_units
