@@ -19,6 +19,8 @@ from dpstats.foundations.accepted import (
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.box_tree.density import Density
+from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -37,6 +39,7 @@ __all__ = [
     "correlation",
     "count",
     "covariance",
+    "density",
     "goodness_of_fit_test",
     "histogram",
     "interquantile_range",
@@ -50,6 +53,7 @@ __all__ = [
     "mle",
     "mode",
     "mwem",
+    "nearest_neighbors",
     "poisson_regression",
     "quantile",
     "quantile_regression",
@@ -321,6 +325,39 @@ def covariance(
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def density(
+    data: Columns,
+    *more: Columns,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "tree"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[Density] | NoReply:
+    """The density of one to three columns of numbers, as a function that can be asked at any point.
+
+    Parameters
+      data       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; of several columns a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      *more      further columns of the same rows in the same order, such as the outcome of a regression
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
+
+    Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 
@@ -846,6 +883,42 @@ def mwem(
       gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
     Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def nearest_neighbors(
+    X: Columns,
+    y: Rows,
+    classes: Elements,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "tree"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[NeighborClasses] | NoReply:
+    """Which class the rows around a point have, as a classifier that can be asked at any point.
+
+    Parameters
+      X          the features: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      y          the outcome, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order
+      classes    the labels of the classes, such as ['no', 'yes']; other rows are left out
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
+
+    Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

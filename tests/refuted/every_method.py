@@ -19,6 +19,7 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "correlation": [{"kind": "pearson"}, {"kind": "spearman"}, {"kind": "kendall"}],
     "goodness_of_fit_test": [{"probabilities": {"a": 0.5, "b": 0.5}}],
     "median_test": [{"groups": GROUPS}],
+    "nearest_neighbors": [{"classes": GROUPS}],
     "quantile": [{"q": 0.3}, {"q": [0.01, 0.5, 0.9]}],
     "sample_and_aggregate": [{"function": "mean", "blocks": 200}, {"function": "mean", "aggregate": "mean", "range": (0, 9)}],
     "select_model": [{"models": ["linear", "quadratic"]}],

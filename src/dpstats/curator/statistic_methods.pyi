@@ -9,6 +9,8 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.box_tree.density import Density
+from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -250,6 +252,36 @@ class SessionMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def density(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[Density] | NoReply:
+        """The density of one to three columns of numbers, as a function that can be asked at any point.
+
+        Parameters
+          column    a column by name, or several in a list, such as ['age', 'income']
+          *more     further columns by name, such as the outcome of a regression
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
+
+        Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -733,6 +765,39 @@ class SessionMethods:
           gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
         Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def nearest_neighbors(
+        self,
+        X: ColumnNames,
+        y: str,
+        classes: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[NeighborClasses] | NoReply:
+        """Which class the rows around a point have, as a classifier that can be asked at any point.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels of the classes, such as ['no', 'yes']; other rows are left out
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
+
+        Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1866,6 +1931,36 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def density(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[Density] | NoReply:
+        """The density of one to three columns of numbers, as a function that can be asked at any point.
+
+        Parameters
+          column    a column by name, or several in a list, such as ['age', 'income']
+          *more     further columns by name, such as the outcome of a regression
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
+
+        Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def goodness_of_fit_test(
         self,
         column: str,
@@ -2346,6 +2441,39 @@ class GroupMethods:
           gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
         Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def nearest_neighbors(
+        self,
+        X: ColumnNames,
+        y: str,
+        classes: Elements,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "tree"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[NeighborClasses] | NoReply:
+        """Which class the rows around a point have, as a classifier that can be asked at any point.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels of the classes, such as ['no', 'yes']; other rows are left out
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
+
+        Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -290,6 +290,14 @@ class Table(Protocol):
         """For each label the column at `place`, of the rows that have this label in the column at `by`."""
         ...
 
+    def without(self, place: int) -> Table:
+        """The other columns; a row counts that is missing in none of them."""
+        ...
+
+    def tables_by_label(self, by: int, labels: Sequence[Any]) -> list[Table]:
+        """For each label the other columns, of the rows that have this label in the column at `by`."""
+        ...
+
     def product_sums(self, clips: tuple[Clip, Clip], degree: int) -> tuple[tuple[int, ...], ...]:
         """The exact sums of first.place(x)**i * second.place(y)**j over the rows of two columns; [i][j], up to `degree` each."""
         ...

@@ -13,6 +13,7 @@ HOMES = {
     "correlation": Home(("dpstats.statistics.correlations",), ("scores", "cells")),
     "count": Home(("dpstats.statistics.counts",), ("laplace",)),
     "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
+    "density": Home(("dpstats.statistics.densities",), ("tree",)),
     "goodness_of_fit_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
     "histogram": Home(("dpstats.statistics.histograms",), ("laplace", "thresholded")),
     "interquantile_range": Home(
@@ -46,6 +47,7 @@ HOMES = {
     ),
     "mode": Home(("dpstats.statistics.propose_test_release.modes",), ("stable",)),
     "mwem": Home(("dpstats.statistics.universes",), ("laplace", "gaussian")),
+    "nearest_neighbors": Home(("dpstats.statistics.nearest_neighbors",), ("tree",)),
     "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
     "quantile": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),

@@ -78,10 +78,7 @@ class StoreTable:
         once where those of all labels fit into memory.
         """
         name, kind = self._columns[place]
-        by_name, by_kind = self._columns[by]
-        wanted = [(_label(label),) for label in labels]
-        keys = GroupKeys((by_name,), (by_kind,), tuple(wanted))
-        numbers = {key: number for number, key in enumerate(keys.keys)}
+        wanted, keys, numbers = self._keyed(by, labels)
         split = self._split(keys, name, kind)
         if split is not None:
             runs = [RowsRun(rows) for rows in split.by_group(all_groups=True)]
@@ -89,6 +86,15 @@ class StoreTable:
         stores = [KeyedStore(self._store, self._view, keys, numbers[key]) for key in wanted]
         passes = [ColumnRun(store, self._view, name, kind) for store in stores]
         return [column_by(each, kind, room_for(self._store), numeric=self._numeric[place]) for each in passes]
+
+    def without(self, place: int) -> Table:
+        """The other columns; a row counts that is missing in none of them."""
+        return self._of_others(place, self._store)
+
+    def tables_by_label(self, by: int, labels: Sequence[Any]) -> list[Table]:
+        """For each label the other columns, of the rows that have it; they compare as in `columns_by_label`."""
+        wanted, keys, numbers = self._keyed(by, labels)
+        return [self._of_others(by, KeyedStore(self._store, self._view, keys, numbers[key])) for key in wanted]
 
     def product_sums(self, clips: tuple[Clip, Clip], degree: int) -> tuple[tuple[int, ...], ...]:
         """The exact sums of products of powers of where two numbers lie in their clips, by one pass."""
@@ -137,6 +143,18 @@ class StoreTable:
 
     def _needed(self) -> list[str]:
         return self._view.needs(name for name, _ in self._columns)
+
+    def _of_others(self, place: int, store: Store) -> Table:
+        others = [each for each in range(len(self._columns)) if each != place]
+        view = replace(self._view, complete=())
+        return StoreTable(store, view, [self._columns[each][0] for each in others], [self._numeric[each] for each in others])
+
+    def _keyed(self, by: int, labels: Sequence[Any]) -> tuple[list[tuple[Any]], GroupKeys, dict[tuple[Any, ...], int]]:
+        """Labels as keys, in their order; the keys of rows; and the number of each."""
+        name, kind = self._columns[by]
+        wanted = [(_label(label),) for label in labels]
+        keys = GroupKeys((name,), (kind,), tuple(wanted))
+        return wanted, keys, {key: number for number, key in enumerate(keys.keys)}
 
     def _split(self, keys: GroupKeys, name: str, kind: ColumnType) -> Split | None:
         """The rows of all labels in memory, split by label; None where they are too many, or must stay where they are."""

@@ -1,7 +1,7 @@
 """Growth of a tree of boxes: which boxes are halved, by noisy counts that are lowered with depth.
 
-Claim      Which boxes are halved is epsilon-DP with noise of scale 3 / epsilon, and epsilon**2 / 8-zCDP with noise of scale
-           4 / epsilon, however deep the tree is
+Claim      Which boxes are halved is epsilon-DP with noise of scale (8/3) / epsilon, and epsilon**2 / 8-zCDP with noise of
+           scale (11/3) / epsilon, however deep the tree is
 Neighbors  ADD_REMOVE of one row
 Why        A row adds 1 to the counts of one box of each depth. A count is lowered by STEP for each depth, and one that lies below
            -STEP counts as -STEP: so all but the last two of the boxes that a row can tell apart have counts so high that they
@@ -25,7 +25,7 @@ from dpstats.statistics.coded.budget import TableBudget
 
 LOG_TWO = Fraction(693_148, 1_000_000)
 """A little more than ln 2."""
-PURE_SCALES, RANGE_SCALES = 3, 4
+PURE_SCALES, RANGE_SCALES = Fraction(8, 3), Fraction(11, 3)
 """One over the scale of the noise, times this, bounds what a row may do: to the probability of a tree, and to the range of what
 it does to those of all trees."""
 

@@ -78,7 +78,7 @@ class Halvings:
         """Halve the side that is widest, in its unit, each time; the first of several."""
         widths = [side.width / side.unit for side in sides]
         left = [side.most for side in sides]
-        axes = []
+        axes: list[int] = []
         while len(axes) < most and any(left):
             axis = max((place for place in range(len(sides)) if left[place]), key=lambda place: (widths[place], -place))
             axes.append(axis)

@@ -27,11 +27,13 @@ from dpstats.statistics.coded.budget import NoisyTable, TableBudget
 
 @dataclass(frozen=True, eq=False)
 class BoxTree:
-    """Last boxes, in the order of their paths, with noisy counts of rows: boxes by classes, of which there is one without labels."""
+    """Last boxes, in the order of their paths, with noisy counts of rows, boxes by classes; without labels there is one class."""
 
     halvings: Halvings
     boxes: Boxes
     noisy: NoisyTable
+    growth_scale: float
+    """The scale of the noise that decided which boxes were halved."""
 
     @property
     def size(self) -> int:
@@ -58,6 +60,12 @@ class BoxTree:
         """The middles of the boxes, boxes by axes."""
         lows, highs = self.corners
         return (lows + highs) / 2
+
+    def sides_by_name(self, names: Sequence[str]) -> dict[str, Floats]:
+        """Where the boxes begin and end along each axis, for a table of them."""
+        lows, highs = self.corners
+        ends = (("from", lows), ("to", highs))
+        return {f"{name} {end}": corners[:, axis] for axis, name in enumerate(names) for end, corners in ends}
 
     @cached_property
     def volumes(self) -> Floats:
@@ -93,13 +101,15 @@ class BoxTree:
             "depths": self.boxes.depths.tolist(),
             "paths": self.boxes.paths.tolist(),
             "rows": self.noisy.to_dict(),
+            "growth_scale": self.growth_scale,
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> BoxTree:
         """The tree that `to_dict` made plain."""
         depths, paths = (np.array(plain[name], dtype=np.int64) for name in ("depths", "paths"))
-        return cls(Halvings.from_dict(plain["halvings"]), Boxes(depths, paths), NoisyTable.from_dict(plain["rows"]))
+        halvings, noisy = Halvings.from_dict(plain["halvings"]), NoisyTable.from_dict(plain["rows"])
+        return cls(halvings, Boxes(depths, paths), noisy, plain["growth_scale"])
 
 
 def measure_tree(
@@ -117,15 +127,15 @@ def measure_tree(
     boxes = grow(np.sum(raw_classes, axis=0), halved_anyway, noise, rng)
     starts = boxes.starts(halvings.depth)
     raw_boxes = np.column_stack([np.add.reduceat(raw_counts, starts) for raw_counts in raw_classes])
-    return BoxTree(halvings, boxes, budget.noisy(raw_boxes, shares[1]))
+    return BoxTree(halvings, boxes, budget.noisy(raw_boxes, shares[1]), float(noise.scale))
 
 
 def without_negatives(noisy: Whole) -> Floats:
-    """The nearest numbers, in the sense of least squares, that are not negative and have the same total; zeros if that is not positive."""
+    """The nearest numbers, by least squares, of the same total, none of them negative; zeros where the total is not positive."""
     total = int(noisy.sum())
     if total <= 0:
         return np.zeros(noisy.size)
     ordered = np.sort(noisy)[::-1]
     cuts = (np.cumsum(ordered) - total) / np.arange(1, noisy.size + 1)
     cut = cuts[np.flatnonzero(ordered > cuts)[-1]]
-    return np.maximum(noisy - cut, 0.0)
+    return np.asarray(np.maximum(noisy - cut, 0.0))

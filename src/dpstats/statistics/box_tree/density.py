@@ -1,0 +1,162 @@
+"""A released density: rows in boxes, smoothed by any bandwidth, at any point, at no further cost.
+
+Every box spreads its rows evenly, and a normal law of the bandwidth smooths them. Where a box is as wide as the kernel is, it
+has done part of the smoothing already: the kernel and the box have together the variance that was asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpstats.foundations.errors import InvalidParameterError
+from dpstats.foundations.portable import OWN_DIGITS, rounded
+from dpstats.foundations.results import value_text
+from dpstats.statistics.box_tree.halvings import Floats
+from dpstats.statistics.box_tree.points import checked_points
+from dpstats.statistics.box_tree.tree import BoxTree
+from dpstats.statistics.clipped.margins import critical_value
+from dpstats.statistics.lazy_scipy import special
+
+AT_ONCE = 1 << 20
+"""Points times boxes that are worked on together."""
+UNIFORM = 12
+"""A uniform law of width 1 has the variance 1 / UNIFORM."""
+SURE = 3
+"""Standard deviations of the noise above which a box surely holds rows."""
+SHARPEST = 1e-6
+"""Kernels are at least this part of a box wide."""
+
+Bandwidth = float | Sequence[float] | None
+
+
+class DensityBand(NamedTuple):
+    """The ends of intervals at points."""
+
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """A density of one column or several, as a function of points: `density(20)`, or `density([[20, 3.5]])` of two columns."""
+
+    names: tuple[str, ...]
+    tree: BoxTree
+
+    @property
+    def rows(self) -> int:
+        """About how many rows there are."""
+        return round(float(self.tree.rows.sum()))
+
+    @cached_property
+    def bandwidth(self) -> tuple[float, ...]:
+        """The standard deviation of the kernel for each column where none is given: Scott's rule, as in scipy's gaussian_kde."""
+        lows, highs = self.tree.corners
+        shares, centers = self._shares[:, np.newaxis], self.tree.centers
+        means = (shares * centers).sum(axis=0)
+        variances = (shares * ((centers - means) ** 2 + (highs - lows) ** 2 / UNIFORM)).sum(axis=0)
+        factor = max(self.rows, 2) ** (-1 / (len(self.names) + 4))
+        return tuple(rounded(factor * math.sqrt(variance), math.nan, OWN_DIGITS) for variance in variances.tolist())
+
+    def __call__(self, points: Any, bandwidth: Bandwidth = None) -> Any:
+        """The density at each point; a `bandwidth` of 0 takes the boxes as they are."""
+        rows, is_single = checked_points(points, self.names)
+        values = _rounded(self._sums(rows, bandwidth)[0])
+        return float(values[0]) if is_single else values
+
+    def error(self, points: Any, bandwidth: Bandwidth = None) -> Any:
+        """The standard error at each point: of noise and of sampling, not of smoothing."""
+        rows, is_single = checked_points(points, self.names)
+        values, squares, evens = self._sums(rows, bandwidth)
+        total = max(self.rows, 1)
+        sampling = np.maximum(squares - values**2, 0.0) / total
+        errors = _rounded(np.sqrt(sampling + evens * self.tree.noisy.law.variance / total**2))
+        return float(errors[0]) if is_single else errors
+
+    def interval(self, points: Any, level: float = 0.95, bandwidth: Bandwidth = None) -> DensityBand:
+        """Intervals at points, for the density of the population, smoothed in the same way: they cover noise and sampling."""
+        if not 0.5 <= level <= 0.999:
+            raise InvalidParameterError(f"level must be from 0.5 to 0.999, such as 0.95; got {level}.")
+        value, reach = self(points, bandwidth), critical_value(level, 0.0) * self.error(points, bandwidth)
+        low = np.maximum(value - reach, 0.0)
+        return DensityBand(low if np.ndim(low) else float(low), value + reach)
+
+    def probability(self, low: Any, high: Any) -> float:
+        """The part of the rows between two corners, without smoothing: rows are spread evenly in their boxes."""
+        (first,), (last,) = (checked_points(corner, self.names)[0] for corner in (low, high))
+        lows, highs = self.tree.corners
+        within = np.clip(np.minimum(highs, last) - np.maximum(lows, first), 0.0, None) / (highs - lows)
+        return rounded(float((self._shares * within.prod(axis=1)).sum()), 1.0, OWN_DIGITS)
+
+    def window(self) -> tuple[tuple[float, float], ...]:
+        """For each column the range of the boxes that hold more rows than noise."""
+        lows, highs = (corners[self.tree.rows > SURE * self.tree.noisy.law.variance**0.5] for corners in self.tree.corners)
+        if not len(lows):
+            return tuple((side.low, side.high) for side in self.tree.halvings.sides)
+        return tuple(zip(lows.min(axis=0).tolist(), highs.max(axis=0).tolist(), strict=True))
+
+    @cached_property
+    def _shares(self) -> Floats:
+        total = float(self.tree.rows.sum())
+        return self.tree.rows / total if total else self.tree.volumes / self.tree.halvings.volume
+
+    def _sums(self, points: Floats, bandwidth: Bandwidth) -> tuple[Floats, Floats, Floats]:
+        """At each point the sums over boxes of what each would add if it held all rows: by its share, by its share and squared,
+        and squared."""
+        widths = self._checked(bandwidth)
+        step = max(1, AT_ONCE // self.tree.size)
+        parts = [self._some_sums(points[start : start + step], widths) for start in range(0, max(len(points), 1), step)]
+        values, squares, evens = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return values, squares, evens
+
+    def _some_sums(self, points: Floats, bandwidth: Floats) -> tuple[Floats, Floats, Floats]:
+        lows, highs = self.tree.corners
+        spread = np.ones((len(points), self.tree.size))
+        for axis, width in enumerate(bandwidth.tolist()):
+            low, high, place = lows[:, axis], highs[:, axis], points[:, axis, np.newaxis]
+            spread *= (_smooth(place, low, high, width) if width else (place >= low) & (place < high)) / (high - low)
+        return spread @ self._shares, spread**2 @ self._shares, (spread**2).sum(axis=1)
+
+    def _checked(self, bandwidth: Bandwidth) -> Floats:
+        given = np.atleast_1d(np.asarray(self.bandwidth if bandwidth is None else bandwidth, dtype=np.float64))
+        if given.shape not in ((1,), (len(self.names),)) or not (np.isfinite(given) & (given >= 0)).all():
+            raise InvalidParameterError("bandwidth must be a number that is 0 or more, or one for each column.")
+        return np.broadcast_to(given, (len(self.names),))
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"names": list(self.names), "tree": self.tree.to_dict()}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Density:
+        """The density that `to_dict` made plain."""
+        return cls(tuple(plain["names"]), BoxTree.from_dict(plain["tree"]))
+
+    def to_pandas(self) -> Any:
+        """The boxes as a pandas DataFrame: for each column where a box begins and ends, and about how many rows it has."""
+        import pandas
+
+        return pandas.DataFrame(self.tree.sides_by_name(self.names) | {"rows": self.tree.rows})
+
+    def __str__(self) -> str:
+        ends = ", ".join(
+            f"{name} {value_text(float(f'{low:.4g}'))} to {value_text(float(f'{high:.4g}'))}"
+            for name, (low, high) in zip(self.names, self.window(), strict=True)
+        )
+        return f"a density in {self.tree.size:,} boxes of about {self.rows:,} rows: {ends}"
+
+
+def _smooth(place: Floats, low: Floats, high: Floats, width: float) -> Floats:
+    """How much of a uniform law between `low` and `high`, smoothed by a normal one, lies at a place, times its width."""
+    kernel = np.sqrt(np.maximum(width**2 - (high - low) ** 2 / UNIFORM, (SHARPEST * (high - low)) ** 2))
+    return np.asarray(special.ndtr((high - place) / kernel) - special.ndtr((low - place) / kernel))
+
+
+def _rounded(values: Floats) -> Floats:
+    return np.array([rounded(value, math.nan, OWN_DIGITS) for value in values.tolist()])
