@@ -21,9 +21,9 @@ class KMeans(TransformerMixin, PrivateEstimator):
       n_clusters     how many clusters there are
       standardize    whether each column counts in units of its own private spread; False: all in those of the widest
 
-    The other parameters are those of `LinearRegression`. After `fit`: `cluster_centers_`, `cluster_sizes_` (noisy numbers of rows,
-    the largest first), `scale_` (what distances are counted in), `n_features_in_`, `feature_names_in_` where X has names, and
-    `release_`, the answer with its cost and its card. There is no `labels_`: which cluster a private row is in is private.
+    The other parameters are those of `LinearRegression`. After `fit`: `cluster_centers_`, `cluster_sizes_` (noisy numbers of
+    rows, the largest first), `scale_` (what distances are counted in), `n_features_in_`, `feature_names_in_` where X has names,
+    and `release_`, the answer with its cost and its card. There is no `labels_`: which cluster a private row is in is private.
     """
 
     _statistic = "kmeans"

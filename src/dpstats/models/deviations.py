@@ -19,8 +19,8 @@ _ALL = {
     ),
 }
 _NOT_FINITE = (
-    "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would tell that "
-    "there are some. A prediction for such a row, which is the caller's, is an error."
+    "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would tell "
+    "that there are some. A prediction for such a row, which is the caller's, is an error."
 )
 _UNSUPERVISED = {
     **{name: reason for name, reason in _ALL.items() if name != "check_supervised_y_no_nan"},

@@ -3,9 +3,9 @@
 Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon or a
            quarter of rho
-Why        All steps are bought from one budget (clusters/budget.py): a private frame of the columns, a private tree of boxes whose
-           means are seeds, one exponential mechanism that chooses among them, and means of offsets from the own centre, cut off
-           at a private radius (clusters/steps.py)
+Why        All steps are bought from one budget (clusters/budget.py): a private frame of the columns, a private tree of boxes
+           whose means are seeds, one exponential mechanism that chooses among them, and means of offsets from the own centre,
+           cut off at a private radius (clusters/steps.py)
 Numerics   Exact from the rows to the noisy sums; floats after that
 No reply   Where the noisy number of rows is too small for so many clusters and columns; costs the same as an answer
 Source     clusters/clusters.proof.md; Lloyd 1982; Blum, Dwork, McSherry & Nissim 2005 (noisy sums of the rows of a cluster)
@@ -120,31 +120,33 @@ def kmeans_steps(table: Table, question: Question, rng: RandomSource) -> Outcome
         )
     clusters = clusters_of(measured, names_of(question.columns))
     floor = floor_of(question, PURE_NATS, DELTA_NATS)
-    answer = Answer(clusters, None, (*_notes(clusters, measured, question), floor.note(question)), _size_intervals(clusters, question))
+    notes = (*_notes(clusters, measured, question), floor.note(question))
+    answer = Answer(clusters, None, notes, _size_intervals(clusters, question))
     return floor.judge(question, clusters.rows, answer)
 
 
 def _size_intervals(clusters: Clusters, question: Question) -> tuple[Interval, ...]:
-    """Of each size, for the noise in it: the law of each noise is close to a normal one, or has tails no longer than Laplace's."""
+    """Of each size, for the noise in it, whose law lies between a normal and a Laplace one: the wider of both."""
     if question.interval is None:
         return ()
     level = float(question.interval)
-    reach = clusters.size_noise * (critical_value(level, 0.0) if question.delta else -math.log(1 - level) / math.sqrt(2))
+    laplace = 0.0 if question.delta else -math.log(1 - level) / math.sqrt(2)
+    reach = clusters.size_noise * max(critical_value(level, 0.0), laplace)
     ends = [rounded_ends(max(0.0, size - reach), size + reach) for size in clusters.sizes]
     return tuple(Interval(low, high, level, "the noise in the number of rows of a cluster") for low, high in ends)
 
 
 def _notes(clusters: Clusters, measured: MeasuredClusters, question: Question) -> tuple[tuple[str, str], ...]:
     """What belongs on the card."""
-    share, noise = 100 * clusters.explained, 100 * clusters.explained_error
+    between = f"{100 * clusters.explained:.1f}% lies between clusters, standard deviation of the noise"
     weak = f"{len(clusters.weak)}: their sizes are not more than noise, and where they lie means nothing"
     scaled = "each column over its own spread" if question.arguments["standardize"] else "all columns over the widest spread"
     return (
-        ("variance", f"{share:.1f}% lies between clusters, standard deviation of the noise {noise:.1f}%; of these rows, cut off far out"),
+        ("variance", f"{between} {100 * clusters.explained_error:.1f}%; of these rows, cut off far out"),
         ("centers", "means of the rows nearest to them; standard errors cover sampling and noise, for clusters cut as they are"),
         *((("weak clusters", weak),) if clusters.weak else ()),
         ("distances", f"Euclidean, {scaled}; the first of equally near centers counts"),
-        ("cut off", f"rows beyond private limits of a column, and farther than {measured.radius / BALL:.3g} spreads from their center"),
+        ("cut off", f"rows beyond private limits of a column, or over {measured.radius / BALL:.3g} spreads from their center"),
         ("steps", str(measured.steps)),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
         public_line(question),

@@ -49,8 +49,8 @@ class BoxOffsets:
         lows, highs = self.tree.corners
         raw_places = self.tree.boxes_of(raw_rows)
         raw_within = np.clip(raw_rows, lows[raw_places], highs[raw_places]) - self.tree.centers[raw_places]
-        raw_parts = raw_within / np.array(self.frame.scales) * (UNITS / half_diagonals(self.frame, self.tree)[raw_places])[:, None]
-        raw_whole = np.trunc(raw_parts)
+        raw_stretch = (UNITS / half_diagonals(self.frame, self.tree))[raw_places]
+        raw_whole = np.trunc(raw_within / np.array(self.frame.scales) * raw_stretch[:, None])
         raw_whole[~(np.square(raw_whole).sum(axis=1) <= UNITS**2)] = 0.0
         columns = raw_rows.shape[1]
         cells = (raw_places[:, None] * columns + np.arange(columns)).ravel()

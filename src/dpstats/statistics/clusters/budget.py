@@ -1,8 +1,8 @@
 """The budget of clusters: what its steps may spend, share by share, and noise for vectors of which each row moves few.
 
-Claim      All that is bought from one budget is together epsilon-DP (`PureClusterSplit`) or rho-zCDP (`ConcentratedClusterSplit`),
-           for one row added or removed, if what a row adds to the parts that are handed in has lengths that add up to at most
-           what is said
+Claim      All that is bought from one budget is together epsilon-DP (`PureClusterSplit`) or rho-zCDP
+           (`ConcentratedClusterSplit`), for one row added or removed, if what a row adds to the parts that are handed in has
+           lengths that add up to at most what is said
 Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added
 Why        Shares add up (regression/budget_split.py). Parts get independent noise. Spherical Laplace noise of scale b changes the
            density of a part by at most exp(length / b), so that of all by exp(sum of lengths / b); Gaussian noise goes by the
@@ -81,10 +81,6 @@ def cluster_budget(question: Question, boxes_part: Fraction, rng: RandomSource) 
     moves = steps_between(question.neighbors, 1)
     if not question.delta:
         epsilon = question.epsilon / moves
-        return ClusterBudget(
-            PureClusterSplit(epsilon * (1 - boxes_part), rng), PureTableBudget(epsilon * boxes_part, rng)
-        )
+        return ClusterBudget(PureClusterSplit(epsilon * (1 - boxes_part), rng), PureTableBudget(epsilon * boxes_part, rng))
     rho = zcdp_within(question.epsilon, question.delta) / moves**2
-    return ClusterBudget(
-        ConcentratedClusterSplit(rho * (1 - boxes_part), rng), ConcentratedTableBudget(rho * boxes_part, rng)
-    )
+    return ClusterBudget(ConcentratedClusterSplit(rho * (1 - boxes_part), rng), ConcentratedTableBudget(rho * boxes_part, rng))

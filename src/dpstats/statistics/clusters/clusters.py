@@ -24,8 +24,8 @@ _OF_PRIVATE_ROWS = ("labels", "labels_", "inertia_of_rows")
 class Clusters:
     """Clusters of rows as they were released. Everything in it comes from noisy numbers.
 
-    Clusters stand in the order of their sizes, the largest first; lists have an entry for each cluster, and inside it one for each
-    column.
+    Clusters stand in the order of their sizes, the largest first; lists have an entry for each cluster, and inside it one for
+    each column.
     """
 
     names: tuple[str, ...]
@@ -55,7 +55,9 @@ class Clusters:
         def __getattr__(self, name: str) -> Any:
             """Says why there is no such thing, where people look for it."""
             if name in _OF_PRIVATE_ROWS:
-                raise AttributeError(f"clusters have no {name}: that is a function of private rows. predict works on public rows.")
+                raise AttributeError(
+                    f"clusters have no {name}: that is a function of private rows. predict works on public rows."
+                )
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def distances(self, data: Any) -> Numbers:
@@ -100,8 +102,7 @@ class Clusters:
     def _repr_html_(self) -> str:
         heads = ["rows", *(value_text(name) for name in self.names)]
         rows = [
-            [f"{size:,.0f}", *(f"{value:.4g}" for value in center)]
-            for size, center in zip(self.sizes, self.centers, strict=True)
+            [f"{size:,.0f}", *(f"{value:.4g}" for value in center)] for size, center in zip(self.sizes, self.centers, strict=True)
         ]
         names = [self._name(place) for place in range(len(rows))]
         return html_named_table("Private clusters", heads, names, rows)

@@ -76,8 +76,9 @@ def _variance(measured: MeasuredClusters, centers: Floats, moves: Floats) -> _Va
     counts = measured.counts.tolist()
     total = math.fsum(counts)
     columns = range(measured.columns)
-    middle = [math.fsum(count * row[place] for count, row in zip(counts, centers.tolist(), strict=True)) / total for place in columns]
-    away = [math.fsum((row[place] - middle[place]) ** 2 for place in columns) for row in centers.tolist()]
+    rows = centers.tolist()
+    middle = [math.fsum(count * row[place] for count, row in zip(counts, rows, strict=True)) / total for place in columns]
+    away = [math.fsum((row[place] - middle[place]) ** 2 for place in columns) for row in rows]
     moved = [math.fsum(each**2 for each in row) for row in moves.tolist()]
     squares = math.fsum(measured.squares.ravel().tolist())
     within = max(0.0, squares - math.fsum(count * move for count, move in zip(counts, moved, strict=True)))

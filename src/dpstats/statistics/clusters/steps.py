@@ -2,9 +2,9 @@
 
 Claim      epsilon-DP, or rho-zCDP: what the budget was made from
 Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added
-Why        All steps are bought from one budget (budget.py), each chosen by what earlier ones released. Which seeds are taken is one
-           exponential mechanism: a row adds to the cost of each set, at most STEPS. Offsets of rows are cut off one by one at a
-           radius that was drawn before; a row is in one cluster
+Why        All steps are bought from one budget (budget.py), each chosen by what earlier ones released. Which seeds are taken is
+           one exponential mechanism: a row adds to the cost of each set, at most STEPS. Offsets of rows are cut off one by one
+           at a radius that was drawn before; a row is in one cluster
 Numerics   Whole numbers and exact noise; centres follow from noisy sums, and are rounded to whole units before rows meet them
 Source     clusters.proof.md
 """

@@ -170,9 +170,7 @@ def _scale(raw_sides: Sides, middle: float, epsilon: Fraction, rng: RandomSource
     return min(scale if scale > GRID * abs(middle) else abs(middle), LARGEST_SCALE)
 
 
-def _limited(
-    column: FrameColumn, raw_sides: Sides, epsilon: Fraction, beyond: tuple[int, int], rng: RandomSource
-) -> FrameColumn:
+def _limited(column: FrameColumn, raw_sides: Sides, epsilon: Fraction, beyond: tuple[int, int], rng: RandomSource) -> FrameColumn:
     """A column with limits on both sides."""
     rows, likely = max(beyond[0], math.ceil(beyond[1] / epsilon)), LIKELY * column.scale
     below, above = (draw_reach(raw_side, rows, epsilon, rng, likely=likely) for raw_side in raw_sides)
