@@ -66,6 +66,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "density": [((POSITIVE,), {}), ((X,), {})],
     "goodness_of_fit_test": [((LABELS,), {"probabilities": {"a": 0.3, "b": 0.4, "c": 0.3}})],
     "interquantile_range": [((POSITIVE,), {"q": [0.2, 0.8]})],
+    "kmeans": [((X,), {"clusters": 3})],
     "ks_test": [((A,), {"distribution": law, "loc": 0, "scale": 1}) for law in ("normal", "laplace", "cauchy", "lognormal")],
     "linear_regression": [((X, Y), {}), ((A[:, None], Y), {})],
     "logistic_regression": [((X, MARKS), {})],
