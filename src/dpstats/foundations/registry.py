@@ -75,7 +75,7 @@ class Simulated:
     """Rows that are public because nobody's data is in them, on which a plan tries a question."""
 
     rows: NDArray[np.float64]
-    """Rows by columns, as many columns as the question has."""
+    """Rows by columns, as many columns as the question has; where the last is one of labels, their places among these."""
     truth: object = None
     """What an answer should be: numbers in the order of the answer's, from which errors are counted; None where it has none."""
     words: str = "simulated rows"

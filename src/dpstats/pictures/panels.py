@@ -17,6 +17,7 @@ from typing import Any
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
+from dpstats.pictures.densities import density_panel, neighbors_panel
 from dpstats.pictures.looks import COLORS, Panel, as_written
 from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel
 
@@ -54,6 +55,8 @@ def drawn_panel(answer: Release) -> Panel | None:
         return coefficient_panel(value, answer.intervals)
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
+    if hasattr(value, "tree") and hasattr(value, "window"):
+        return neighbors_panel(value) if hasattr(value, "classes") else density_panel(value)
     dots = dots_of(answer)
     return _dots_panel(dots) if dots else None
 

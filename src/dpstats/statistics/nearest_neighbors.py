@@ -12,10 +12,12 @@ Source     box_tree/growth.proof.md; Dwork 2007 asks for nearest neighbours in g
 
 from __future__ import annotations
 
+import numpy as np
+
 from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Statistic, method, register
+from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Simulated, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.box_tree.framed import framed_tree
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
@@ -34,6 +36,13 @@ def _check_features(question: Question) -> None:
         raise InvalidParameterError(f"nearest_neighbors takes 1 to {MOST_FEATURES} features, got {len(question.columns) - 1}.")
 
 
+def _simulate(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
+    """Rows whose classes lie one standard deviation apart."""
+    places = generator.integers(0, len(question.arguments["classes"]), rows)
+    features = generator.normal(size=(rows, len(question.columns) - 1)) + places[:, np.newaxis]
+    return Simulated(np.column_stack([features, places]), None, "classes that are normal, one standard deviation apart")
+
+
 NEAREST_NEIGHBORS = register(
     Statistic(
         "nearest_neighbors",
@@ -44,6 +53,7 @@ NEAREST_NEIGHBORS = register(
         value=NeighborClasses,
         revive=NeighborClasses.from_dict,
         most_features=MOST_FEATURES,
+        simulate=_simulate,
     )
 )
 

@@ -15,7 +15,7 @@ from dpstats.curator.planning.simulations import SimulatedLine, Trials, figures_
 from dpstats.curator.planning.stored_tables import StoredQuestion, tables_for
 from dpstats.curator.planning.widths import WantedWidth
 from dpstats.curator.planning.work import MOST_WORK, WorkLeft, refuse_too_much
-from dpstats.curator.planning.yardsticks import Scale, Yardstick, is_distribution, measured, scale_of
+from dpstats.curator.planning.yardsticks import Scale, Yardstick, is_in_probabilities, measured, scale_of
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.registry import Question
 
@@ -71,7 +71,7 @@ class PlannedQuestion:
 
     def plan(self, rows: Sequence[PlanRow], wanted: str = "", text: str = "") -> Plan:
         """The plan that these lines make; `text` is the question for people, where it is more than it says itself."""
-        in_probabilities = any(is_distribution(line.yardstick.value) for line in self.lines)
+        in_probabilities = any(is_in_probabilities(line.yardstick.value) for line in self.lines)
         return Plan(
             text or str(self.question),
             tuple(rows),

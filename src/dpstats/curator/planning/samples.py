@@ -13,7 +13,7 @@ from dpstats.curator.planning.tables import ShapeColumn
 from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms, in_unit_interval, refuse_too_many
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.tables.given import as_table
-from dpstats.foundations.registry import Question, Simulated
+from dpstats.foundations.registry import Question, Reads, Simulated
 from dpstats.foundations.summaries import Column, Table
 
 Sample = ShapeColumn | Column | Table
@@ -25,7 +25,7 @@ FIRST_ROWS = 100
 
 LABELS = ("a", "b")
 """The labels of a simulated column of labels, where the question names none."""
-_NAMES_LABELS = ("labels", "groups", "levels", "keys")
+_NAMES_LABELS = ("labels", "groups", "levels", "keys", "classes")
 """Parameters by which a question may name its labels."""
 
 
@@ -33,6 +33,10 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
     """A random table of `rows` rows."""
     if question.statistic.simulate is not None:
         columns = [np.ascontiguousarray(column) for column in simulated_by(question, rows, generator).rows.T]
+        if question.statistic.reads[-1] is Reads.LABELS:  # simulated are the places of labels
+            *numbers, places = columns
+            raw_labels = np.array(labels_of(question), dtype=object)[places.astype(int)].tolist()
+            return as_table([*numbers, raw_labels], [*[True] * len(numbers), False])
         is_column = len(columns) == 1 and not question.statistic.takes_features
         return ArrayColumn(columns) if is_column else as_table(columns)
     if question.statistic.takes_only_columns:

@@ -109,7 +109,7 @@ def scale_of(question: Question) -> Scale:
         return Scale.VALUE
     moved = Shape("moved", "twice the probe, and more", lambda q: 2 * _probe(q) + _SHIFT)
     plain, changed = (_on_even_rows(question, each, PROBE_ROWS) for each in (Shape("probe", "a few values", _probe), moved))
-    if is_distribution(plain):
+    if is_in_probabilities(plain):
         return Scale.PROBABILITY
     before, after = plain_numbers(plain), plain_numbers(changed)
     if before is None or after is None or len(before) != len(after):
@@ -158,8 +158,11 @@ def reply_to(question: Question, sample: Sample, source: RandomSource) -> Releas
 def error_of(answer: Any, truth: Any) -> float | None:
     """How far an answer is from the truth: the largest difference of several; None for values that have no distance.
 
-    Of two distribution functions it is the largest difference of probabilities, at the values that either lists.
+    Of two distribution functions it is the largest difference of probabilities, at the values that either lists; a value that
+    knows its `distance` from others says it.
     """
+    if hasattr(answer, "distance") and type(answer) is type(truth):
+        return float(answer.distance(truth))
     if is_distribution(answer) and is_distribution(truth):
         return _largest_gap(answer, truth)
     given, wanted = plain_numbers(answer), plain_numbers(truth)
@@ -171,6 +174,11 @@ def error_of(answer: Any, truth: Any) -> float | None:
 def is_distribution(value: object) -> bool:
     """Whether a released value is a distribution function: it can be called, and lists its values with their probabilities."""
     return callable(value) and hasattr(value, "values") and hasattr(value, "probabilities")
+
+
+def is_in_probabilities(value: object) -> bool:
+    """Whether errors of a released value are differences of probabilities."""
+    return is_distribution(value) or hasattr(value, "distance")
 
 
 def plain_numbers(value: Any) -> tuple[float, ...] | None:

@@ -27,10 +27,11 @@ AT_ONCE = 1 << 20
 """Points times boxes that are worked on together."""
 UNIFORM = 12
 """A uniform law of width 1 has the variance 1 / UNIFORM."""
-SURE = 3
-"""Standard deviations of the noise above which a box surely holds rows."""
 SHARPEST = 1e-6
 """Kernels are at least this part of a box wide."""
+
+GRIDS = (1024, 64, 24)
+"""Places along each side of a grid, of one column, two and three."""
 
 Bandwidth = float | Sequence[float] | None
 
@@ -94,12 +95,24 @@ class Density:
         within = np.clip(np.minimum(highs, last) - np.maximum(lows, first), 0.0, None) / (highs - lows)
         return rounded(float((self._shares * within.prod(axis=1)).sum()), 1.0, OWN_DIGITS)
 
+    def distance(self, other: Density) -> float:
+        """Half of the integrated absolute difference from another density, on a grid: how much the probability of some region
+        differs at most."""
+        places = []
+        for own, others in zip(self._surroundings(), other._surroundings(), strict=True):
+            places.append(np.linspace(min(own[0], others[0]), max(own[1], others[1]), GRIDS[len(self.names) - 1]))
+        grid = np.stack(np.meshgrid(*places, indexing="ij"), axis=-1).reshape(-1, len(self.names))
+        cell = math.prod(float(each[1] - each[0]) for each in places)
+        gaps = np.abs(self._sums(grid, None)[0] - other._sums(grid, None)[0])
+        return rounded(min(1.0, cell * float(gaps.sum()) / 2), 1.0, OWN_DIGITS)
+
+    def _surroundings(self) -> list[tuple[float, float]]:
+        """The window, and three bandwidths more."""
+        return [(low - 3 * width, high + 3 * width) for (low, high), width in zip(self.window(), self.bandwidth, strict=True)]
+
     def window(self) -> tuple[tuple[float, float], ...]:
-        """For each column the range of the boxes that hold more rows than noise."""
-        lows, highs = (corners[self.tree.rows > SURE * self.tree.noisy.law.variance**0.5] for corners in self.tree.corners)
-        if not len(lows):
-            return tuple((side.low, side.high) for side in self.tree.halvings.sides)
-        return tuple(zip(lows.min(axis=0).tolist(), highs.max(axis=0).tolist(), strict=True))
+        """For each column the range that holds nearly all rows."""
+        return self.tree.window()
 
     @cached_property
     def _shares(self) -> Floats:

@@ -65,6 +65,10 @@ class NeighborClasses:
         enough = next((counts for counts in around if counts.sum() >= least), around[-1])
         return dict(zip(self.classes, np.round(enough, 1).tolist(), strict=True))
 
+    def window(self) -> tuple[tuple[float, float], ...]:
+        """For each feature the range that holds nearly all rows."""
+        return self.tree.window()
+
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {"names": list(self.names), "classes": list(self.classes), "tree": self.tree.to_dict()}

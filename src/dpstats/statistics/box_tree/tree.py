@@ -24,6 +24,9 @@ from dpstats.statistics.box_tree.growth import Boxes, GrowthNoise, grow
 from dpstats.statistics.box_tree.halvings import Floats, Halvings, PathCounts, Whole
 from dpstats.statistics.coded.budget import NoisyTable, TableBudget
 
+FEW = 1 / 500
+"""The part of all rows that may lie beyond either end of a window."""
+
 
 @dataclass(frozen=True, eq=False)
 class BoxTree:
@@ -66,6 +69,19 @@ class BoxTree:
         lows, highs = self.corners
         ends = (("from", lows), ("to", highs))
         return {f"{name} {end}": corners[:, axis] for axis, name in enumerate(names) for end, corners in ends}
+
+    def window(self) -> tuple[tuple[float, float], ...]:
+        """Along each axis the range of the boxes that hold nearly all rows; that of the first box where there are none."""
+        few = FEW * float(self.rows.sum())
+        if not few:
+            return tuple((side.low, side.high) for side in self.halvings.sides)
+        ends = []
+        for axis in range(len(self.halvings.sides)):
+            lows, highs = (corners[:, axis] for corners in self.corners)
+            upward, downward = np.argsort(lows, kind="stable"), np.argsort(-highs, kind="stable")
+            first, last = (order[np.searchsorted(np.cumsum(self.rows[order]), few, side="right")] for order in (upward, downward))
+            ends.append((float(lows[first]), float(highs[last])))
+        return tuple(ends)
 
     @cached_property
     def volumes(self) -> Floats:
