@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.box_tree.halvings import BoxSide, box_side
-from dpstats.statistics.frame.frame import Frame, FrameColumn
+from dpstats.statistics.frame.frame import TableFrame, FrameColumn
 
 
-def box_sides(frame: Frame, table: Table, stretch: float = 1.0) -> list[BoxSide]:
+def box_sides(frame: TableFrame, table: Table, stretch: float = 1.0) -> list[BoxSide]:
     """A side for each column of a frame with limits: `stretch` times as far from the middle as these, in units of the scale."""
     dtypes = [table.column(place).dtype for place in range(len(frame.columns))]
     whole = [dtype is not None and dtype.kind in "iu" for dtype in dtypes]
