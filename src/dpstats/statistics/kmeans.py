@@ -29,6 +29,7 @@ from dpstats.statistics.clusters.budget import cluster_budget
 from dpstats.statistics.clusters.cluster_points import MOST_COLUMNS
 from dpstats.statistics.clusters.clusters import Clusters, names_of
 from dpstats.statistics.clusters.measured import clusters_of
+from dpstats.statistics.clusters.simulated_groups import simulated_groups
 from dpstats.statistics.clusters.steps import ClusterShares, MeasuredClusters, take_cluster_steps
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.regression.points import BALL
@@ -90,6 +91,7 @@ KMEANS = register(
         revive=Clusters.from_dict,
         prefer=lambda arguments, delta: GAUSSIAN if delta else PURE,
         most_features=MOST_COLUMNS,
+        simulate=simulated_groups,
     )
 )
 

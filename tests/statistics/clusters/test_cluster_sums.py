@@ -31,7 +31,9 @@ def row_of(*numbers: float) -> Any:
 
 
 @given(st.tuples(NUMBERS, NUMBERS, NUMBERS), st.integers(1 << 4, 1 << 20), st.booleans())
-def test_a_row_adds_to_one_cluster_and_no_more_than_its_units(row: tuple[float, float, float], radius: int, squares: bool) -> None:
+def test_a_row_adds_to_one_cluster_and_no_more_than_its_units(
+    row: tuple[float, float, float], radius: int, squares: bool
+) -> None:
     offsets = ClusterOffsets(NearCenters(FRAME, CENTERS), radius, squares)
     raw_parts, raw_cells = offsets.split(tuple(offsets(row_of(*row)).tolist()))
     moved = [part.tolist() for part in raw_parts if part.any()]
@@ -79,9 +81,7 @@ def test_noise_in_parts_hides_lengths_that_add_up() -> None:
     for first in range(units + 1):
         second = units - first
         moved = [discrete_laplace_law(move, units / epsilon, low, high) for move in (first, -second)]
-        losses = [
-            math.log(here[x] * here[y] / (moved[0][x] * moved[1][y])) for x in range(-20, 21, 5) for y in range(-20, 21, 5)
-        ]
+        losses = [math.log(here[x] * here[y] / (moved[0][x] * moved[1][y])) for x in range(-20, 21, 5) for y in range(-20, 21, 5)]
         assert max(losses) == pytest.approx(1.0, abs=1e-9)
 
 

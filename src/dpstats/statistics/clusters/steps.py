@@ -62,11 +62,13 @@ class ClusterShares(NamedTuple):
     """For each of two radii."""
     choice: Fraction
     steps: int
+    later: Fraction = Fraction(0)
+    """For whoever goes on from there."""
 
     @property
     def all_steps(self) -> Fraction:
-        """What is left for steps."""
-        return 1 - self.frame - self.spreads - self.means - 2 * self.radius - self.choice
+        """What is left for steps of k-means."""
+        return 1 - self.frame - self.spreads - self.means - 2 * self.radius - self.choice - self.later
 
 
 @dataclass(frozen=True)
