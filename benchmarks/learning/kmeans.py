@@ -58,7 +58,7 @@ def methods_of(rows: Floats, clusters: int, epsilon: float, seed: int) -> dict[s
         return PeerKMeans(clusters, epsilon=epsilon, bounds=bounds, random_state=seed).fit(standard).cluster_centers_
 
     def mixture() -> Any:
-        release = dp.gaussian_mixture(rows, clusters=clusters, epsilon=epsilon, delta=DELTA)
+        release = dp.gaussian_mixture(rows, components=clusters, epsilon=epsilon, delta=DELTA)
         return (np.array(release.value.means) - middle) / spread if release else None
 
     return {

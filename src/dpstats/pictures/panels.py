@@ -99,9 +99,9 @@ def dots_of(answer: Release) -> list[Dot]:
     single = _number(getattr(value, "estimate", value))
     if single is not None:
         return [Dot("", single, answer.interval)]
-    if hasattr(value, "centers") and hasattr(value, "sizes"):
+    if hasattr(value, "size_noise"):  # clusters, or components of a mixture
         ends = answer.intervals or [None] * len(value.sizes)
-        return [Dot(f"rows of cluster {place}", *each) for place, each in enumerate(zip(value.sizes, ends, strict=True))]
+        return [Dot(f"rows of {place}", *each) for place, each in enumerate(zip(value.sizes, ends, strict=True))]
     several = [_number(item) for item in value] if isinstance(value, (tuple, list)) else []
     if not several or any(item is None for item in several):
         return []

@@ -14,6 +14,7 @@ Source     clusters/clusters.proof.md; Lloyd 1982; Blum, Dwork, McSherry & Nissi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from dpstats.foundations.errors import InvalidParameterError
@@ -62,18 +63,15 @@ CLAIM = "no bounds asked: seeds from a private tree, means of offsets from the o
 WHY = "it needs no bounds; with a delta its noise is Gaussian, which costs many columns and steps less"
 
 
-def checked_clusters(value: object) -> int:
-    """How many clusters there are."""
-    if type(value) is not int or not 1 <= value <= MOST_CLUSTERS:
-        raise InvalidParameterError(f"clusters must be a whole number from 1 to {MOST_CLUSTERS}, got {value!r}.")
-    return value
-
-
-def clusters_parameter(what: str) -> Parameter:
+def number_parameter(name: str, default: int) -> Parameter:
     """How many clusters, or components, there are."""
-    return Parameter(
-        "clusters", f"how many {what} there are, from 1 to {MOST_CLUSTERS}", checked_clusters, 5, takes=int, by_name=True
-    )
+
+    def check(value: object) -> int:
+        if type(value) is not int or not 1 <= value <= MOST_CLUSTERS:
+            raise InvalidParameterError(f"{name} must be a whole number from 1 to {MOST_CLUSTERS}, got {value!r}.")
+        return value
+
+    return Parameter(name, f"how many {name} there are, from 1 to {MOST_CLUSTERS}", check, default, takes=int, by_name=True)
 
 
 STANDARDIZE = switch_parameter(
@@ -83,7 +81,7 @@ KMEANS = register(
     Statistic(
         "kmeans",
         "Clusters of rows by k-means: centers, sizes, and how much of the variance lies between them",
-        (clusters_parameter("clusters"), STANDARDIZE),
+        (number_parameter("clusters", 5), STANDARDIZE),
         reads=(Reads.FEATURES,),
         returns="Clusters with centers, sizes, errors, predict, distances and summary",
         value=Clusters,
@@ -96,12 +94,12 @@ KMEANS = register(
 )
 
 
-def floor_of(question: Question, pure_nats: float, delta_nats: float) -> Floor:
+def floor_of(question: Question, clusters: int, pure_nats: float, delta_nats: float) -> Floor:
     """What an answer takes: so many rows times epsilon for each cluster and column, and what the frame takes."""
     columns = len(question.columns)
     nats = delta_nats if question.delta else pure_nats
     frame = ROOT_COLUMN_NATS * math.sqrt(columns) if question.delta else PURE_COLUMN_NATS * columns
-    return Floor(max(nats * question.arguments["clusters"] * (columns + 1), frame))
+    return Floor(max(nats * clusters * (columns + 1), frame))
 
 
 @method(KMEANS, GAUSSIAN, claim=f"(epsilon, delta)-DP, {CLAIM}", needs_delta=True)
@@ -121,20 +119,20 @@ def kmeans_steps(table: Table, question: Question, rng: RandomSource) -> Outcome
             standardize=question.arguments["standardize"],
         )
     clusters = clusters_of(measured, names_of(question.columns))
-    floor = floor_of(question, PURE_NATS, DELTA_NATS)
+    floor = floor_of(question, question.arguments["clusters"], PURE_NATS, DELTA_NATS)
     notes = (*_notes(clusters, measured, question), floor.note(question))
-    answer = Answer(clusters, None, notes, _size_intervals(clusters, question))
+    answer = Answer(clusters, None, notes, size_intervals(clusters.sizes, clusters.size_noise, question))
     return floor.judge(question, clusters.rows, answer)
 
 
-def _size_intervals(clusters: Clusters, question: Question) -> tuple[Interval, ...]:
+def size_intervals(sizes: Sequence[float], noise: float, question: Question) -> tuple[Interval, ...]:
     """Of each size, for the noise in it, whose law lies between a normal and a Laplace one: the wider of both."""
     if question.interval is None:
         return ()
     level = float(question.interval)
     laplace = 0.0 if question.delta else -math.log(1 - level) / math.sqrt(2)
-    reach = clusters.size_noise * max(critical_value(level, 0.0), laplace)
-    ends = [rounded_ends(max(0.0, size - reach), size + reach) for size in clusters.sizes]
+    reach = noise * max(critical_value(level, 0.0), laplace)
+    ends = [rounded_ends(max(0.0, size - reach), size + reach) for size in sizes]
     return tuple(Interval(low, high, level, "the noise in the number of rows of a cluster") for low, high in ends)
 
 

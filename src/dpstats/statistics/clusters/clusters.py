@@ -16,7 +16,7 @@ from dpstats.statistics.regression.predictions import rows_by_name
 
 Numbers = NDArray[np.float64]
 
-_LONGEST_NAME = 16
+LONGEST_NAME = 16
 _OF_PRIVATE_ROWS = ("labels", "labels_", "inertia_of_rows")
 
 
@@ -73,7 +73,7 @@ class Clusters:
 
     def summary(self, intervals: Sequence[Interval] = ()) -> str:
         """The clusters as a table of text, with the intervals of their sizes where a release has them."""
-        heads = ["", "rows", *(["interval"] if intervals else []), *(shortened(name, _LONGEST_NAME) for name in self.names)]
+        heads = ["", "rows", *(["interval"] if intervals else []), *(shortened(name, LONGEST_NAME) for name in self.names)]
         rows = [heads]
         for place, center in enumerate(self.centers):
             within = [f"{intervals[place].low:,.0f} to {intervals[place].high:,.0f}"] if intervals else []

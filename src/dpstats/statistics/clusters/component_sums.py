@@ -50,8 +50,7 @@ class Components:
             raw_totals += raw_odds[:, place]
         raw_shares = np.floor(raw_odds / raw_totals[:, None] * SHARES).astype(np.int64)
         raw_shares[raw_places, raw_best] = 0
-        raw_rest = SHARES - raw_shares.sum(axis=1)
-        raw_shares[raw_rest < 0] = 0  # never, but for floats that nobody has thought of
+        raw_shares[raw_shares.sum(axis=1) > SHARES] = 0  # whatever floats may do
         raw_shares[raw_places, raw_best] = SHARES - raw_shares.sum(axis=1)
         return raw_shares
 

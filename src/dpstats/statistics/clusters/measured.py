@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.foundations.portable import ERROR_DIGITS, rounded, rounded_errors, rounded_values
+from dpstats.foundations.portable import ERROR_DIGITS, OWN_DIGITS, rounded, rounded_errors, rounded_values
 from dpstats.statistics.clusters.clusters import Clusters
+from dpstats.statistics.clusters.mixture_steps import component_variances
+from dpstats.statistics.clusters.mixtures import NormalMixture
 from dpstats.statistics.clusters.steps import MeasuredClusters
 from dpstats.statistics.regression.points import POINT, Floats
 
@@ -34,39 +36,89 @@ class _Variance(NamedTuple):
         return self.between / total, min(noise, 1.0)
 
 
-def clusters_of(measured: MeasuredClusters, names: tuple[str, ...]) -> Clusters:
-    """The clusters that are released, the largest first."""
-    counts, moves = measured.counts, _moves(measured)
+class Groups(NamedTuple):
+    """What clusters and components have in common, the largest first."""
+
+    order: tuple[int, ...]
+    """Their places in the sums."""
+    centers: tuple[tuple[float, ...], ...]
+    errors: tuple[tuple[float, ...], ...]
+    sizes: tuple[float, ...]
+    size_noise: float
+    rows: float
+    weak: tuple[int, ...]
+
+
+def groups_of(measured: MeasuredClusters) -> Groups:
+    """Centres with their errors, and sizes, in the units of the columns."""
+    counts, moves = measured.counts, moves_of(measured)
     centers = np.array(measured.centers, dtype=np.float64) / POINT + moves
     variances = np.maximum(measured.squares / counts[:, None] - np.square(moves), 0.0)
     noise = np.square(measured.offset_deviation) + np.square(moves * measured.count_deviation)
     errors = np.sqrt(variances / counts[:, None] + noise / np.square(counts[:, None]))
     scales, middles = measured.frame.scales, measured.frame.middles
     order = sorted(range(len(counts)), key=lambda place: (-counts[place], measured.centers[place]))
-    variance = _variance(measured, centers, moves)
-    explained, explained_noise = variance.explained
     released, sure = [], []
     for place in order:
         own = rounded_errors([error * scale for error, scale in zip(errors[place], scales, strict=True)])
         values = [middle + value * scale for middle, value, scale in zip(middles, centers[place], scales, strict=True)]
         released.append(rounded_values(values, own))
         sure.append(own)
-    return Clusters(
-        names,
+    return Groups(
+        tuple(order),
         tuple(released),
         tuple(sure),
         rounded_values([counts[place] for place in order], [measured.count_deviation] * len(order)),
         rounded_errors([measured.count_deviation])[0],
         rounded(max(0.0, measured.rows), measured.count_deviation, ERROR_DIGITS),
-        scales,
-        rounded(variance.within / math.fsum(counts.tolist()), 1.0, ERROR_DIGITS),
-        rounded(explained, explained_noise, ERROR_DIGITS),
-        rounded_errors([explained_noise])[0],
         tuple(rank for rank, place in enumerate(order) if not measured.shown[place]),
     )
 
 
-def _moves(measured: MeasuredClusters) -> Floats:
+def clusters_of(measured: MeasuredClusters, names: tuple[str, ...]) -> Clusters:
+    """The clusters that are released."""
+    groups, moves = groups_of(measured), moves_of(measured)
+    variance = _variance(measured, np.array(measured.centers, dtype=np.float64) / POINT + moves, moves)
+    explained, explained_noise = variance.explained
+    return Clusters(
+        names,
+        groups.centers,
+        groups.errors,
+        groups.sizes,
+        groups.size_noise,
+        groups.rows,
+        measured.frame.scales,
+        rounded(variance.within / math.fsum(measured.counts.tolist()), 1.0, ERROR_DIGITS),
+        rounded(explained, explained_noise, ERROR_DIGITS),
+        rounded_errors([explained_noise])[0],
+        groups.weak,
+    )
+
+
+def mixture_of(measured: MeasuredClusters, names: tuple[str, ...]) -> NormalMixture:
+    """The mixture that is released."""
+    groups, scales = groups_of(measured), measured.frame.scales
+    variances = component_variances(measured, moves_of(measured))
+    total = math.fsum(groups.sizes)
+    released = [
+        tuple(rounded(each * scale**2, 0.0, OWN_DIGITS) for each, scale in zip(variances[place].tolist(), scales, strict=True))
+        for place in groups.order
+    ]
+    weights = [rounded(size / total, 1.0, OWN_DIGITS) for size in groups.sizes]
+    return NormalMixture(
+        names,
+        tuple(weights),
+        groups.centers,
+        tuple(released),
+        groups.errors,
+        groups.sizes,
+        groups.size_noise,
+        groups.rows,
+        groups.weak,
+    )
+
+
+def moves_of(measured: MeasuredClusters) -> Floats:
     """How far the mean of each cluster lies from the centre around which it was measured; 0 where it is not more than noise."""
     known = np.array(measured.shown)
     return np.where(known[:, None], measured.offsets / measured.counts[:, None], 0.0)

@@ -11,7 +11,6 @@ Source     clusters.proof.md
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -42,11 +41,9 @@ def take_mixture_steps(
     budget: ClusterBudget,
     rng: RandomSource,
     progress: Progress,
-    *,
-    standardize: bool,
-) -> tuple[MeasuredClusters, Components]:
-    """Spend the budget on a mixture: the sums of the last step, and the components around which they were taken."""
-    measured = take_cluster_steps(table, columns, components, shares, budget, rng, progress, standardize=standardize)
+) -> MeasuredClusters:
+    """Spend the budget on a mixture: the sums of its last step."""
+    measured = take_cluster_steps(table, columns, components, shares, budget, rng, progress, standardize=True)
     known = _components(measured, None)
     share = shares.later / soft_steps
     radius = round(measured.radius * WIDER)
@@ -63,9 +60,9 @@ def take_mixture_steps(
             noisy=noisy,
             steps=measured.steps + 1,
         )
-        around, known = known, _components(measured, known)
+        known = _components(measured, known)
         progress.step()
-    return measured, around
+    return measured
 
 
 def _components(measured: MeasuredClusters, before: Components | None) -> Components:
@@ -86,7 +83,3 @@ def component_variances(measured: MeasuredClusters, moves: Floats) -> Floats:
     counts = measured.counts[:, None]
     least = np.maximum(SHOWN * measured.square_deviation / counts, LEAST_VARIANCE)
     return np.asarray(np.maximum(measured.squares / counts - np.square(moves), np.minimum(least, 1.0)))
-
-
-SOFT = Fraction(1, 2)
-"""What the steps of a mixture take of what its clusters leave."""
