@@ -64,6 +64,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "correlation": [((A, Y), {"kind": kind}) for kind in ("pearson", "spearman", "kendall")],
     "covariance": [((A, Y), {})],
     "density": [((POSITIVE,), {}), ((X,), {})],
+    "gaussian_mixture": [((X,), {"components": 2})],
     "goodness_of_fit_test": [((LABELS,), {"probabilities": {"a": 0.3, "b": 0.4, "c": 0.3}})],
     "interquantile_range": [((POSITIVE,), {"q": [0.2, 0.8]})],
     "kmeans": [((X,), {"clusters": 3})],

@@ -22,6 +22,7 @@ from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.clusters.clusters import Clusters
+from dpstats.statistics.clusters.mixtures import NormalMixture
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -41,6 +42,7 @@ __all__ = [
     "count",
     "covariance",
     "density",
+    "gaussian_mixture",
     "goodness_of_fit_test",
     "histogram",
     "interquantile_range",
@@ -360,6 +362,42 @@ def density(
       tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
 
     Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def gaussian_mixture(
+    data: Columns,
+    *more: Columns,
+    components: int = 3,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[NormalMixture] | NoReply:
+    """A mixture of normal laws with independent columns: weights, means and variances of its components.
+
+    Parameters
+      data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; of several columns a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      *more       further columns of the same rows in the same order, such as the outcome of a regression
+      components  how many components there are, from 1 to 50
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      steps           pure epsilon-DP, no delta, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+
+    Returns a NormalMixture with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpstats.models.clusterers import KMeans
+    from dpstats.models.clusterers import GaussianMixture, KMeans
     from dpstats.models.logistic import LogisticRegression
     from dpstats.models.regressors import LinearRegression, PoissonRegressor, QuantileRegressor
 
-__all__ = ["KMeans", "LinearRegression", "LogisticRegression", "PoissonRegressor", "QuantileRegressor"]
-_HOMES = {"KMeans": "clusterers", "LogisticRegression": "logistic"}
+__all__ = ["GaussianMixture", "KMeans", "LinearRegression", "LogisticRegression", "PoissonRegressor", "QuantileRegressor"]
+_HOMES = {"GaussianMixture": "clusterers", "KMeans": "clusterers", "LogisticRegression": "logistic"}
 
 if not TYPE_CHECKING:  # a type checker is to know that there is nothing else
 

@@ -1,4 +1,4 @@
-"""Clusters as estimators of scikit-learn."""
+"""Clusters, and mixtures of normal laws, as estimators of scikit-learn."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.foundations.results import Release
 from dpstats.models.private_estimator import Numbers, PrivateEstimator
 from dpstats.models.scikit_learn import TransformerMixin
 from dpstats.statistics.clusters.clusters import Clusters, distances_from
+from dpstats.statistics.clusters.mixtures import NormalMixture, log_totals
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -59,3 +61,55 @@ class KMeans(TransformerMixin, PrivateEstimator):
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GaussianMixture(PrivateEstimator):
+    """A private mixture of normal laws, `dpstats.gaussian_mixture`: as scikit-learn's with covariance_type="diag".
+
+    Parameters
+      n_components   how many components there are
+
+    The other parameters are those of `LinearRegression`. After `fit`: `weights_`, `means_`, `covariances_` (the variances of
+    columns, components by columns), `n_features_in_`, `feature_names_in_` where X has names, and `release_`, the answer with its
+    cost and its card.
+    """
+
+    _statistic = "gaussian_mixture"
+    _learned = ("weights_", "means_", "covariances_")
+    _takes_missing = False
+    n_components: int = 3
+    weights_: Numbers = field(init=False)
+    means_: Numbers = field(init=False)
+    covariances_: Numbers = field(init=False)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Ask for the mixture of X, which spends epsilon. Raises `NoReplyError` where that is refused, at the same cost."""
+        raw_features, source = self._begin(X)
+        mixture: NormalMixture = self._release(source, raw_features, components=self.n_components)
+        self.weights_ = np.array(mixture.weights)
+        self.means_ = np.array(mixture.means)
+        self.covariances_ = np.array(mixture.variances)
+        return self
+
+    def score_samples(self, X: Any) -> Numbers:
+        """The log of the density at each of new rows."""
+        return log_totals(self._log_parts(X))[0]
+
+    def predict_proba(self, X: Any) -> Numbers:
+        """How likely each of new rows comes from each component, rows by components."""
+        return log_totals(self._log_parts(X))[1]
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The likeliest component of each of new rows."""
+        return np.argmax(self._log_parts(X), axis=1)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log density of new rows. A score is not private."""
+        return float(self.score_samples(X).mean())
+
+    def _log_parts(self, X: Any) -> Numbers:
+        rows = self._new_rows(X)
+        assert isinstance(self.release_, Release)
+        mixture: NormalMixture = self.release_.value
+        return mixture.log_parts(rows)

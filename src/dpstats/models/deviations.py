@@ -29,6 +29,7 @@ _UNSUPERVISED = {
 _OTHER_LABELS = "Rows whose label is not one of the two classes are left out; an error would tell that there are some."
 
 DEVIATIONS: dict[str, dict[str, str]] = {
+    "GaussianMixture": _UNSUPERVISED,
     "KMeans": _UNSUPERVISED,
     "LinearRegression": _ALL,
     "LogisticRegression": {

@@ -3,8 +3,8 @@
 Claim      "steps": epsilon-DP; "gaussian_steps": (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon or a
            quarter of rho
-Why        Steps of k-means and then of expectation and maximisation, all bought from one budget (clusters/mixture_steps.py): a row
-           is divided among components in whole shares that add up, so that it moves all sums together by what one row may
+Why        Steps of k-means and then of expectation and maximisation, all bought from one budget (clusters/mixture_steps.py): a
+           row is divided among components in whole shares that add up, so that it moves all sums together by what one row may
 Numerics   Exact from the rows to the noisy sums; floats after that
 No reply   Where the noisy number of rows is too small for so many components and columns; costs the same as an answer
 Source     clusters/clusters.proof.md; Dempster, Laird & Rubin 1977
@@ -39,9 +39,9 @@ from dpstats.statistics.kmeans import (
 
 PURE_NATS, DELTA_NATS = 120, 60
 """Rows times epsilon that a component takes for each column, and one more; without a delta and with one."""
-MIXED_SHARES = GAUSSIAN_SHARES._replace(steps=4, later=Fraction(25, 100))
+MIXED_SHARES = GAUSSIAN_SHARES._replace(steps=3, later=Fraction(32, 100))
 PURE_MIXED_SHARES = PURE_SHARES._replace(frame=Fraction(26, 100), means=Fraction(18, 100), steps=2, later=Fraction(25, 100))
-SOFT_STEPS, PURE_SOFT_STEPS = 6, 3
+SOFT_STEPS, PURE_SOFT_STEPS = 4, 3
 CLAIM = "no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares"
 GAUSSIAN_MIXTURE = register(
     Statistic(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.box_tree.halvings import BoxSide, box_side
-from dpstats.statistics.frame.frame import TableFrame, FrameColumn
+from dpstats.statistics.frame.frame import FrameColumn, TableFrame
 
 
 def box_sides(frame: TableFrame, table: Table, stretch: float = 1.0) -> list[BoxSide]:

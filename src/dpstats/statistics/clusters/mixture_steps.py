@@ -2,8 +2,8 @@
 
 Claim      epsilon-DP, or rho-zCDP: what the budget was made from
 Neighbors  ADD_REMOVE; CHANGE_ONE as one row removed and one added
-Why        As steps.py; a step is a purchase of noise on sums by components (component_sums.py), whose means, variances and weights
-           were released before
+Why        As steps.py; a step is a purchase of noise on sums by components (component_sums.py), whose means, variances and
+           weights were released before
 Numerics   Whole numbers and exact noise; what follows sees released numbers only
 Source     clusters.proof.md
 """
@@ -26,10 +26,8 @@ from dpstats.statistics.regression.points import POINT, Floats
 
 LEAST_VARIANCE = 1e-4
 """Of a component in a column, in squared spreads."""
-SHOWN = 2.0
+SHOWN = 1.0
 """A variance is at least so many standard deviations of the noise in it."""
-WIDER = 1.5
-"""The radius of steps by components over that of clusters: a component may lie across others."""
 
 
 def take_mixture_steps(
@@ -46,7 +44,7 @@ def take_mixture_steps(
     measured = take_cluster_steps(table, columns, components, shares, budget, rng, progress, standardize=True)
     known = _components(measured, None)
     share = shares.later / soft_steps
-    radius = round(measured.radius * WIDER)
+    radius = measured.radius
     for _ in range(soft_steps):
         offsets = ClusterOffsets(known.near, radius, squares=True)
         sums = ComponentSums(known, offsets)
@@ -55,7 +53,6 @@ def take_mixture_steps(
         measured = replace(
             measured,
             centers=known.near.centers,
-            radius=radius,
             count_units=offsets.count_units,
             noisy=noisy,
             steps=measured.steps + 1,
