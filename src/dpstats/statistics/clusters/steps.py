@@ -43,8 +43,12 @@ LEAST_RADIUS, MOST_RADIUS = 1 << 4, 1 << 20
 """In units of offsets."""
 MOVING = 4.0
 """A centre moves where its noisy count is more than so many standard deviations of the noise in it."""
+FARTHER = 1.5
+"""The radius of a step is expected at so many times the mean distance that boxes suggest."""
 WIDEST = 2.0
-"""The radius of the last step is at most so many times that of the others, and not less."""
+"""No radius is more than so many times what was expected; that of the last step is not less."""
+TREE_SHARES = (Fraction(3, 5), Fraction(2, 5))
+"""Of the budget of boxes: for which there are, and for counts."""
 LAST_PART = Fraction(2, 1)
 """The last step takes so many times the share of others."""
 CAP = 1.5
@@ -144,10 +148,12 @@ def take_cluster_steps(
     frame = find_frame(table, columns, shares.frame, steps, rng, beyond=BEYOND)
     progress.step()
     frame = spread_frame(table, frame, shares.spreads, steps, standardize=standardize)
-    seeds = find_seeds(find_points(table, frame, budget, (Fraction(3, 5), Fraction(2, 5)), shares.means), clusters, frame)
+    points = find_points(table, frame, budget, TREE_SHARES, shares.means)
+    seeds = find_seeds(points, clusters, frame)
     progress.step()
     raw_cells = table.row_sums(DistanceCells(NearCenters(frame, seeds[0])))
-    likely = draw_radius(raw_cells, INNER, steps.draw_epsilon(shares.radius), rng)
+    expected = FARTHER * points.distance_from(seeds[0])
+    likely = min(draw_radius(raw_cells, INNER, steps.draw_epsilon(shares.radius), rng, expected), WIDEST * expected)
     centers = _choice(table, frame, seeds, likely, shares.choice, steps, rng)
     progress.step()
     share = shares.all_steps / (shares.steps - 1 + LAST_PART)
@@ -165,11 +171,9 @@ def take_cluster_steps(
     return MeasuredClusters(frame, centers, radius, offsets.count_units, noisy, shares.steps)
 
 
-def draw_radius(
-    raw_cells: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource, likely: float | None = None
-) -> float:
-    """A private quantile of distances, in spreads."""
-    return draw_magnitude(raw_cells, epsilon, rng, quantile=quantile, likely=likely, known=likely is not None)
+def draw_radius(raw_cells: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource, likely: float) -> float:
+    """A private quantile of distances, in spreads, which is expected at about `likely`."""
+    return draw_magnitude(raw_cells, epsilon, rng, quantile=quantile, likely=max(likely, LEAST_RADIUS / BALL), known=True)
 
 
 def whole_radius(distance: float) -> int:
