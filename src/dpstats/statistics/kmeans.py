@@ -39,15 +39,15 @@ MOST_CLUSTERS = 50
 PURE, GAUSSIAN = "steps", "gaussian_steps"
 PURE_NATS, DELTA_NATS = 60, 30
 """Rows times epsilon that a cluster takes for each column, and one more; without a delta and with one."""
-PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 1300, 1000
+PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 800, 1000
 """And at least so many that a frame takes: for each column without a delta, for the root of their number with one."""
 GAUSSIAN_SHARES = ClusterShares(
     boxes=Fraction(18, 100),
     frame=Fraction(24, 100),
     spreads=Fraction(5, 100),
-    means=Fraction(24, 100),
+    means=Fraction(22, 100),
     radius=Fraction(3, 100),
-    choice=Fraction(7, 100),
+    choice=Fraction(11, 100),
     steps=8,
 )
 PURE_SHARES = ClusterShares(

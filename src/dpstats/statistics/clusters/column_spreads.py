@@ -29,9 +29,9 @@ UNITS = 1 << 12
 """The radius of the ball, in whole units."""
 SURE = 2.0
 """A sum of squares counts as that of rows where it is more than so many standard deviations of its noise."""
-FAR, NEAR = 3.0, 2.0
+FAR, NEAR = 8.0, 2.0
 """Squares are cut off at so many scales, or where the middle is 0 or 1 and the scale is that of the rows away from it, at fewer:
-a limit that was drawn too far out would leave nothing of them but noise."""
+a limit that was drawn too far out would leave nothing of them but noise. A side without rows that show ends there, too."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,16 @@ def spread_frame(table: Table, frame: TableFrame, share: Fraction, budget: Clust
     """The frame with the spread of each column in place of its scale; without `standardize` with the widest spread in all."""
     noisy, deviation = budget.noisy(table.row_sums(SquareParts(frame)), UNITS, share)
     rows, sure = UNITS * max(1, frame.noisy_rows), SURE * deviation
-    spreads = []
-    for column, ends, below, above in zip(frame.columns, square_ends(frame).tolist(), noisy[::2], noisy[1::2], strict=True):
-        sides = list(zip(ends, (below, above), strict=True))
-        squares = [end**2 * each for end, each in sides if each > sure] or [min(ends) ** 2 * sure]
-        spreads.append(column.scale * math.sqrt(min(math.fsum(squares) / rows, max(ends) ** 2)) / POINT)
-    if not standardize:
-        spreads = [max(spreads)] * len(spreads)
-    pairs = zip(frame.columns, spreads, strict=True)
-    return replace(frame, columns=tuple(replace(column, scale=spread) for column, spread in pairs))
+    found = []
+    for column, ends, sums in zip(
+        frame.columns, square_ends(frame).tolist(), zip(noisy[::2], noisy[1::2], strict=True), strict=True
+    ):
+        squares = [end**2 * each for end, each in zip(ends, sums, strict=True) if each > sure] or [min(ends) ** 2 * sure]
+        spread = column.scale * math.sqrt(min(math.fsum(squares) / rows, max(ends) ** 2)) / POINT
+        limits = [
+            limit if each > sure else min(limit, column.scale * end / POINT)
+            for limit, each, end in zip((column.below, column.above), sums, ends, strict=True)
+        ]
+        found.append(replace(column, scale=spread, below=max(limits[0], spread), above=max(limits[1], spread)))
+    widest = max(column.scale for column in found)
+    return replace(frame, columns=tuple(found if standardize else (replace(column, scale=widest) for column in found)))
