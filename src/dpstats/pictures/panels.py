@@ -101,7 +101,7 @@ def dots_of(answer: Release) -> list[Dot]:
         return [Dot("", single, answer.interval)]
     if hasattr(value, "size_noise"):  # clusters, or components of a mixture
         ends = answer.intervals or [None] * len(value.sizes)
-        return [Dot(f"rows of {place}", *each) for place, each in enumerate(zip(value.sizes, ends, strict=True))]
+        return [Dot(value.place_text(place), *each) for place, each in enumerate(zip(value.sizes, ends, strict=True))]
     several = [_number(item) for item in value] if isinstance(value, (tuple, list)) else []
     if not several or any(item is None for item in several):
         return []

@@ -58,6 +58,7 @@ def test_a_release_is_made_again_from_json(release: Any) -> None:
     assert "3 clusters of about" in str(release)
     assert "standard errors" in release.summary()
     assert "lies between clusters" in str(release.card())
+    assert release.value.place_text(2).startswith("x1 ")
 
 
 def test_labels_of_private_rows_do_not_exist(release: Any) -> None:

@@ -85,6 +85,10 @@ class Clusters:
             below.append(f"Not more than noise: {', '.join(self._name(place) for place in self.weak)}.")
         return "\n".join(ruled_table(top, rows, below))
 
+    def place_text(self, place: int) -> str:
+        """Where a cluster lies, in short."""
+        return center_text(self.names, self.centers[place])
+
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -123,6 +127,11 @@ def distances_from(rows: Numbers, centers: Sequence[Sequence[float]], scales: Se
             middle = np.array([center[place] for center in centers])
             squares += np.square((rows[:, [place]] - middle) / scale)
         return np.sqrt(squares)
+
+
+def center_text(names: Sequence[str], center: Sequence[float]) -> str:
+    """A centre for people, in short."""
+    return ", ".join(f"{name} {value:.3g}" for name, value in zip(names, center, strict=True))
 
 
 def places(how_many: int) -> tuple[str, ...]:

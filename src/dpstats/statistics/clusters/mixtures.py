@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import html_named_table, ruled_table, shortened
-from dpstats.statistics.clusters.clusters import LONGEST_NAME, places
+from dpstats.statistics.clusters.clusters import LONGEST_NAME, center_text, places
 from dpstats.statistics.clusters.component_sums import log_weighted
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.regression.parameter_table import nested_floats
@@ -88,6 +88,10 @@ class NormalMixture:
             below.append(f"Not more than noise: {', '.join(f'component {place}' for place in self.weak)}.")
         top = [f"Private mixture of normal laws of {', '.join(self.names)}", f"about {self.rows:,.0f} rows"]
         return "\n".join(ruled_table(top, table, below))
+
+    def place_text(self, place: int) -> str:
+        """Where a component lies, in short."""
+        return center_text(self.names, self.means[place])
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
