@@ -52,7 +52,7 @@ class KMeans(TransformerMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster whose centre is nearest, for new rows."""
-        return np.argmin(self.transform(X), axis=1)
+        return np.asarray(np.argmin(self.transform(X), axis=1))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Less the sum of squared distances of new rows from their nearest centres. A score is not private."""
@@ -103,7 +103,7 @@ class GaussianMixture(PrivateEstimator):
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The likeliest component of each of new rows."""
-        return np.argmax(self._log_parts(X), axis=1)
+        return np.asarray(np.argmax(self._log_parts(X), axis=1))
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log density of new rows. A score is not private."""

@@ -29,17 +29,19 @@ from dpstats.statistics.clusters.simulated_groups import simulated_groups
 from dpstats.statistics.kmeans import (
     GAUSSIAN,
     GAUSSIAN_SHARES,
+    LEAST_ROWS,
     PURE,
     PURE_SHARES,
     WHY,
     floor_of,
+    hardly_any,
     number_parameter,
     size_intervals,
 )
 
 PURE_NATS, DELTA_NATS = 120, 60
 """Rows times epsilon that a component takes for each column, and one more; without a delta and with one."""
-MIXED_SHARES = GAUSSIAN_SHARES._replace(steps=3, later=Fraction(32, 100))
+MIXED_SHARES = GAUSSIAN_SHARES._replace(means=Fraction(20, 100), choice=Fraction(7, 100), steps=3, later=Fraction(26, 100))
 PURE_MIXED_SHARES = PURE_SHARES._replace(frame=Fraction(26, 100), means=Fraction(18, 100), steps=2, later=Fraction(25, 100))
 SOFT_STEPS, PURE_SOFT_STEPS = 4, 3
 CLAIM = "no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares"
@@ -79,6 +81,8 @@ def mixture_steps(table: Table, question: Question, rng: RandomSource) -> Outcom
         )
     mixture = mixture_of(measured, names_of(question.columns))
     floor = floor_of(question, components, PURE_NATS, DELTA_NATS)
+    if mixture.rows < LEAST_ROWS * components:
+        return hardly_any(floor, question)
     answer = Answer(
         mixture,
         None,

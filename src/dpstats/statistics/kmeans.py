@@ -21,7 +21,7 @@ from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.portable import rounded_ends
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.cards import public_line, switch_parameter
@@ -39,6 +39,8 @@ MOST_CLUSTERS = 50
 PURE, GAUSSIAN = "steps", "gaussian_steps"
 PURE_NATS, DELTA_NATS = 60, 30
 """Rows times epsilon that a cluster takes for each column, and one more; without a delta and with one."""
+LEAST_ROWS = 4
+"""Rows for each cluster below which there is no rough answer either."""
 PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 800, 1000
 """And at least so many that a frame takes: for each column without a delta, for the root of their number with one."""
 GAUSSIAN_SHARES = ClusterShares(
@@ -120,9 +122,16 @@ def kmeans_steps(table: Table, question: Question, rng: RandomSource) -> Outcome
         )
     clusters = clusters_of(measured, names_of(question.columns))
     floor = floor_of(question, question.arguments["clusters"], PURE_NATS, DELTA_NATS)
+    if clusters.rows < LEAST_ROWS * len(clusters.sizes):
+        return hardly_any(floor, question)
     notes = (*_notes(clusters, measured, question), floor.note(question))
     answer = Answer(clusters, None, notes, size_intervals(clusters.sizes, clusters.size_noise, question))
     return floor.judge(question, clusters.rows, answer)
+
+
+def hardly_any(floor: Floor, question: Question) -> Refusal:
+    """The refusal of what is not even a rough answer."""
+    return Refusal("There are hardly more rows than clusters.", f"It takes {floor.rows_text(question)} at this epsilon.")
 
 
 def size_intervals(sizes: Sequence[float], noise: float, question: Question) -> tuple[Interval, ...]:

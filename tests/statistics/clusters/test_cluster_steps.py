@@ -16,7 +16,8 @@ from dpstats.statistics.regression.points import Floats
 from tests.statistics.clusters.cluster_transcripts import run_steps
 from tests.twins.clusters import LateOffsets, largest_distance
 
-SHARES = ClusterShares(*[Fraction(1, 8)] * 6, steps=3)
+EIGHTH = Fraction(1, 8)
+SHARES = ClusterShares(EIGHTH, EIGHTH, EIGHTH, EIGHTH, EIGHTH, EIGHTH, 3)
 
 
 def take(table: Any, columns: int, budget: Any, rng: Any, progress: Any, clusters: int = 3) -> Any:

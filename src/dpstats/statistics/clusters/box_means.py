@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.box_tree.halvings import Halvings, box_side
 from dpstats.statistics.box_tree.tree import BoxTree, measure_tree
@@ -76,11 +77,16 @@ def half_diagonals(frame: TableFrame, tree: BoxTree) -> Floats:
 
 
 def find_points(
-    table: Table, frame: TableFrame, budget: ClusterBudget, tree_shares: tuple[Fraction, Fraction], share: Fraction
+    table: Table,
+    frame: TableFrame,
+    budget: ClusterBudget,
+    tree_shares: tuple[Fraction, Fraction],
+    share: Fraction,
+    rng: RandomSource,
 ) -> WeightedPoints:
     """Grow a tree within the limits of the frame out of the budget of boxes, and spend a share of the other one on means."""
     sides = [box_side(column.low, column.high, column.scale) for column in frame.columns]
-    tree = measure_tree([table], Halvings.of(sides, MOST_HALVINGS), budget.boxes, tree_shares, budget.steps.rng)
+    tree = measure_tree([table], Halvings.of(sides, MOST_HALVINGS), budget.boxes, tree_shares, rng)
     raw_sums = np.array(table.row_sums(BoxOffsets(frame, tree)), dtype=np.int64).reshape(tree.size, -1)
     noisy, deviation = budget.steps.noisy_parts(raw_sums, UNITS, share)
     rows, lengths = tree.rows, half_diagonals(frame, tree)

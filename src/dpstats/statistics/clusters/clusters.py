@@ -97,7 +97,8 @@ class Clusters:
     def from_dict(cls, plain: Mapping[str, Any]) -> Clusters:
         """The clusters that `to_dict` made plain."""
         kept = ("names", "weak")
-        return cls(**{name: tuple(each) if name in kept else nested_floats(each) for name, each in plain.items()})
+        known: dict[str, Any] = {name: tuple(each) if name in kept else nested_floats(each) for name, each in plain.items()}
+        return cls(**known)
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{size:,.0f}" for size in self.sizes)

@@ -50,7 +50,7 @@ class SquareParts:
         raw_lengths = np.sqrt(np.square(raw_parts).sum(axis=1))
         raw_whole = np.trunc(raw_parts * (UNITS / np.maximum(raw_lengths, 1.0))[:, None])
         raw_whole[np.square(raw_whole).sum(axis=1) > UNITS**2] = 0.0
-        return raw_whole.sum(axis=0).astype(np.int64)
+        return np.asarray(raw_whole.sum(axis=0), dtype=np.int64)
 
 
 def square_ends(frame: TableFrame) -> Floats:

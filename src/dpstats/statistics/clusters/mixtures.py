@@ -101,7 +101,8 @@ class NormalMixture:
     def from_dict(cls, plain: Mapping[str, Any]) -> NormalMixture:
         """The mixture that `to_dict` made plain."""
         kept = ("names", "weak")
-        return cls(**{name: tuple(each) if name in kept else nested_floats(each) for name, each in plain.items()})
+        known: dict[str, Any] = {name: tuple(each) if name in kept else nested_floats(each) for name, each in plain.items()}
+        return cls(**known)
 
     def __str__(self) -> str:
         return f"{len(self.weights)} components with weights {', '.join(f'{weight:.3f}' for weight in self.weights)}"

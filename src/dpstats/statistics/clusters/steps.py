@@ -148,7 +148,7 @@ def take_cluster_steps(
     frame = find_frame(table, columns, shares.frame, steps, rng, beyond=BEYOND)
     progress.step()
     frame = spread_frame(table, frame, shares.spreads, steps, standardize=standardize)
-    points = find_points(table, frame, budget, TREE_SHARES, shares.means)
+    points = find_points(table, frame, budget, TREE_SHARES, shares.means, rng)
     seeds = find_seeds(points, clusters, frame)
     progress.step()
     raw_cells = table.row_sums(DistanceCells(NearCenters(frame, seeds[0])))
