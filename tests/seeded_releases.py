@@ -75,6 +75,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "mode": [((LABELS,), {})],
     "mwem": [((TABLE,), {"columns": ["label", "side"], "levels": LEVELS, "rounds": 3})],
     "nearest_neighbors": [((X, LABELS), {"classes": ["a", "b", "c"]})],
+    "pca": [((np.column_stack([A, B, Y]),), {}), ((np.column_stack([A, B, Y]),), {"components": 3, "scale": False})],
     "poisson_regression": [((X, COUNTS), {})],
     "quantile": [((POSITIVE,), {"q": 0.9})],
     "quantile_regression": [((X, Y), {})],

@@ -26,6 +26,7 @@ from dpstats.statistics.clusters.mixtures import NormalMixture
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
+from dpstats.statistics.principal.components import PrincipalComponents
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
 from dpstats.statistics.synthetic.data import SyntheticData
@@ -58,6 +59,7 @@ __all__ = [
     "mode",
     "mwem",
     "nearest_neighbors",
+    "pca",
     "poisson_regression",
     "quantile",
     "quantile_regression",
@@ -997,6 +999,44 @@ def nearest_neighbors(
       tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
 
     Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def pca(
+    data: Columns,
+    *more: Columns,
+    components: int = 2,
+    scale: bool = True,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[PrincipalComponents] | NoReply:
+    """Principal components: directions in which columns vary together most.
+
+    Parameters
+      data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; of several columns a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      *more       further columns of the same rows in the same order, such as the outcome of a regression
+      components  how many components, at most as many as columns
+      scale       True divides columns by their standard deviations, False leaves them in their units
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+      gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+
+    Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

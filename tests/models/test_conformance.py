@@ -68,7 +68,7 @@ def test_every_listed_deviation_is_a_check_that_is_run() -> None:
     for name in dp.models.__all__:
         run = {name_of(each.values[1]) for each in every_check([name])}
         assert set(DEVIATIONS[name]) <= run
-    assert sorted(DEVIATIONS) == dp.models.__all__
+    assert sorted(DEVIATIONS) == sorted(dp.models.__all__)
 
 
 def deviation_table() -> str:

@@ -23,13 +23,12 @@ from sklearn.preprocessing import FunctionTransformer
 import dpstats as dp
 from dpstats.foundations.randomness import SeededSource, SystemSource
 from dpstats.foundations.registry import Question
-from dpstats.models.private_regression import PrivateRegression
+from dpstats.models.private_estimator import PrivateEstimator
 from tests.models.stand_ins import REFUSES
 from tests.models.stand_ins import stand_ins as _stand_ins
 
 stand_ins = _stand_ins
 with_stand_ins = pytest.mark.usefixtures("stand_ins")
-every_model = pytest.mark.parametrize("name", dp.models.__all__)
 
 ROWS = 200
 CHANCE = np.random.default_rng(5)
@@ -42,6 +41,7 @@ OUTCOMES: dict[str, NDArray[Any]] = {
     "LogisticRegression": (LINE + CHANCE.logistic(size=ROWS) > 0).astype(int),
 }
 FRAME = pd.DataFrame(X, columns=["age", "schooling"])
+every_model = pytest.mark.parametrize("name", OUTCOMES)
 
 
 def unfitted(name: str, **changes: Any) -> Any:
@@ -308,18 +308,18 @@ def test_scores_of_held_out_rows_by_a_private_fit_are_high_at_a_large_epsilon() 
     assert cross_val_predict(model, FRAME, LINE, cv=2).shape == (ROWS,)
 
 
-@every_model
+@pytest.mark.parametrize("name", dp.models.__all__)
 def test_every_estimator_is_documented_and_takes_what_all_take(name: str) -> None:
     model = getattr(dp.models, name)
     assert "private" in (inspect.getdoc(model) or "").splitlines()[0]
-    shared = list(inspect.signature(PrivateRegression).parameters)
+    shared = list(inspect.signature(PrivateEstimator).parameters)
     parameters = inspect.signature(model).parameters
     assert [each for each in parameters if each in shared] == shared
-    assert all(parameters[each].default == inspect.signature(PrivateRegression).parameters[each].default for each in shared)
+    assert all(parameters[each].default == inspect.signature(PrivateEstimator).parameters[each].default for each in shared)
 
 
-def test_the_names_are_sorted_and_an_unknown_one_is_an_attribute_error() -> None:
-    assert dp.models.__all__ == sorted(dp.models.__all__) == dir(dp.models)
+def test_the_names_are_listed_and_an_unknown_one_is_an_attribute_error() -> None:
+    assert sorted(dp.models.__all__) == dir(dp.models)
     with pytest.raises(AttributeError, match="LinearRegression"):
         _ = dp.models.Ridge
 

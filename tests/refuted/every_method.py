@@ -66,6 +66,8 @@ class Asked:
         """The columns that it reads, each of them all of `numbers` or of `labels`."""
         if (self.statistic.name, self.method.name) == ("histogram", "thresholded"):
             return [labels]
+        if self.statistic.name == "pca":  # of two columns or more
+            return [numbers, numbers]
         return [labels if reads is Reads.LABELS else numbers for reads in self.statistic.reads]
 
     @property

@@ -443,9 +443,19 @@ def same_family() -> None:
 
 def of_tables() -> Iterator[Case]:
     yield Case("contingency_table", "", same_cells)
+    yield Case("pca", "", partial(same_components, {}))
+    yield Case("pca", "with delta", partial(same_components, {"delta": DELTA}))
     yield Case("mwem", "", partial(compare_shares, "mwem", 0.01, {}))
     yield Case("small_database", "", partial(compare_shares, "small_database", 1 / 8, {"size": 8}))
     yield Case("synthesize", "", synthetic_rows)
+
+
+def same_components(options: dict[str, Any]) -> None:
+    rows = np.column_stack([radius(), texture(), smoothness(), area()])
+    usual = import_module("sklearn.decomposition").PCA(2).fit((rows - rows.mean(0)) / rows.std(0))
+    found = dp.pca(rows, **spend(**options)).value
+    assert np.allclose(np.abs(np.sum(usual.components_ * np.array(found.components), axis=1)), 1, atol=0.01)
+    assert np.allclose(found.explained_variance_ratio, usual.explained_variance_ratio_, atol=0.03)
 
 
 def people() -> dict[str, Any]:

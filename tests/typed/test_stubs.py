@@ -154,7 +154,7 @@ def test_plans_of_sessions_take_the_words_of_plans_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("name", dp.models.__all__)
-def test_every_estimator_takes_the_words_of_its_regression(name: str) -> None:
+def test_every_estimator_takes_the_words_of_its_statistic(name: str) -> None:
     model = getattr(dp.models, name)
     called = {"intercept": "fit_intercept", "clusters": "n_clusters", "components": "n_components"}
     words = {called.get(word, word) for word in words_of(getattr(dp, model._statistic))}
@@ -205,6 +205,8 @@ def columns_of(name: str) -> dict[str, Any]:
         return {"table": {"number": ROWS, "label": LABELS}, "columns": ["number", "label"]}
     if name in ("goodness_of_fit_test", "mode"):
         columns["data"] = LABELS
+    if name == "pca":
+        columns["data"] = columns["X"]
     if name == "logistic_regression":
         columns["y"] = (ROWS[::-1] + ROWS > 100).astype(float)  # a feature that told all would have no largest likelihood
     return {word: column for word, column in columns.items() if word in words_of(getattr(dp, name))}

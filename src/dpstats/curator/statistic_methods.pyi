@@ -16,6 +16,7 @@ from dpstats.statistics.clusters.mixtures import NormalMixture
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
+from dpstats.statistics.principal.components import PrincipalComponents
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
 from dpstats.statistics.synthetic.data import SyntheticData
@@ -868,6 +869,41 @@ class SessionMethods:
           tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
 
         Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def pca(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        components: int = 2,
+        scale: bool = True,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[PrincipalComponents] | NoReply:
+        """Principal components: directions in which columns vary together most.
+
+        Parameters
+          column      a column by name, or several in a list, such as ['age', 'income']
+          *more       further columns by name, such as the outcome of a regression
+          components  how many components, at most as many as columns
+          scale       True divides columns by their standard deviations, False leaves them in their units
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+          gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+
+        Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2612,6 +2648,41 @@ class GroupMethods:
           tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class are counted with noise
 
         Returns NeighborClasses: .predict(points), .predict_proba(points), .rows_around(point), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def pca(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        components: int = 2,
+        scale: bool = True,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[PrincipalComponents] | NoReply:
+        """Principal components: directions in which columns vary together most.
+
+        Parameters
+          column      a column by name, or several in a list, such as ['age', 'income']
+          *more       further columns by name, such as the outcome of a regression
+          components  how many components, at most as many as columns
+          scale       True divides columns by their standard deviations, False leaves them in their units
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace_moments   pure epsilon-DP, no bounds asked, no delta: whole-number Laplace noise on sums and products of standardised rows
+          gaussian_moments  (epsilon, delta)-DP, no bounds asked: whole-number Gaussian noise on sums and products of standardised rows
+
+        Returns PrincipalComponents with .components, .explained_variance_ratio, .means, .scales and .transform(rows), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -1,4 +1,4 @@
-"""Regressions as estimators of scikit-learn: `dp.models.LinearRegression(epsilon=1).fit(X, y)`.
+"""Statistics as estimators of scikit-learn: `dp.models.LinearRegression(epsilon=1).fit(X, y)`, `dp.models.PCA(epsilon=1).fit(X)`.
 
 They are loaded on first use, because scikit-learn is; it comes with `pip install 'dpstats[models]'`.
 """
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dpstats.models.clusterers import GaussianMixture, KMeans
+    from dpstats.models.components import PCA
     from dpstats.models.logistic import LogisticRegression
     from dpstats.models.regressors import LinearRegression, PoissonRegressor, QuantileRegressor
 
-__all__ = ["GaussianMixture", "KMeans", "LinearRegression", "LogisticRegression", "PoissonRegressor", "QuantileRegressor"]
-_HOMES = {"GaussianMixture": "clusterers", "KMeans": "clusterers", "LogisticRegression": "logistic"}
+__all__ = ["PCA", "GaussianMixture", "KMeans", "LinearRegression", "LogisticRegression", "PoissonRegressor", "QuantileRegressor"]
+_HOMES = {"GaussianMixture": "clusterers", "KMeans": "clusterers", "LogisticRegression": "logistic", "PCA": "components"}
+"""The modules of estimators that are not regressors."""
 
 if not TYPE_CHECKING:  # a type checker is to know that there is nothing else
 

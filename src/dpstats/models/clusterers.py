@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.results import Release
 from dpstats.models.private_estimator import Numbers, PrivateEstimator
-from dpstats.models.scikit_learn import TransformerMixin, check_is_fitted
+from dpstats.models.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from dpstats.statistics.clusters.clusters import Clusters, distances_from
 from dpstats.statistics.clusters.mixtures import NormalMixture, log_totals
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KMeans(TransformerMixin, PrivateEstimator):
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     """Private clusters by k-means, `dpstats.kmeans`, that fit, predict and transform like scikit-learn's.
 
     Parameters
@@ -58,10 +58,9 @@ class KMeans(TransformerMixin, PrivateEstimator):
         """Less the sum of squared distances of new rows from their nearest centres. A score is not private."""
         return -float(np.square(self.transform(X).min(axis=1)).sum())
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of what `transform` gives: kmeans0, kmeans1, ..."""
-        check_is_fitted(self)
-        return np.array([f"kmeans{place}" for place in range(len(self.cluster_centers_))], dtype=object)
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

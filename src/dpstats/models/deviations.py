@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-_ALL = {
+_ALL_ESTIMATORS = {
     "check_dtype_object": "An element that is no number makes its row a missing one; an error would tell that there is one.",
     "check_estimators_empty_data_messages": (
         "The number of rows is private, and so is that there are none: that is a `NoReplyError` at full cost, like every refusal."
@@ -13,6 +13,9 @@ _ALL = {
     "check_fit2d_1sample": (
         "The number of rows is private: a single row is refused like any small table, by a `NoReplyError` that counts nothing."
     ),
+}
+_WITH_OUTCOME = {
+    **_ALL_ESTIMATORS,
     "check_supervised_y_no_nan": (
         "A row without an outcome is left out, and an infinite outcome counts as the largest or smallest number; an error would "
         "tell that there is such a row."
@@ -22,18 +25,15 @@ _NOT_FINITE = (
     "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would tell "
     "that there are some. A prediction for such a row, which is the caller's, is an error."
 )
-_UNSUPERVISED = {
-    **{name: reason for name, reason in _ALL.items() if name != "check_supervised_y_no_nan"},
-    "check_estimators_nan_inf": _NOT_FINITE,
-}
+_UNSUPERVISED = {**_ALL_ESTIMATORS, "check_estimators_nan_inf": _NOT_FINITE}
 _OTHER_LABELS = "Rows whose label is not one of the two classes are left out; an error would tell that there are some."
 
 DEVIATIONS: dict[str, dict[str, str]] = {
     "GaussianMixture": _UNSUPERVISED,
     "KMeans": _UNSUPERVISED,
-    "LinearRegression": _ALL,
+    "LinearRegression": _WITH_OUTCOME,
     "LogisticRegression": {
-        **_ALL,
+        **_WITH_OUTCOME,
         "check_estimators_nan_inf": _NOT_FINITE,
         "check_classifiers_classes": (
             "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
@@ -41,7 +41,8 @@ DEVIATIONS: dict[str, dict[str, str]] = {
         "check_classifiers_regression_target": _OTHER_LABELS,
         "check_classifier_not_supporting_multiclass": _OTHER_LABELS,
     },
-    "PoissonRegressor": _ALL,
-    "QuantileRegressor": _ALL,
+    "PCA": _ALL_ESTIMATORS,
+    "PoissonRegressor": _WITH_OUTCOME,
+    "QuantileRegressor": _WITH_OUTCOME,
 }
 """By estimator, the checks that fail, and why."""

@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dpstats.foundations.errors import MissingExtraError
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "TransformerMixin", "check_is_fitted", "validate_data"]
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "RegressorMixin",
+    "TransformerMixin",
+    "check_array",
+    "check_is_fitted",
+    "validate_data",
+]
 
 try:
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 except ImportError:
     raise MissingExtraError(
         "models need scikit-learn 1.6 or newer: pip install 'dpstats[models]', or in a clone of dpstats "
@@ -45,9 +54,24 @@ if TYPE_CHECKING:
         """A classifier; its score is the accuracy."""
 
     class TransformerMixin:
-        """A transformer of rows, which pipelines and `set_output` know."""
+        """A transformer of rows."""
 
-        def __sklearn_tags__(self) -> Any: ...
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+            """Fit, and transform the same rows."""
+            ...
+
+    class ClassNamePrefixFeaturesOutMixin:
+        """A transformer whose columns are named by its class and their places."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> Any:
+            """The names of the columns that it makes."""
+            ...
 
 else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        ClassNamePrefixFeaturesOutMixin,
+        RegressorMixin,
+        TransformerMixin,
+    )

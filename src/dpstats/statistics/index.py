@@ -49,6 +49,7 @@ HOMES = {
     "mode": Home(("dpstats.statistics.propose_test_release.modes",), ("stable",)),
     "mwem": Home(("dpstats.statistics.universes",), ("laplace", "gaussian")),
     "nearest_neighbors": Home(("dpstats.statistics.nearest_neighbors",), ("tree",)),
+    "pca": Home(("dpstats.statistics.principal_components",), ("laplace_moments", "gaussian_moments")),
     "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
     "quantile": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),

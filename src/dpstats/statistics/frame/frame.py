@@ -35,17 +35,17 @@ from dpstats.statistics.frame.sided_distances import SidedDistances, Sides
 from dpstats.statistics.regression.budget_split import BudgetSplit
 from dpstats.statistics.regression.octaves import MEDIAN, draw_magnitude, draw_reach
 from dpstats.statistics.regression.points import FARTHEST, POINT, Floats, Points
-from dpstats.statistics.regression.shares import NORMAL_MEDIAN
-from dpstats.statistics.regression.standard import MARKS
+from dpstats.statistics.regression.standard import MARKS, MOST, NORMAL
 from dpstats.statistics.regression.sums import GRID
 from dpstats.statistics.universal.decimals import fraction_of
 from dpstats.statistics.universal.single import draw_quantile
 
 ROWS_PART = Fraction(1, 10)
 """What the noisy number of rows takes of the share."""
-MIDDLE_NATS, SCALE_NATS = 40, 60
-"""Rows times epsilon that a median and a scale are given, where the share has them: more is left for others."""
-SPARSE = 5
+MIDDLE_NATS, SCALE_NATS, LEAST = 40, 100, Fraction(1, 4)
+"""Rows times epsilon that a median and a scale are given, where the share has them, and at least so much of what they might have:
+the rest is left for others."""
+SPARSE = 4
 """A scale is given so many times more where the middle is 0 or 1: few rows may lie away from it."""
 ROWS_BEYOND, SAFE_NATS = 150, 10
 """A limit leaves about this many rows beyond it, or rows worth so many nats of its draw, where these are more."""
@@ -53,6 +53,8 @@ PARTS = {"middles": 2, "scales": 4, "limits": 4}
 """How the share is divided at most, where all is wanted."""
 LIKELY = 1.5
 """Limits are expected at about so many scales, and are at least one scale away from the middle."""
+UNDER = Fraction(2, 5)
+"""The part of a scale's nats that keeps it from falling short; fewer rows lie beyond it, so it takes more to stop it there."""
 LIKELY_SCALE, LARGEST_SCALE = 0.25, 2.0**390
 """A scale is expected at about this part of the middle's size, unless that is 0 or 1."""
 
@@ -142,7 +144,8 @@ def find_frame(
 
     def draws(name: str, epsilon: float, weights: list[int]) -> list[Fraction]:
         most = whole * wanted[name] / sum(weights)
-        return [budget.draw_epsilon(min(most * weight, budget.share_for_draw(epsilon * weight))) for weight in weights]
+        needed = [max(most * weight * LEAST, budget.share_for_draw(epsilon * weight)) for weight in weights]
+        return [budget.draw_epsilon(min(most * weight, need)) for weight, need in zip(weights, needed, strict=True)]
 
     middle_draws = draws("middles", MIDDLE_NATS / noisy_rows, [1] * columns)
     middles = tuple(_median(table.column(place), epsilon, rng) for place, epsilon in enumerate(middle_draws))
@@ -162,11 +165,17 @@ def _median(column: Column, epsilon: Fraction, rng: RandomSource) -> float:
 
 
 def _scale(raw_sides: Sides, middle: float, epsilon: Fraction, rng: RandomSource) -> float:
-    """The standard deviation of a normal column with this median of distances; the middle's size where that is nothing beside 15
-    digits of the middle. Where few rows may lie away from the middle it is the median of their distances."""
+    """The standard deviation of a normal column with this quantile of distances; the middle's size where that is nothing beside
+    15 digits of the middle. Where the middle is 0, few rows may lie away from it, and it is the median of their distances.
+
+    A median would not do for others: the middle may lie in a gap, close to a value that half of the rows have.
+    """
     raw_both = [below + above for below, above in zip(*raw_sides, strict=True)]
-    likely = None if middle in MARKS else min(abs(middle) * LIKELY_SCALE, LARGEST_SCALE)
-    scale = draw_magnitude(raw_both, epsilon, rng, likely=likely) / (1.0 if middle in MARKS else NORMAL_MEDIAN)
+    if not middle:
+        scale = draw_magnitude(raw_both, epsilon, rng)
+    else:
+        likely = min(abs(middle) * LIKELY_SCALE, LARGEST_SCALE)
+        scale = draw_magnitude(raw_both, epsilon, rng, quantile=MOST, likely=likely, under=UNDER) * NORMAL
     return min(scale if scale > GRID * abs(middle) else abs(middle), LARGEST_SCALE)
 
 
