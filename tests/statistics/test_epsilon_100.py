@@ -456,6 +456,28 @@ def same_components(options: dict[str, Any]) -> None:
     found = dp.pca(rows, **spend(**options)).value
     assert np.allclose(np.abs(np.sum(usual.components_ * np.array(found.components), axis=1)), 1, atol=0.01)
     assert np.allclose(found.explained_variance_ratio, usual.explained_variance_ratio_, atol=0.03)
+def of_trees() -> Iterator[Case]:
+    yield Case("density", "", partial(compare_densities, (progress,)))
+    yield Case("density", "of two columns", partial(compare_densities, (bmi, progress)))
+    yield Case("nearest_neighbors", "", same_classes)
+
+
+def compare_densities(columns: Sequence[Callable[[], Any]]) -> None:
+    """The integrated absolute difference from the usual kernel estimate."""
+    rows = np.vstack([each() for each in columns])
+    usual = stats().gaussian_kde(rows)
+    sides = [np.linspace(row.min() - row.std(), row.max() + row.std(), 60) for row in rows]
+    grid = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, len(rows))
+    cell = float(np.prod([side[1] - side[0] for side in sides]))
+    found = dp.density(rows.T, **spend()).value(grid)
+    assert cell * np.abs(found - usual(grid.T)).sum() < (0.05 if len(rows) == 1 else 0.15)
+
+
+def same_classes() -> None:
+    features = skin()
+    usual = import_module("sklearn.neighbors").KNeighborsClassifier(25).fit(features, benign())
+    released = dp.nearest_neighbors(features, benign(), [0, 1], **spend()).value
+    assert np.mean(released.predict(features) == benign()) > usual.score(features, benign()) - 0.03
 
 
 def people() -> dict[str, Any]:
@@ -487,7 +509,7 @@ def synthetic_rows() -> None:
     assert abs(np.mean(rows["bmi"] < np.median(bmi())) - 0.5) <= 0.02
 
 
-PARTS = (of_one_column, of_two_columns, of_tests, of_regressions, of_laws, of_choices, of_tables)
+PARTS = (of_one_column, of_two_columns, of_tests, of_regressions, of_laws, of_choices, of_tables, of_trees)
 CASES = [case for part in PARTS for case in part()]
 
 

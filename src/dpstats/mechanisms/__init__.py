@@ -14,6 +14,7 @@ from dpstats.mechanisms.randomized_response import randomized_response, randomiz
 from dpstats.mechanisms.sparse_vector import AboveThreshold
 from dpstats.mechanisms.spherical_laplace import spherical_laplace
 from dpstats.mechanisms.stability import stable_release
+from dpstats.mechanisms.statistical_queries import statistical_queries
 from dpstats.mechanisms.thresholding import choose_keys
 
 cascade, levels, parallel = Cascade, Levels, Parallel  # they read, and print, as the functions they stand for
@@ -39,6 +40,7 @@ __all__ = [
     "randomized_response_estimate",
     "spherical_laplace",
     "stable_release",
+    "statistical_queries",
     "subsample",
     "view",
 ]

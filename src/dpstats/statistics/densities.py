@@ -12,12 +12,11 @@ Source     box_tree/growth.proof.md; trees: Zhang, Xiao & Xie 2016
 from __future__ import annotations
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
 from dpstats.statistics.box_tree.density import Density
-from dpstats.statistics.box_tree.framed import framed_tree
+from dpstats.statistics.box_tree.framed import GROWTH_SHARE, MORE_GROWTH, framed_tree
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
 
@@ -25,13 +24,6 @@ MOST_COLUMNS = 3
 FLOOR_NATS = {1: 500, 2: 1_500, 3: 3_000}
 """Rows times epsilon below which densities of so many columns were as far off as half of all rows, now and then."""
 ROUGH_NATS = 100
-
-
-def _check_columns(question: Question) -> None:
-    if len(question.columns) > MOST_COLUMNS:
-        raise InvalidParameterError(
-            f"density takes 1 to {MOST_COLUMNS} columns, got {len(question.columns)}: for more of them, ask for synthetic rows."
-        )
 
 
 DENSITY = register(
@@ -51,13 +43,12 @@ DENSITY = register(
     DENSITY,
     "tree",
     claim="pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise",
-    check=_check_columns,
 )
 def density_tree(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """The density by a tree of boxes."""
     columns = len(question.columns)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    tree = framed_tree([table], table, columns, epsilon, rng)
+    tree = framed_tree([table], table, columns, epsilon, GROWTH_SHARE if columns == 1 else MORE_GROWTH, rng)
     names = tuple(name or f"x{place}" for place, name in enumerate(question.columns, 1))
     density = Density(names, tree)
     floor = Floor(FLOOR_NATS[columns], rough_nats=ROUGH_NATS)

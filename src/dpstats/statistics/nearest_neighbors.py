@@ -7,7 +7,7 @@ Why        A frame of the features, of all rows (frame/frame.py); then a tree of
            the released boxes
 Numerics   Exact up to the noisy counts
 No reply   Where the noisy number of rows is too small; costs the same as an answer
-Source     box_tree/growth.proof.md; Dwork 2007 asks for nearest neighbours in general; trees: Zhang, Xiao & Xie 2016
+Source     box_tree/growth.proof.md; Dwork & Smith 2009 ask how neighbours may be had; trees: Zhang, Xiao & Xie 2016
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from dpstats.accounting.groups import row_epsilon
-from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Simulated, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Table
-from dpstats.statistics.box_tree.framed import framed_tree
+from dpstats.statistics.box_tree.framed import GROWTH_SHARE, framed_tree
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
@@ -29,11 +28,6 @@ MOST_CLASSES, MOST_FEATURES = 50, 12
 FLOOR_NATS = 300
 """Rows times epsilon that each feature takes: its limits must be found."""
 CLASSES = labels_parameter("classes", "the labels of the classes, such as ['no', 'yes']; other rows are left out", MOST_CLASSES)
-
-
-def _check_features(question: Question) -> None:
-    if len(question.columns) > MOST_FEATURES + 1:
-        raise InvalidParameterError(f"nearest_neighbors takes 1 to {MOST_FEATURES} features, got {len(question.columns) - 1}.")
 
 
 def _simulate(question: Question, rows: int, generator: np.random.Generator) -> Simulated:
@@ -63,13 +57,12 @@ NEAREST_NEIGHBORS = register(
     "tree",
     claim="pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many; then rows of each class "
     "are counted with noise",
-    check=_check_features,
 )
 def neighbors_tree(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """Rows of each class in a tree of boxes."""
     features, classes = len(question.columns) - 1, question.arguments["classes"]
     epsilon = row_epsilon(question.epsilon, question.neighbors)
-    tree = framed_tree(table.tables_by_label(features, classes), table.without(features), features, epsilon, rng)
+    tree = framed_tree(table.tables_by_label(features, classes), table.without(features), features, epsilon, GROWTH_SHARE, rng)
     names = tuple(name or f"x{place}" for place, name in enumerate(question.columns[:features], 1))
     neighbors = NeighborClasses(names, classes, tree)
     floor = Floor(FLOOR_NATS * features + 200, rough_nats=100)

@@ -202,6 +202,18 @@ def test_columns_by_label_are_the_same_and_those_of_single_rows(shelf: Shelf) ->
 
 
 @pytest.mark.parametrize(
+    "shelf", [label for label, maker in MAKERS.items() if not maker.lacks & {"floats", "words"}], indirect=True
+)
+def test_tables_by_label_hold_the_rows_of_each_and_the_other_columns(shelf: Shelf) -> None:
+    table, _ = tables_of(shelf, ("floats", "words"), True, False)
+    rows, sums = rows_with_both("floats", "words"), Products(8, 1000)
+    (north, none) = table.tables_by_label(1, ["north", "?"])
+    assert north.row_sums(sums) == sums.by_hand([[number] for number, word in rows if word == "north"])
+    assert none.row_sums(sums) == (0, 0)
+    assert table.without(1).row_sums(sums)[0] >= len(rows)
+
+
+@pytest.mark.parametrize(
     "shelf", [label for label, maker in MAKERS.items() if not maker.lacks & {"floats", "wholes", "words"}], indirect=True
 )
 def test_tables_in_groups_are_the_same(shelf: Shelf) -> None:

@@ -1,7 +1,9 @@
 """A released density: rows in boxes, smoothed by any bandwidth, at any point, at no further cost.
 
-Every box spreads its rows evenly, and a normal law of the bandwidth smooths them. Where a box is as wide as the kernel is, it
-has done part of the smoothing already: the kernel and the box have together the variance that was asked for.
+Every box spreads its rows evenly, and a normal law of the bandwidth smooths them, column by column. Where a box is as wide as the
+kernel is, it has done part of the smoothing already: the kernel and the box have together the variance that was asked for.
+Without a bandwidth, the kernel of several columns leans as the rows do: each box becomes one normal law, whose covariance is that
+of the rows, by Scott's rule, and that of the box.
 """
 
 from __future__ import annotations
@@ -56,17 +58,24 @@ class Density:
         return round(float(self.tree.rows.sum()))
 
     @cached_property
-    def bandwidth(self) -> tuple[float, ...]:
-        """The standard deviation of the kernel for each column where none is given: Scott's rule, as in scipy's gaussian_kde."""
+    def covariance(self) -> Floats:
+        """The covariance of the columns, of rows that lie evenly in their boxes."""
         lows, highs = self.tree.corners
-        shares, centers = self._shares[:, np.newaxis], self.tree.centers
-        means = (shares * centers).sum(axis=0)
-        variances = (shares * ((centers - means) ** 2 + (highs - lows) ** 2 / UNIFORM)).sum(axis=0)
-        factor = max(self.rows, 2) ** (-1 / (len(self.names) + 4))
-        return tuple(rounded(factor * math.sqrt(variance), math.nan, OWN_DIGITS) for variance in variances.tolist())
+        offsets = self.tree.centers - self._shares @ self.tree.centers
+        return np.asarray((self._shares * offsets.T) @ offsets + np.diag(self._shares @ (highs - lows) ** 2 / UNIFORM))
+
+    @property
+    def bandwidth(self) -> tuple[float, ...]:
+        """The standard deviation of the kernel along each column where none is given, by Scott's rule, as scipy has it."""
+        deviations = self._scott * np.sqrt(np.diag(self.covariance))
+        return tuple(rounded(width, math.nan, OWN_DIGITS) for width in deviations.tolist())
+
+    @property
+    def _scott(self) -> float:
+        return float(max(self.rows, 2) ** (-1 / (len(self.names) + 4)))
 
     def __call__(self, points: Any, bandwidth: Bandwidth = None) -> Any:
-        """The density at each point; a `bandwidth` of 0 takes the boxes as they are."""
+        """The density at each point. A `bandwidth` is a number, or one for each column; 0 takes the boxes as they are."""
         rows, is_single = checked_points(points, self.names)
         values = _rounded(self._sums(rows, bandwidth)[0])
         return float(values[0]) if is_single else values
@@ -122,19 +131,41 @@ class Density:
     def _sums(self, points: Floats, bandwidth: Bandwidth) -> tuple[Floats, Floats, Floats]:
         """At each point the sums over boxes of what each would add if it held all rows: by its share, by its share and squared,
         and squared."""
+        leans = bandwidth is None and len(self.names) > 1
         widths = self._checked(bandwidth)
         step = max(1, AT_ONCE // self.tree.size)
-        parts = [self._some_sums(points[start : start + step], widths) for start in range(0, max(len(points), 1), step)]
+        parts = []
+        for start in range(0, max(len(points), 1), step):
+            some = points[start : start + step]
+            spread = self._normal_spread(some) if leans else self._even_spread(some, widths)
+            parts.append((spread @ self._shares, spread**2 @ self._shares, (spread**2).sum(axis=1)))
         values, squares, evens = (np.concatenate(each) for each in zip(*parts, strict=True))
         return values, squares, evens
 
-    def _some_sums(self, points: Floats, bandwidth: Floats) -> tuple[Floats, Floats, Floats]:
+    def _even_spread(self, points: Floats, bandwidth: Floats) -> Floats:
+        """The density of each box at each point, if it held all rows: even, smoothed column by column."""
         lows, highs = self.tree.corners
         spread = np.ones((len(points), self.tree.size))
         for axis, width in enumerate(bandwidth.tolist()):
             low, high, place = lows[:, axis], highs[:, axis], points[:, axis, np.newaxis]
             spread *= (_smooth(place, low, high, width) if width else (place >= low) & (place < high)) / (high - low)
-        return spread @ self._shares, spread**2 @ self._shares, (spread**2).sum(axis=1)
+        return spread
+
+    def _normal_spread(self, points: Floats) -> Floats:
+        """The same where each box is one normal law; boxes of one depth share their covariance."""
+        lows, highs = self.tree.corners
+        spread = np.empty((len(points), self.tree.size))
+        for depth in np.unique(self.tree.boxes.depths):
+            own = self.tree.boxes.depths == depth
+            sides = (highs - lows)[own][0]
+            covariance = self._scott**2 * self.covariance + np.diag(sides**2 / UNIFORM)
+            scales = np.sqrt(np.diag(covariance))
+            root = np.linalg.cholesky(np.linalg.inv(covariance / np.outer(scales, scales)))
+            here, there = (points / scales) @ root, (self.tree.centers[own] / scales) @ root
+            squares = ((here[:, np.newaxis] - there) ** 2).sum(axis=2)
+            height = math.prod(np.diag(root).tolist()) / math.prod((scales * math.sqrt(2 * math.pi)).tolist())
+            spread[:, own] = height * np.exp(-squares / 2)
+        return spread
 
     def _checked(self, bandwidth: Bandwidth) -> Floats:
         given = np.atleast_1d(np.asarray(self.bandwidth if bandwidth is None else bandwidth, dtype=np.float64))

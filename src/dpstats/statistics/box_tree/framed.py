@@ -24,8 +24,9 @@ from dpstats.statistics.regression.budget_split import PureBudgetSplit
 
 FRAME_SHARE = Fraction(30, 100)
 """What the frame may take of epsilon; of many rows it takes less."""
-GROWTH_SHARE = Fraction(25, 100)
-"""What deciding on halvings takes of the rest; counts get the other part."""
+GROWTH_SHARE, MORE_GROWTH = Fraction(25, 100), Fraction(50, 100)
+"""What deciding on halvings takes of the rest; counts get the other part. Where boxes are to be small in several columns, it is
+more."""
 STRETCH = {1: 3.0, 2: 2.0, 3: 1.5}
 """How many times as far as the limits the first box reaches, by the number of columns; no farther for more."""
 DEPTH = {1: 12}
@@ -34,10 +35,13 @@ HALVED_ANYWAY = 3
 """Halvings whatever the counts are: the first boxes hold many rows at every size of table that gets an answer."""
 
 
-def framed_tree(tables: Sequence[Table], whole: Table, columns: int, epsilon: Fraction, rng: RandomSource) -> BoxTree:
-    """A tree on the first `columns` columns of the whole table, whose rows come in tables by class."""
+def framed_tree(
+    tables: Sequence[Table], whole: Table, columns: int, epsilon: Fraction, growth: Fraction, rng: RandomSource
+) -> BoxTree:
+    """A tree on the first `columns` columns of the whole table, whose rows come in tables by class; `growth` is what halvings
+    take."""
     frame_budget = PureBudgetSplit(epsilon * FRAME_SHARE, rng)
     frame = find_frame(whole, columns, Fraction(1), frame_budget, rng)
     budget = PureTableBudget(epsilon * (1 - FRAME_SHARE * (1 - frame_budget.left)), rng)
     halvings = Halvings.of(box_sides(frame, whole, STRETCH.get(columns, 1.0)), DEPTH.get(columns, MOST_HALVINGS))
-    return measure_tree(tables, halvings, budget, (GROWTH_SHARE, 1 - GROWTH_SHARE), rng, halved_anyway=HALVED_ANYWAY)
+    return measure_tree(tables, halvings, budget, (growth, 1 - growth), rng, halved_anyway=HALVED_ANYWAY)
