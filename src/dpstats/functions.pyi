@@ -1011,7 +1011,6 @@ def pca(
     delta: Number = 0,
     neighbors: NeighborsName = "add_remove",
     method: Literal["auto", "laplace_moments", "gaussian_moments"] = "auto",
-    method: Literal["auto", "laplace", "gaussian"] = "auto",
     interval: Number | None = 0.95,
     rough: bool = False,
     unit: str = "row",
