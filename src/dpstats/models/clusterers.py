@@ -17,7 +17,7 @@ from dpstats.statistics.clusters.mixtures import NormalMixture, log_totals
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
-    """Private clusters by k-means, `dpstats.kmeans`, that fit, predict and transform like scikit-learn's.
+    """A private k-means, `dpstats.kmeans`, that fits, predicts and transforms like scikit-learn's.
 
     Parameters
       n_clusters     how many clusters there are

@@ -39,9 +39,9 @@ MOST_CLUSTERS = 50
 PURE, GAUSSIAN = "steps", "gaussian_steps"
 PURE_NATS, DELTA_NATS = 60, 30
 """Rows times epsilon that a cluster takes for each column, and one more; without a delta and with one."""
-LEAST_ROWS = 4
+LEAST_ROWS = 2
 """Rows for each cluster below which there is no rough answer either."""
-PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 800, 1000
+PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 1600, 1000
 """And at least so many that a frame takes: for each column without a delta, for the root of their number with one."""
 GAUSSIAN_SHARES = ClusterShares(
     boxes=Fraction(18, 100),
