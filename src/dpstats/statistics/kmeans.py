@@ -39,6 +39,7 @@ MOST_CLUSTERS = 50
 PURE, GAUSSIAN = "steps", "gaussian_steps"
 PURE_NATS, DELTA_NATS = 60, 30
 """Rows times epsilon that a cluster takes for each column, and one more; without a delta and with one."""
+COVERS = "the noise in a number of rows: those of a cluster before the last step moved its center"
 LEAST_ROWS = 2
 """Rows for each cluster below which there is no rough answer either."""
 PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 1600, 1000
@@ -142,7 +143,7 @@ def size_intervals(sizes: Sequence[float], noise: float, question: Question) -> 
     laplace = 0.0 if question.delta else -math.log(1 - level) / math.sqrt(2)
     reach = noise * max(critical_value(level, 0.0), laplace)
     ends = [rounded_ends(max(0.0, size - reach), size + reach) for size in sizes]
-    return tuple(Interval(low, high, level, "the noise in the number of rows of a cluster") for low, high in ends)
+    return tuple(Interval(low, high, level, COVERS) for low, high in ends)
 
 
 def _notes(clusters: Clusters, measured: MeasuredClusters, question: Question) -> tuple[tuple[str, str], ...]:
