@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.clusters.budget import ClusterSplit
-from dpstats.statistics.frame.frame import TableFrame
+from dpstats.statistics.frame.frame import FrameColumn, TableFrame
 from dpstats.statistics.regression.points import POINT, Floats
 from dpstats.statistics.regression.standard import MARKS
 
@@ -34,10 +34,15 @@ FAR, NEAR = 8.0, 2.0
 a limit that was drawn too far out would leave nothing of them but noise. A side without rows that show ends there, too."""
 
 
+AWAY, SHOWN = 0.25, 4.0
+"""Where the middle is 0 or 1, rows that lie more than this part of a scale away from it are counted. If that is not more than so
+many standard deviations of its noise, the scale may be anything: the column is left out, and all of it counts as the middle."""
+
+
 @dataclass(frozen=True)
 class SquareParts:
-    """A `RowSum`: squares of the columns over those of their ends, drawn into a ball of UNITS; of each column first those of rows
-    below the middle, then those above."""
+    """A `RowSum`: squares of the columns over those of their ends, of each column first those of rows below the middle, then
+    those above; and for each of `sparse_places` whether the row lies away from the middle. All is drawn into a ball of UNITS."""
 
     frame: TableFrame
 
@@ -46,11 +51,18 @@ class SquareParts:
         raw_points = self.frame.points(raw_rows)
         ends = square_ends(self.frame)
         raw_sides = np.stack([np.maximum(-raw_points / ends[:, 0], 0.0), np.maximum(raw_points / ends[:, 1], 0.0)], axis=2)
-        raw_parts = np.square(np.minimum(raw_sides, 1.0)).reshape(len(raw_rows), ends.size)
+        raw_squares = np.square(np.minimum(raw_sides, 1.0)).reshape(len(raw_rows), ends.size)
+        raw_away = np.abs(raw_points[:, sparse_places(self.frame)]) > AWAY * POINT
+        raw_parts = np.column_stack([raw_squares, raw_away])
         raw_lengths = np.sqrt(np.square(raw_parts).sum(axis=1))
         raw_whole = np.trunc(raw_parts * (UNITS / np.maximum(raw_lengths, 1.0))[:, None])
         raw_whole[np.square(raw_whole).sum(axis=1) > UNITS**2] = 0.0
         return np.asarray(raw_whole.sum(axis=0), dtype=np.int64)
+
+
+def sparse_places(frame: TableFrame) -> list[int]:
+    """The columns with the middle 0 or 1, from which few rows may lie away."""
+    return [place for place, column in enumerate(frame.columns) if column.middle in MARKS]
 
 
 def square_ends(frame: TableFrame) -> Floats:
@@ -63,17 +75,24 @@ def square_ends(frame: TableFrame) -> Floats:
 def spread_frame(table: Table, frame: TableFrame, share: Fraction, budget: ClusterSplit, *, standardize: bool) -> TableFrame:
     """The frame with the spread of each column in place of its scale; without `standardize` with the widest spread in all."""
     noisy, deviation = budget.noisy(table.row_sums(SquareParts(frame)), UNITS, share)
-    rows, sure = UNITS * max(1, frame.noisy_rows), SURE * deviation
-    found = []
-    for column, ends, sums in zip(
-        frame.columns, square_ends(frame).tolist(), zip(noisy[::2], noisy[1::2], strict=True), strict=True
-    ):
-        squares = [end**2 * each for end, each in zip(ends, sums, strict=True) if each > sure] or [min(ends) ** 2 * sure]
-        spread = column.scale * math.sqrt(min(math.fsum(squares) / rows, max(ends) ** 2)) / POINT
-        limits = [
-            limit if each > sure else min(limit, column.scale * end / POINT)
-            for limit, each, end in zip((column.below, column.above), sums, ends, strict=True)
-        ]
-        found.append(replace(column, scale=spread, below=max(limits[0], spread), above=max(limits[1], spread)))
-    widest = max(column.scale for column in found)
+    squares, away = noisy[: 2 * len(frame.columns)], noisy[2 * len(frame.columns) :]
+    sides = zip(squares[::2], squares[1::2], strict=True)
+    columns = zip(frame.columns, square_ends(frame).tolist(), sides, strict=True)
+    found = [_spread(column, ends, sums, UNITS * max(1, frame.noisy_rows), SURE * deviation) for column, ends, sums in columns]
+    for place, count in zip(sparse_places(frame), away, strict=True):
+        if count <= SHOWN * deviation:
+            found[place] = replace(frame.columns[place], below=0.0, above=0.0)
+    kept = [column.scale for column in found if column.below or column.above]
+    widest = max(kept, default=found[0].scale)
     return replace(frame, columns=tuple(found if standardize else (replace(column, scale=widest) for column in found)))
+
+
+def _spread(column: FrameColumn, ends: list[float], sums: tuple[int, int], rows: int, sure: float) -> FrameColumn:
+    """A column with its spread; a side whose squares are not more than noise ends where they do."""
+    squares = [end**2 * each for end, each in zip(ends, sums, strict=True) if each > sure] or [min(ends) ** 2 * sure]
+    spread = column.scale * math.sqrt(min(math.fsum(squares) / rows, max(ends) ** 2)) / POINT
+    below, above = (
+        limit if each > sure else min(limit, column.scale * end / POINT)
+        for limit, each, end in zip((column.below, column.above), sums, ends, strict=True)
+    )
+    return replace(column, scale=spread, below=max(below, spread), above=max(above, spread))

@@ -52,7 +52,8 @@ class Groups(NamedTuple):
 def groups_of(measured: MeasuredClusters) -> Groups:
     """Centres with their errors, and sizes, in the units of the columns."""
     counts, moves = measured.counts, moves_of(measured)
-    centers = np.array(measured.centers, dtype=np.float64) / POINT + moves
+    low, high = np.array([column.units() for column in measured.frame.columns]).T / POINT
+    centers = np.clip(np.array(measured.centers, dtype=np.float64) / POINT + moves, low, high)
     variances = np.maximum(measured.squares / counts[:, None] - np.square(moves), 0.0)
     noise = np.square(measured.offset_deviation) + np.square(moves * measured.count_deviation)
     errors = np.sqrt(variances / counts[:, None] + noise / np.square(counts[:, None]))
