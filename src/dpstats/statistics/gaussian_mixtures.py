@@ -26,6 +26,7 @@ from dpstats.statistics.clusters.measured import mixture_of
 from dpstats.statistics.clusters.mixture_steps import take_mixture_steps
 from dpstats.statistics.clusters.mixtures import NormalMixture
 from dpstats.statistics.clusters.simulated_groups import simulated_groups
+from dpstats.statistics.clusters.steps import MeasuredClusters
 from dpstats.statistics.kmeans import (
     GAUSSIAN,
     GAUSSIAN_SHARES,
@@ -35,6 +36,7 @@ from dpstats.statistics.kmeans import (
     WHY,
     floor_of,
     hardly_any,
+    left_out,
     number_parameter,
     size_intervals,
 )
@@ -86,13 +88,13 @@ def mixture_steps(table: Table, question: Question, rng: RandomSource) -> Outcom
     answer = Answer(
         mixture,
         None,
-        (*_notes(mixture, measured.steps, question), floor.note(question)),
+        (*_notes(mixture, measured, question), floor.note(question)),
         size_intervals(mixture.sizes, mixture.size_noise, question),
     )
     return floor.judge(question, mixture.rows, answer)
 
 
-def _notes(mixture: NormalMixture, steps: int, question: Question) -> tuple[tuple[str, str], ...]:
+def _notes(mixture: NormalMixture, measured: MeasuredClusters, question: Question) -> tuple[tuple[str, str], ...]:
     """What belongs on the card."""
     weak = f"{len(mixture.weak)}: their sizes are not more than noise, and what they say means nothing"
     return (
@@ -104,7 +106,8 @@ def _notes(mixture: NormalMixture, steps: int, question: Question) -> tuple[tupl
             "rows beyond private limits of a column, or beyond a private radius around a component: variances lack these",
         ),
         ("fit", "no likelihood of these rows was bought; score_samples gives that of public ones"),
-        ("steps", str(steps)),
+        *left_out(measured, mixture.names),
+        ("steps", str(measured.steps)),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),

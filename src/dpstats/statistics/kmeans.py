@@ -130,6 +130,13 @@ def kmeans_steps(table: Table, question: Question, rng: RandomSource) -> Outcome
     return floor.judge(question, clusters.rows, answer)
 
 
+def left_out(measured: MeasuredClusters, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The card's line on columns that count as constant."""
+    columns = zip(names, measured.frame.columns, strict=True)
+    those = [name for name, column in columns if not (column.below or column.above)]
+    return (("left out", f"{', '.join(those)}: too few rows to see lie away from the middle"),) if those else ()
+
+
 def hardly_any(floor: Floor, question: Question) -> Refusal:
     """The refusal of what is not even a rough answer."""
     return Refusal("There are hardly more rows than clusters.", f"It takes {floor.rows_text(question)} at this epsilon.")
@@ -157,6 +164,7 @@ def _notes(clusters: Clusters, measured: MeasuredClusters, question: Question) -
         *((("weak clusters", weak),) if clusters.weak else ()),
         ("distances", f"Euclidean, {scaled}; the first of equally near centers counts"),
         ("cut off", f"rows beyond private limits of a column, or over {measured.radius / BALL:.3g} spreads from their center"),
+        *left_out(measured, clusters.names),
         ("steps", str(measured.steps)),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
         public_line(question),

@@ -82,6 +82,13 @@ def test_clusters_that_are_not_more_than_noise_are_said_to_be_so() -> None:
     assert "weak clusters" in dict(release.notes)
 
 
+def test_a_column_without_rows_to_see_away_from_its_middle_is_left_out() -> None:
+    sparse = np.column_stack([ROWS, np.eye(1, len(ROWS))[0] * 1e6])
+    release = dp.kmeans(sparse, clusters=3, epsilon=2, delta=1e-6, rng=dp.testing.seeded(3))
+    assert [center[2] for center in release.value.centers] == [0.0, 0.0, 0.0]
+    assert dict(release.notes)["left out"].startswith("x3")
+
+
 def test_without_standardizing_the_widest_column_decides() -> None:
     release = dp.kmeans(ROWS, clusters=2, standardize=False, epsilon=2, rng=dp.testing.seeded(2))
     assert len(set(release.value.scales)) == 1
