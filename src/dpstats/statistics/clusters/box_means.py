@@ -22,7 +22,7 @@ from dpstats.foundations.summaries import Table
 from dpstats.statistics.box_tree.halvings import Halvings, box_side
 from dpstats.statistics.box_tree.tree import BoxTree, measure_tree
 from dpstats.statistics.clusters.budget import ClusterBudget
-from dpstats.statistics.clusters.cluster_points import WholeCenters
+from dpstats.statistics.clusters.cluster_points import WholeCenters, row_totals
 from dpstats.statistics.frame.frame import TableFrame
 from dpstats.statistics.regression.points import POINT, Floats
 
@@ -73,7 +73,7 @@ def half_diagonals(frame: TableFrame, tree: BoxTree) -> Floats:
     """Half of the diagonal of each box, in spreads; a little more, so that rounding leaves no row outside."""
     lows, highs = tree.corners
     sides = (highs - lows) / np.array(frame.scales) / 2
-    return np.asarray(np.sqrt(np.square(sides).sum(axis=1)) * (1 + 2.0**-20))
+    return np.asarray(np.sqrt(row_totals(np.square(sides))) * (1 + 2.0**-20))
 
 
 def find_points(
@@ -96,5 +96,5 @@ def find_points(
     moves = noisy * (lengths / UNITS)[:, None] * (typical / (typical + noise)) / np.maximum(rows, 1.0)[:, None]
     points = np.clip((lows + highs) / 2 + moves, lows, highs)
     filled = rows > 0
-    squares = np.square(highs - lows).sum(axis=1) * (UNIFORM / 4)
+    squares = row_totals(np.square(highs - lows)) * (UNIFORM / 4)
     return WeightedPoints(np.rint(points[filled] * POINT), rows[filled], squares[filled])

@@ -51,6 +51,14 @@ class NearCenters:
         return raw_places, raw_offsets, raw_squares[np.arange(len(raw_points)), raw_places]
 
 
+def row_totals(values: Floats) -> Floats:
+    """The sum of each row, added column by column, so that it is the same on every machine."""
+    totals = values[:, 0].copy()
+    for place in range(1, values.shape[1]):
+        totals += values[:, place]
+    return totals
+
+
 def whole_centers(centers: Floats, frame: TableFrame) -> WholeCenters:
     """Centres in whole units, within the limits of the frame."""
     low, high = np.array([column.units() for column in frame.columns]).T

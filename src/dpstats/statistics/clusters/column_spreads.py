@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.clusters.budget import ClusterSplit
+from dpstats.statistics.clusters.cluster_points import row_totals
 from dpstats.statistics.frame.frame import FrameColumn, TableFrame
 from dpstats.statistics.regression.points import POINT, Floats
 from dpstats.statistics.regression.standard import MARKS
@@ -54,7 +55,7 @@ class SquareParts:
         raw_squares = np.square(np.minimum(raw_sides, 1.0)).reshape(len(raw_rows), ends.size)
         raw_away = np.abs(raw_points[:, sparse_places(self.frame)]) > AWAY * POINT
         raw_parts = np.column_stack([raw_squares, raw_away])
-        raw_lengths = np.sqrt(np.square(raw_parts).sum(axis=1))
+        raw_lengths = np.sqrt(row_totals(np.square(raw_parts)))
         raw_whole = np.trunc(raw_parts * (UNITS / np.maximum(raw_lengths, 1.0))[:, None])
         raw_whole[np.square(raw_whole).sum(axis=1) > UNITS**2] = 0.0
         return np.asarray(raw_whole.sum(axis=0), dtype=np.int64)
