@@ -22,7 +22,7 @@ from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.clusters.clusters import Clusters
-from dpstats.statistics.clusters.mixtures import NormalMixture
+from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -379,7 +379,7 @@ def gaussian_mixture(
     rough: bool = False,
     unit: str = "row",
     rng: RandomSource | None = None,
-) -> Release[NormalMixture] | NoReply:
+) -> Release[MixtureFit] | NoReply:
     """A mixture of normal laws with independent columns: weights, means and variances of its components.
 
     Parameters
@@ -399,7 +399,7 @@ def gaussian_mixture(
       steps           pure epsilon-DP, no delta, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
       gaussian_steps  (epsilon, delta)-DP, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
 
-    Returns a NormalMixture with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release, or a NoReply at the same cost.
+    Returns a MixtureFit with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

@@ -12,7 +12,7 @@ from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.clusters.clusters import Clusters
-from dpstats.statistics.clusters.mixtures import NormalMixture
+from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -299,7 +299,7 @@ class SessionMethods:
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
-    ) -> Release[NormalMixture] | NoReply:
+    ) -> Release[MixtureFit] | NoReply:
         """A mixture of normal laws with independent columns: weights, means and variances of its components.
 
         Parameters
@@ -317,7 +317,7 @@ class SessionMethods:
           steps           pure epsilon-DP, no delta, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
 
-        Returns a NormalMixture with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        Returns a MixtureFit with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2078,7 +2078,7 @@ class GroupMethods:
         interval: Number | None = 0.95,
         rough: bool = False,
         rng: RandomSource | None = None,
-    ) -> GroupedRelease[NormalMixture] | NoReply:
+    ) -> GroupedRelease[MixtureFit] | NoReply:
         """A mixture of normal laws with independent columns: weights, means and variances of its components.
 
         Parameters
@@ -2096,7 +2096,7 @@ class GroupMethods:
           steps           pure epsilon-DP, no delta, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
           gaussian_steps  (epsilon, delta)-DP, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
 
-        Returns a NormalMixture with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        Returns a MixtureFit with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

@@ -12,7 +12,7 @@ from dpstats.foundations.results import Release
 from dpstats.models.private_estimator import Numbers, PrivateEstimator
 from dpstats.models.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from dpstats.statistics.clusters.clusters import Clusters, distances_from
-from dpstats.statistics.clusters.mixtures import NormalMixture, log_totals
+from dpstats.statistics.clusters.mixtures import MixtureFit, log_totals
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -86,7 +86,7 @@ class GaussianMixture(PrivateEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Ask for the mixture of X, which spends epsilon. Raises `NoReplyError` where that is refused, at the same cost."""
         raw_features, source = self._begin(X)
-        mixture: NormalMixture = self._release(source, raw_features, components=self.n_components)
+        mixture: MixtureFit = self._release(source, raw_features, components=self.n_components)
         self.weights_ = np.array(mixture.weights)
         self.means_ = np.array(mixture.means)
         self.covariances_ = np.array(mixture.variances)
@@ -111,5 +111,5 @@ class GaussianMixture(PrivateEstimator):
     def _log_parts(self, X: Any) -> Numbers:
         rows = self._new_rows(X)
         assert isinstance(self.release_, Release)
-        mixture: NormalMixture = self.release_.value
+        mixture: MixtureFit = self.release_.value
         return mixture.log_parts(rows)

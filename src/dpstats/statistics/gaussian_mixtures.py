@@ -24,7 +24,7 @@ from dpstats.statistics.clusters.cluster_points import MOST_COLUMNS
 from dpstats.statistics.clusters.clusters import names_of
 from dpstats.statistics.clusters.measured import mixture_of
 from dpstats.statistics.clusters.mixture_steps import take_mixture_steps
-from dpstats.statistics.clusters.mixtures import NormalMixture
+from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.clusters.simulated_groups import simulated_groups
 from dpstats.statistics.clusters.steps import MeasuredClusters
 from dpstats.statistics.kmeans import (
@@ -53,10 +53,10 @@ GAUSSIAN_MIXTURE = register(
         "A mixture of normal laws with independent columns: weights, means and variances of its components",
         (number_parameter("components", 3),),
         reads=(Reads.FEATURES,),
-        returns="a NormalMixture with weights, means, variances, predict, predict_proba, score_samples and summary",
-        value=NormalMixture,
+        returns="a MixtureFit with weights, means, variances, predict, predict_proba, score_samples and summary",
+        value=MixtureFit,
         why_preferred=WHY,
-        revive=NormalMixture.from_dict,
+        revive=MixtureFit.from_dict,
         prefer=lambda arguments, delta: GAUSSIAN if delta else PURE,
         most_features=MOST_COLUMNS,
         simulate=simulated_groups,
@@ -94,7 +94,7 @@ def mixture_steps(table: Table, question: Question, rng: RandomSource) -> Outcom
     return floor.judge(question, mixture.rows, answer)
 
 
-def _notes(mixture: NormalMixture, measured: MeasuredClusters, question: Question) -> tuple[tuple[str, str], ...]:
+def _notes(mixture: MixtureFit, measured: MeasuredClusters, question: Question) -> tuple[tuple[str, str], ...]:
     """What belongs on the card."""
     weak = f"{len(mixture.weak)}: their sizes are not more than noise, and what they say means nothing"
     return (

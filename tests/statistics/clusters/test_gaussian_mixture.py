@@ -18,7 +18,7 @@ from dpstats.statistics.clusters.cluster_points import NearCenters
 from dpstats.statistics.clusters.cluster_sums import ClusterOffsets
 from dpstats.statistics.clusters.component_sums import SHARES, Components, ComponentSums
 from dpstats.statistics.clusters.mixture_steps import take_mixture_steps
-from dpstats.statistics.clusters.mixtures import NormalMixture
+from dpstats.statistics.clusters.mixtures import MixtureFit
 from tests.statistics.clusters.cluster_transcripts import run_steps
 from tests.statistics.clusters.test_cluster_steps import PAIRS, with_row
 from tests.statistics.clusters.test_cluster_steps import SHARES as STEP_SHARES
@@ -109,7 +109,7 @@ def test_densities_are_those_of_the_mixture(release: Any) -> None:
 
 
 def test_a_mixture_is_made_again_from_json(release: Any) -> None:
-    assert NormalMixture.from_dict(json.loads(release.to_json())["value"]) == release.value
+    assert MixtureFit.from_dict(json.loads(release.to_json())["value"]) == release.value
     assert "3 components with weights" in str(release)
     assert "component 2" in release.summary()
     assert "component 0" in release.value._repr_html_()

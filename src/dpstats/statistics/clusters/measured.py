@@ -13,12 +13,12 @@ import numpy as np
 from dpstats.foundations.portable import ERROR_DIGITS, OWN_DIGITS, rounded, rounded_errors, rounded_values
 from dpstats.statistics.clusters.clusters import Clusters
 from dpstats.statistics.clusters.mixture_steps import component_variances
-from dpstats.statistics.clusters.mixtures import NormalMixture
+from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.clusters.steps import MeasuredClusters
 from dpstats.statistics.regression.points import POINT, Floats
 
 
-class _Variance(NamedTuple):
+class _SumsOfSquares(NamedTuple):
     """Sums of squares within clusters and between them, with the standard deviations of their noise."""
 
     within: float
@@ -36,7 +36,7 @@ class _Variance(NamedTuple):
         return self.between / total, min(noise, 1.0)
 
 
-class Groups(NamedTuple):
+class MeasuredGroups(NamedTuple):
     """What clusters and components have in common, the largest first."""
 
     order: tuple[int, ...]
@@ -49,7 +49,7 @@ class Groups(NamedTuple):
     weak: tuple[int, ...]
 
 
-def groups_of(measured: MeasuredClusters) -> Groups:
+def groups_of(measured: MeasuredClusters) -> MeasuredGroups:
     """Centres with their errors, and sizes, in the units of the columns."""
     counts, moves = measured.counts, moves_of(measured)
     low, high = np.array([column.units() for column in measured.frame.columns]).T / POINT
@@ -65,7 +65,7 @@ def groups_of(measured: MeasuredClusters) -> Groups:
         values = [middle + value * scale for middle, value, scale in zip(middles, centers[place], scales, strict=True)]
         released.append(rounded_values(values, own))
         sure.append(own)
-    return Groups(
+    return MeasuredGroups(
         tuple(order),
         tuple(released),
         tuple(sure),
@@ -96,7 +96,7 @@ def clusters_of(measured: MeasuredClusters, names: tuple[str, ...]) -> Clusters:
     )
 
 
-def mixture_of(measured: MeasuredClusters, names: tuple[str, ...]) -> NormalMixture:
+def mixture_of(measured: MeasuredClusters, names: tuple[str, ...]) -> MixtureFit:
     """The mixture that is released."""
     groups, scales = groups_of(measured), measured.frame.scales
     variances = component_variances(measured, moves_of(measured))
@@ -106,7 +106,7 @@ def mixture_of(measured: MeasuredClusters, names: tuple[str, ...]) -> NormalMixt
         for place in groups.order
     ]
     weights = [rounded(size / total, 1.0, OWN_DIGITS) for size in groups.sizes]
-    return NormalMixture(
+    return MixtureFit(
         names,
         tuple(weights),
         groups.centers,
@@ -125,7 +125,7 @@ def moves_of(measured: MeasuredClusters) -> Floats:
     return np.where(known[:, None], measured.offsets / measured.counts[:, None], 0.0)
 
 
-def _variance(measured: MeasuredClusters, centers: Floats, moves: Floats) -> _Variance:
+def _variance(measured: MeasuredClusters, centers: Floats, moves: Floats) -> _SumsOfSquares:
     counts = measured.counts.tolist()
     total = math.fsum(counts)
     columns = range(measured.columns)
@@ -139,4 +139,4 @@ def _variance(measured: MeasuredClusters, centers: Floats, moves: Floats) -> _Va
     offset, count_noise, square = measured.offset_deviation**2, measured.count_deviation**2, measured.square_deviation**2
     within_noise = math.fsum(measured.columns * square + 4 * move * offset + move**2 * count_noise for move in moved)
     between_noise = math.fsum(each**2 * count_noise + 4 * each * offset for each in away)
-    return _Variance(within, between, math.sqrt(within_noise), math.sqrt(between_noise))
+    return _SumsOfSquares(within, between, math.sqrt(within_noise), math.sqrt(between_noise))

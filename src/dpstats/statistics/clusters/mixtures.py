@@ -25,7 +25,7 @@ _LOG_TWO_PI = 1.8378770664093453
 
 
 @dataclass(frozen=True)
-class NormalMixture:
+class MixtureFit:
     """A mixture as it was released. Everything in it comes from noisy numbers.
 
     Components stand in the order of their sizes, the largest first; lists have an entry for each, and inside it one for each
@@ -98,7 +98,7 @@ class NormalMixture:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> NormalMixture:
+    def from_dict(cls, plain: Mapping[str, Any]) -> MixtureFit:
         """The mixture that `to_dict` made plain."""
         kept = ("names", "weak")
         known: dict[str, Any] = {name: tuple(each) if name in kept else nested_floats(each) for name, each in plain.items()}
