@@ -51,7 +51,7 @@ def methods_of(rows: Floats, clusters: int, epsilon: float, seed: int) -> dict[s
 
     def ours(**words: Any) -> Any:
         release = dp.kmeans(rows, clusters=clusters, epsilon=epsilon, **words)
-        return (np.array(release.value.centers) - middle) / spread if release else None
+        return None if isinstance(release, dp.NoReply) else (np.array(release.value.centers) - middle) / spread
 
     def peer() -> Any:
         bounds = standard.min(axis=0), standard.max(axis=0)
@@ -59,7 +59,7 @@ def methods_of(rows: Floats, clusters: int, epsilon: float, seed: int) -> dict[s
 
     def mixture() -> Any:
         release = dp.gaussian_mixture(rows, components=clusters, epsilon=epsilon, delta=DELTA)
-        return (np.array(release.value.means) - middle) / spread if release else None
+        return None if isinstance(release, dp.NoReply) else (np.array(release.value.means) - middle) / spread
 
     return {
         "not private": lambda: KMeans(clusters, n_init=8, random_state=seed).fit(standard).cluster_centers_,
@@ -92,8 +92,8 @@ def measured(whole: Floats, rows: int, repeats: int, clusters: int, epsilon: flo
             ratios.setdefault(name, []).append(found / least)
     lines = []
     for name, times in seconds.items():
-        found = ratios.get(name, [])
-        shown = [f"{np.mean(found):.3f}", f"{np.max(found):.3f}"] if found else ["-", "-"]
+        all_found = ratios.get(name, [])
+        shown = [f"{np.mean(all_found):.3f}", f"{np.max(all_found):.3f}"] if all_found else ["-", "-"]
         lines.append([name, *shown, str(refused.get(name, 0)), f"{np.mean(times):.2f}"])
     return lines
 

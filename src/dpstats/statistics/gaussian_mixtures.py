@@ -43,7 +43,7 @@ from dpstats.statistics.kmeans import (
 
 PURE_NATS, DELTA_NATS = 120, 60
 """Rows times epsilon that a component takes for each column, and one more; without a delta and with one."""
-MIXED_SHARES = GAUSSIAN_SHARES._replace(means=Fraction(20, 100), choice=Fraction(7, 100), steps=3, later=Fraction(26, 100))
+MIXED_SHARES = GAUSSIAN_SHARES._replace(means=Fraction(16, 100), choice=Fraction(7, 100), steps=3, later=Fraction(22, 100))
 PURE_MIXED_SHARES = PURE_SHARES._replace(frame=Fraction(26, 100), means=Fraction(18, 100), steps=2, later=Fraction(25, 100))
 SOFT_STEPS, PURE_SOFT_STEPS = 4, 3
 CLAIM = "no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares"

@@ -46,11 +46,11 @@ PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 1600, 1000
 """And at least so many that a frame takes: for each column without a delta, for the root of their number with one."""
 GAUSSIAN_SHARES = ClusterShares(
     boxes=Fraction(18, 100),
-    frame=Fraction(24, 100),
+    frame=Fraction(32, 100),
     spreads=Fraction(5, 100),
-    means=Fraction(22, 100),
+    means=Fraction(20, 100),
     radius=Fraction(3, 100),
-    choice=Fraction(11, 100),
+    choice=Fraction(10, 100),
     steps=8,
 )
 PURE_SHARES = ClusterShares(
