@@ -83,7 +83,7 @@ def mixture_steps(table: Table, question: Question, rng: RandomSource) -> Outcom
         )
     mixture = mixture_of(measured, names_of(question.columns))
     floor = floor_of(question, components, PURE_NATS, DELTA_NATS)
-    if mixture.rows < LEAST_ROWS * components:
+    if mixture.rows < max(LEAST_ROWS, components):
         return hardly_any(floor, question)
     answer = Answer(
         mixture,

@@ -41,7 +41,7 @@ PURE_NATS, DELTA_NATS = 60, 30
 """Rows times epsilon that a cluster takes for each column, and one more; without a delta and with one."""
 COVERS = "the noise in a number of rows: those of a cluster before the last step moved its center"
 LEAST_ROWS = 2
-"""Rows for each cluster below which there is no rough answer either."""
+"""Below this, or one row for each cluster, there is no rough answer either."""
 PURE_COLUMN_NATS, ROOT_COLUMN_NATS = 1600, 1000
 """And at least so many that a frame takes: for each column without a delta, for the root of their number with one."""
 GAUSSIAN_SHARES = ClusterShares(
@@ -123,7 +123,7 @@ def kmeans_steps(table: Table, question: Question, rng: RandomSource) -> Outcome
         )
     clusters = clusters_of(measured, names_of(question.columns))
     floor = floor_of(question, question.arguments["clusters"], PURE_NATS, DELTA_NATS)
-    if clusters.rows < LEAST_ROWS * len(clusters.sizes):
+    if clusters.rows < max(LEAST_ROWS, len(clusters.sizes)):
         return hardly_any(floor, question)
     notes = (*_notes(clusters, measured, question), floor.note(question))
     answer = Answer(clusters, None, notes, size_intervals(clusters.sizes, clusters.size_noise, question))
