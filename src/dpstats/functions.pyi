@@ -21,6 +21,8 @@ from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
+from dpstats.statistics.clusters.clusters import Clusters
+from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -41,10 +43,12 @@ __all__ = [
     "count",
     "covariance",
     "density",
+    "gaussian_mixture",
     "goodness_of_fit_test",
     "histogram",
     "interquantile_range",
     "iqr",
+    "kmeans",
     "ks_test",
     "linear_regression",
     "logistic_regression",
@@ -363,6 +367,42 @@ def density(
     What several calls cost adds up, and nothing here keeps count.
     """
 
+def gaussian_mixture(
+    data: Columns,
+    *more: Columns,
+    components: int = 3,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[MixtureFit] | NoReply:
+    """A mixture of normal laws with independent columns: weights, means and variances of its components.
+
+    Parameters
+      data        numbers: a list, a numpy array, a pandas or polars Series, an arrow array; of several columns a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      *more       further columns of the same rows in the same order, such as the outcome of a regression
+      components  how many components there are, from 1 to 50
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      steps           pure epsilon-DP, no delta, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+
+    Returns a MixtureFit with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
 def goodness_of_fit_test(
     data: Rows,
     probabilities: Mapping[Any, Number] | Elements,
@@ -509,6 +549,44 @@ def iqr(
       quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def kmeans(
+    data: Columns,
+    *more: Columns,
+    clusters: int = 5,
+    standardize: bool = True,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[Clusters] | NoReply:
+    """Clusters of rows by k-means: centers, sizes, and how much of the variance lies between them.
+
+    Parameters
+      data         numbers: a list, a numpy array, a pandas or polars Series, an arrow array; of several columns a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      *more        further columns of the same rows in the same order, such as the outcome of a regression
+      clusters     how many clusters there are, from 1 to 50
+      standardize  whether each column counts in units of its own private spread; False: all in those of the widest
+      epsilon      the privacy that the answer spends; required, for example 0.5
+      delta        for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit         what one row stands for, in words, for the card
+      rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      steps           pure epsilon-DP, no delta, no bounds asked: seeds from a private tree, means of offsets from the own centre within a private radius
+      gaussian_steps  (epsilon, delta)-DP, no bounds asked: seeds from a private tree, means of offsets from the own centre within a private radius
+
+    Returns Clusters with centers, sizes, errors, predict, distances and summary, in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

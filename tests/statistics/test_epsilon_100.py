@@ -445,6 +445,9 @@ def of_tables() -> Iterator[Case]:
     yield Case("contingency_table", "", same_cells)
     yield Case("pca", "", partial(same_components, {}))
     yield Case("pca", "with delta", partial(same_components, {"delta": DELTA}))
+    yield Case("kmeans", "", partial(same_clusters, {}))
+    yield Case("kmeans", "with delta", partial(same_clusters, {"delta": DELTA}))
+    yield Case("gaussian_mixture", "", same_mixture)
     yield Case("mwem", "", partial(compare_shares, "mwem", 0.01, {}))
     yield Case("small_database", "", partial(compare_shares, "small_database", 1 / 8, {"size": 8}))
     yield Case("synthesize", "", synthetic_rows)
@@ -456,6 +459,23 @@ def same_components(options: dict[str, Any]) -> None:
     found = dp.pca(rows, **spend(**options)).value
     assert np.allclose(np.abs(np.sum(usual.components_ * np.array(found.components), axis=1)), 1, atol=0.01)
     assert np.allclose(found.explained_variance_ratio, usual.explained_variance_ratio_, atol=0.03)
+
+
+def same_clusters(options: dict[str, Any]) -> None:
+    """The inertia is within 5% of the usual one."""
+    rows = np.column_stack([radius(), texture(), smoothness()])
+    middle, spread = rows.mean(0), rows.std(0)
+    usual = import_module("sklearn.cluster").KMeans(3, n_init=5, random_state=0).fit((rows - middle) / spread)
+    centers = (np.array(dp.kmeans(rows, clusters=3, **spend(**options)).value.centers) - middle) / spread
+    away = np.square(((rows - middle) / spread)[:, None, :] - centers).sum(axis=2).min(axis=1).sum()
+    assert away < 1.05 * usual.inertia_
+
+
+def same_mixture() -> None:
+    """The mean log density is within a fifth of the usual one."""
+    rows = np.column_stack([radius(), texture()])
+    usual = import_module("sklearn.mixture").GaussianMixture(2, covariance_type="diag", random_state=0).fit(rows)
+    assert dp.gaussian_mixture(rows, components=2, **spend()).value.score_samples(rows).mean() > usual.score(rows) - 0.2
 
 
 def of_trees() -> Iterator[Case]:

@@ -156,8 +156,8 @@ def test_plans_of_sessions_take_the_words_of_plans_in_their_order() -> None:
 @pytest.mark.parametrize("name", dp.models.__all__)
 def test_every_estimator_takes_the_words_of_its_statistic(name: str) -> None:
     model = getattr(dp.models, name)
-    other_words = {"intercept": "fit_intercept", "components": "n_components"}
-    words = {other_words.get(word, word) for word in words_of(getattr(dp, model._statistic))}
+    called = {"intercept": "fit_intercept", "clusters": "n_clusters", "components": "n_components"}
+    words = {called.get(word, word) for word in words_of(getattr(dp, model._statistic))}
     extra = {"classes"} if name == "LogisticRegression" else set()
     assert set(words_of(model)) - extra == words - {"X", "y", "data", "more"}
 

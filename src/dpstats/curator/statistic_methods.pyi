@@ -11,6 +11,8 @@ from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
+from dpstats.statistics.clusters.clusters import Clusters
+from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -286,6 +288,39 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def gaussian_mixture(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        components: int = 3,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[MixtureFit] | NoReply:
+        """A mixture of normal laws with independent columns: weights, means and variances of its components.
+
+        Parameters
+          column      a column by name, or several in a list, such as ['age', 'income']
+          *more       further columns by name, such as the outcome of a regression
+          components  how many components there are, from 1 to 50
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+
+        Returns a MixtureFit with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def goodness_of_fit_test(
         self,
         column: str,
@@ -420,6 +455,41 @@ class SessionMethods:
           quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def kmeans(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        clusters: int = 5,
+        standardize: bool = True,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[Clusters] | NoReply:
+        """Clusters of rows by k-means: centers, sizes, and how much of the variance lies between them.
+
+        Parameters
+          column       a column by name, or several in a list, such as ['age', 'income']
+          *more        further columns by name, such as the outcome of a regression
+          clusters     how many clusters there are, from 1 to 50
+          standardize  whether each column counts in units of its own private spread; False: all in those of the widest
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: seeds from a private tree, means of offsets from the own centre within a private radius
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: seeds from a private tree, means of offsets from the own centre within a private radius
+
+        Returns Clusters with centers, sizes, errors, predict, distances and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1997,6 +2067,39 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def gaussian_mixture(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        components: int = 3,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[MixtureFit] | NoReply:
+        """A mixture of normal laws with independent columns: weights, means and variances of its components.
+
+        Parameters
+          column      a column by name, or several in a list, such as ['age', 'income']
+          *more       further columns by name, such as the outcome of a regression
+          components  how many components there are, from 1 to 50
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: from private clusters, by sums of rows that are divided among components in whole shares
+
+        Returns a MixtureFit with weights, means, variances, predict, predict_proba, score_samples and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def goodness_of_fit_test(
         self,
         column: str,
@@ -2131,6 +2234,41 @@ class GroupMethods:
           quartiles   (epsilon, delta)-DP, may refuse: a coarse scale, then both quantiles located by one test
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def kmeans(
+        self,
+        column: ColumnNames,
+        *more: ColumnNames,
+        clusters: int = 5,
+        standardize: bool = True,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "steps", "gaussian_steps"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[Clusters] | NoReply:
+        """Clusters of rows by k-means: centers, sizes, and how much of the variance lies between them.
+
+        Parameters
+          column       a column by name, or several in a list, such as ['age', 'income']
+          *more        further columns by name, such as the outcome of a regression
+          clusters     how many clusters there are, from 1 to 50
+          standardize  whether each column counts in units of its own private spread; False: all in those of the widest
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          steps           pure epsilon-DP, no delta, no bounds asked: seeds from a private tree, means of offsets from the own centre within a private radius
+          gaussian_steps  (epsilon, delta)-DP, no bounds asked: seeds from a private tree, means of offsets from the own centre within a private radius
+
+        Returns Clusters with centers, sizes, errors, predict, distances and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

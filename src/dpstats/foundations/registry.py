@@ -475,6 +475,8 @@ OTHER_NAMES = {
     "ks_2samp": "two_sample_ks_test",
     "hist": "histogram",
     "ecdf": "cdf",
+    **dict.fromkeys(("k_means", "cluster", "clusters"), "kmeans"),
+    **dict.fromkeys(("mixture", "gmm"), "gaussian_mixture"),
 }
 """What other libraries call a statistic, for hints."""
 

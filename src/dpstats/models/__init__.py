@@ -9,13 +9,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dpstats.models.clusterers import GaussianMixture, KMeans
     from dpstats.models.components import PCA
     from dpstats.models.logistic import LogisticRegression
     from dpstats.models.neighbors import KNeighborsClassifier
     from dpstats.models.regressors import LinearRegression, PoissonRegressor, QuantileRegressor
 
-__all__ = ["PCA", "KNeighborsClassifier", "LinearRegression", "LogisticRegression", "PoissonRegressor", "QuantileRegressor"]
-_HOMES = {"KNeighborsClassifier": "neighbors", "LogisticRegression": "logistic", "PCA": "components"}
+__all__ = [
+    "PCA",
+    "GaussianMixture",
+    "KMeans",
+    "KNeighborsClassifier",
+    "LinearRegression",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "QuantileRegressor",
+]
+_HOMES = {
+    "GaussianMixture": "clusterers",
+    "KMeans": "clusterers",
+    "KNeighborsClassifier": "neighbors",
+    "LogisticRegression": "logistic",
+    "PCA": "components",
+}
 """The modules of estimators that are not regressors."""
 
 if not TYPE_CHECKING:  # a type checker is to know that there is nothing else

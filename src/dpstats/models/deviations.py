@@ -21,14 +21,15 @@ _WITH_OUTCOME = {
         "tell that there is such a row."
     ),
 }
+_NOT_FINITE = (
+    "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would tell "
+    "that there are some. A prediction for such a row, which is the caller's, is an error."
+)
+_UNSUPERVISED = {**_ALL_ESTIMATORS, "check_estimators_nan_inf": _NOT_FINITE}
 _OTHER_LABELS = "Rows whose label is not one of the classes are left out; an error would tell that there are some."
-
 _WITH_CLASSES = {
     **_WITH_OUTCOME,
-    "check_estimators_nan_inf": (
-        "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would "
-        "tell that there are some. A prediction for such a row, which is the caller's, is an error."
-    ),
+    "check_estimators_nan_inf": _NOT_FINITE,
     "check_classifiers_classes": (
         "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
     ),
@@ -37,6 +38,8 @@ _WITH_CLASSES = {
 }
 
 DEVIATIONS: dict[str, dict[str, str]] = {
+    "GaussianMixture": _UNSUPERVISED,
+    "KMeans": _UNSUPERVISED,
     "KNeighborsClassifier": _WITH_CLASSES,
     "LinearRegression": _WITH_OUTCOME,
     "LogisticRegression": _WITH_CLASSES,

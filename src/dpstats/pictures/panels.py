@@ -101,6 +101,9 @@ def dots_of(answer: Release) -> list[Dot]:
     single = _number(getattr(value, "estimate", value))
     if single is not None:
         return [Dot("", single, answer.interval)]
+    if hasattr(value, "size_noise"):  # clusters, or components of a mixture
+        ends = answer.intervals or [None] * len(value.sizes)
+        return [Dot(value.place_text(place), *each) for place, each in enumerate(zip(value.sizes, ends, strict=True))]
     if callable(getattr(value, "loadings", None)):  # principal components
         return [Dot(name, loading) for name, loading in value.loadings()]
     several = [_number(item) for item in value] if isinstance(value, (tuple, list)) else []

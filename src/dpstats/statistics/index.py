@@ -14,6 +14,7 @@ HOMES = {
     "count": Home(("dpstats.statistics.counts",), ("laplace",)),
     "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
     "density": Home(("dpstats.statistics.densities",), ("tree",)),
+    "gaussian_mixture": Home(("dpstats.statistics.gaussian_mixtures",), ("steps", "gaussian_steps")),
     "goodness_of_fit_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
     "histogram": Home(("dpstats.statistics.histograms",), ("laplace", "thresholded")),
     "interquantile_range": Home(
@@ -24,6 +25,7 @@ HOMES = {
         ("dpstats.statistics.scale", "dpstats.statistics.propose_test_release.range_methods"),
         ("universal", "dwork-lei", "dwork-roth", "one-test", "bin-centre", "ptr", "quartiles"),
     ),
+    "kmeans": Home(("dpstats.statistics.kmeans",), ("steps", "gaussian_steps")),
     "ks_test": Home(("dpstats.statistics.kolmogorov",), ("laplace",)),
     "linear_regression": Home(
         (

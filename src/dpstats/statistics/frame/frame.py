@@ -134,9 +134,10 @@ def find_frame(
     rng: RandomSource,
     *,
     limits: bool = True,
+    beyond: tuple[int, int] = (ROWS_BEYOND, SAFE_NATS),
 ) -> TableFrame:
     """Spend at most `share` of the budget on the frame of the first `columns` columns of a table; without `limits` rows count as
-    they are, up to FARTHEST units."""
+    they are, up to FARTHEST units. Limits leave so many rows `beyond` them, or rows worth so many nats, if these are more."""
     noisy_rows = max(1, budget.noisy([table.column(0).count()], 1, share * ROWS_PART)[0][0])
     wanted = {name: weight for name, weight in PARTS.items() if limits or name != "limits"}
     whole = share * (1 - ROWS_PART) / sum(wanted.values())
@@ -154,8 +155,8 @@ def find_frame(
     scales = [_scale(*each, rng) for each in zip(raw_sides, middles, scale_draws, strict=True)]
     found = [FrameColumn(middle, scale) for middle, scale in zip(middles, scales, strict=True)]
     if limits:
-        limit_draws = draws("limits", SAFE_NATS / ROWS_BEYOND, [1] * columns)
-        found = [_limited(*each, rng) for each in zip(found, raw_sides, limit_draws, strict=True)]
+        limit_draws = draws("limits", beyond[1] / beyond[0], [1] * columns)
+        found = [_limited(*each, beyond, rng) for each in zip(found, raw_sides, limit_draws, strict=True)]
     return TableFrame(tuple(found), noisy_rows, float(noisy_rows * min(middle_draws + scale_draws)))
 
 
@@ -178,8 +179,8 @@ def _scale(raw_sides: Sides, middle: float, epsilon: Fraction, rng: RandomSource
     return min(scale if scale > GRID * abs(middle) else abs(middle), LARGEST_SCALE)
 
 
-def _limited(column: FrameColumn, raw_sides: Sides, epsilon: Fraction, rng: RandomSource) -> FrameColumn:
+def _limited(column: FrameColumn, raw_sides: Sides, epsilon: Fraction, beyond: tuple[int, int], rng: RandomSource) -> FrameColumn:
     """A column with limits on both sides."""
-    beyond, likely = max(ROWS_BEYOND, math.ceil(SAFE_NATS / epsilon)), LIKELY * column.scale
-    below, above = (draw_reach(raw_side, beyond, epsilon, rng, likely=likely) for raw_side in raw_sides)
+    rows, likely = max(beyond[0], math.ceil(beyond[1] / epsilon)), LIKELY * column.scale
+    below, above = (draw_reach(raw_side, rows, epsilon, rng, likely=likely) for raw_side in raw_sides)
     return replace(column, below=max(below, column.scale), above=max(above, column.scale))
