@@ -134,7 +134,7 @@ def sample_and_aggregate(
         overlap=overlap,
         popularity=popularity,
     )
-    cost = PrivacyCost(plan.epsilon, plan.delta, neighbors, unit)
+    cost = PrivacyCost(plan.epsilon, plan.delta, Neighbors.named(neighbors), unit)
     if hands != 0:
         ship(functions)
 
