@@ -65,18 +65,26 @@ def rungs_for(bits: int, widest: int, rate: Fraction) -> int:
     return math.ceil(_NATS_PER_BIT * (bits + (2 * widest).bit_length()) / rate) + 1
 
 
-def ladder_reach(rate: Fraction, growth: Fraction, first_width: int, failure: float) -> int:
+def ladder_reach(rate: Fraction, growth: Fraction, first_width: int, failure: float, *, by_steps: bool) -> int:
     """A distance that the noise exceeds with probability at most `failure`, if rung 0 is at most `first_width` wide.
 
-    Every rung is at most 1 + growth times as wide as the one below it, so with r = exp(-rate) at least t rungs are climbed with
-    probability at most (r (1 + growth))**t (1 - r) / (1 - r (1 + growth)).
+    Rung s is at most relative(s) times as wide as rung 0: with `by_steps` 1 + growth * s, where each rung is at most 1 wider than
+    the one below, otherwise (1 + growth)**s. With r = exp(-rate), at least t rungs are climbed with probability at most
+    (1 - r) times the sum of relative(s) r**s over s >= t.
     """
-    ratio = math.exp(-float(rate))
-    climbing = ratio * (1 + float(growth))
-    if climbing >= 1:
+    ratio, faster = math.exp(-float(rate)), 1 + float(growth)
+    if not by_steps and ratio * faster >= 1:
         raise ValueError("the rungs grow too fast for an interval.")
-    chance = failure * (1 - climbing) / (1 - ratio)
-    rungs = max(0, math.ceil(math.log(chance) / math.log(climbing)))
-    faster = 1 + growth
-    total = rungs * Fraction(first_width) if not growth else first_width * (faster**rungs - 1) / growth
-    return math.ceil(total)
+    rungs = 0
+    while _climbing(ratio, float(growth), rungs, by_steps) > failure:
+        rungs += 1
+    if by_steps:
+        return rungs * first_width + rungs * (rungs - 1) // 2
+    return math.ceil(first_width * sum((1 + growth) ** rung for rung in range(rungs)))
+
+
+def _climbing(ratio: float, growth: float, rungs: int, by_steps: bool) -> float:
+    """A bound of the probability that at least so many rungs are climbed."""
+    if by_steps:
+        return ratio**rungs * (1 + growth * (rungs + ratio / (1 - ratio)))
+    return (ratio * (1 + growth)) ** rungs * (1 - ratio) / (1 - ratio * (1 + growth))

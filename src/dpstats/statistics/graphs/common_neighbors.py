@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,12 +66,12 @@ def common_neighbors(graph: SimpleGraph) -> CommonNeighbors:
     return CommonNeighbors(graph.size, corners // 3, np.column_stack([deciding, most[deciding]]))
 
 
-def _adjacency(graph: SimpleGraph) -> sparse.csr_array:
+def _adjacency(graph: SimpleGraph) -> Any:
     ends = np.concatenate([graph.raw_low, graph.raw_high]), np.concatenate([graph.raw_high, graph.raw_low])
     return sparse.csr_array((np.ones(2 * graph.raw_edges, dtype=np.int32), ends), shape=(graph.size, graph.size))
 
 
-def _blocks(adjacency: sparse.csr_array, degrees: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+def _blocks(adjacency: Any, degrees: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Ranges of rows whose products are about _BLOCK in number."""
     work = np.concatenate([[0], np.cumsum(adjacency @ degrees)])
     start, size = 0, len(degrees)

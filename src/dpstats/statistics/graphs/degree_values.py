@@ -57,7 +57,8 @@ class DegreeDistribution:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> DegreeDistribution:
         """What `to_dict` wrote."""
-        return cls(**{name: tuple(value) if isinstance(value, (list, tuple)) else value for name, value in plain.items()})
+        listed = {name: tuple(plain[name]) for name in ("degrees", "at_most", "low", "high")}
+        return cls(plain["nodes"], listed["degrees"], listed["at_most"], listed["low"], listed["high"], plain["limit"])
 
 
 @dataclass(frozen=True)

@@ -1,46 +1,41 @@
-"""A limit of degrees, chosen privately: where what a larger one would gain no longer pays for the noise that it brings.
+"""A limit of degrees, chosen privately: the first power of two beyond which twice the limit gains few edges.
 
 Claim      epsilon-DP for the limit
 Neighbors  NODE: one node added or removed with all its edges
-Why        Every limit i has a loss, of which only differences between two limits are known: how much j > i gains over i. Such a
-           gain moves by at most a public amount for one node, and is divided by it; the score of i is the largest of these
-           quotients, over all j, and moves by at most 1. Report-noisy-max picks the lowest score (mechanisms/noisy_max.py).
-Numerics   Exact rationals
-Source     Raskhodnikova & Smith 2016, the generalised exponential mechanism, with gains in place of losses
+Why        F(limit), twice the edges under a limit (flows.py), rises by at most 2 * limit if a node is added, and never falls. So
+           F(2 * limit) - F(limit) moves by at most 4 * limit. Divided by that, it is an answer of sensitivity 1 for sparse vector
+           (mechanisms/sparse_vector.py), which asks limit after limit and stops at the first whose gain is below a threshold.
+Numerics   Exact rationals, exact noise
+Source     The threshold is searched as the largest "good" one of Kasiviswanathan et al. 2013. The generalised exponential
+           mechanism of Raskhodnikova & Smith 2016, tried on the same gains, took far too large limits more often: there are
+           many of them, and their scores are alike
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
 from dpstats.foundations.privacy import GraphNeighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.mechanisms.noisy_max import noisy_max
+from dpstats.mechanisms.sparse_vector import AboveThreshold
 
-LIMITS = tuple(2**power for power in range(21))
+LIMITS = tuple(1 << power for power in range(25))
 """The limits to choose among; public."""
-
-Gain = Callable[[int, int], int]
-"""How much the limit at the second, larger index gains over that at the first."""
-
-
-def choose_limit(
-    raw_gain: Gain, moved: Callable[[int, int], int], price: Fraction, epsilon: Fraction, rng: RandomSource
-) -> int:
-    """One of the limits. One node moves the gain of j over i by at most moved(i, j) > 0; a limit costs `price` times itself."""
-    scores = limit_scores(raw_gain, moved, price)
-    released = noisy_max([-score for score in scores], sensitivity=1, epsilon=epsilon, neighbors=GraphNeighbors.NODE, rng=rng)
-    return LIMITS[int(released.value)]
+ENOUGH = Fraction(1, 2)
+"""The gain below which a limit is taken, in what one node can move it by, for each doubling so far; over the epsilon of the
+choice. It rises with the limit, so that an unlucky threshold does not lead far beyond all degrees."""
 
 
-def limit_scores(raw_gain: Gain, moved: Callable[[int, int], int], price: Fraction) -> Sequence[Fraction]:
-    """For each limit the most that another one is better by, in units of what one node moves; each moves by at most 1."""
-    indices = range(len(LIMITS))
-    better: list[list[Fraction]] = [[Fraction(0)] for _ in indices]
-    for low in indices:
-        for high in indices[low + 1 :]:
-            ahead = raw_gain(low, high) - price * (LIMITS[high] - LIMITS[low])
-            better[low].append(ahead / moved(low, high))
-            better[high].append(-ahead / moved(low, high))
-    return [max(each) for each in better]
+def choose_limit(raw_doubled: Callable[[int], int], epsilon: Fraction, rng: RandomSource) -> int:
+    """One of the limits; `raw_doubled` is F, which takes a limit."""
+    run = AboveThreshold(0, sensitivity=1, epsilon=epsilon, neighbors=GraphNeighbors.NODE, rng=rng)
+    for doublings, limit in enumerate(LIMITS[:-1]):
+        if run.ask(ENOUGH * doublings / epsilon - raw_gain(raw_doubled, limit)):
+            return limit
+    return LIMITS[-1]
+
+
+def raw_gain(raw_doubled: Callable[[int], int], limit: int) -> Fraction:
+    """What twice the limit gains, in units of the most that one node can move it by."""
+    return Fraction(raw_doubled(2 * limit) - raw_doubled(limit), 4 * limit)

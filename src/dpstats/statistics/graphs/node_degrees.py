@@ -27,15 +27,14 @@ from dpstats.foundations.registry import Answer, Outcome, Refusal
 from dpstats.foundations.simple_graphs import SimpleGraph
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.graphs.degree_values import DegreeDistribution, changes_of
+from dpstats.statistics.graphs.flows import doubled_edges
 from dpstats.statistics.graphs.isotonic import isotonic
-from dpstats.statistics.graphs.limits import LIMITS, choose_limit
+from dpstats.statistics.graphs.limits import choose_limit
 from dpstats.statistics.graphs.projections import at_most_counts_below, projected_degrees
 from dpstats.statistics.graphs.questions import GraphQuestion
 
 NODES_SHARE, CHOICE_SHARE = Fraction(1, 20), Fraction(7, 20)
-PRICE = Fraction(4)
-"""What a unit of the limit costs in nodes, over epsilon."""
-WANTED_NOISE = Fraction(1, 50)
+WANTED_NOISE = Fraction(3, 100)
 """The noise in the mean of a narrow block, as a part of all nodes."""
 GROWTH = 4
 """A block is about 1 / GROWTH of its degrees wide."""
@@ -48,18 +47,11 @@ def distribution_by_projection(graph: SimpleGraph, question: GraphQuestion, rng:
     nodes_epsilon, choice_epsilon = question.epsilon * NODES_SHARE, question.epsilon * CHOICE_SHARE
     rest = question.epsilon - nodes_epsilon - choice_epsilon
     noisy_nodes = graph.size + int(sample_discrete_laplace(1 / nodes_epsilon, 1, rng)[0])
-    raw_degrees = functools.cache(lambda limit: projected_degrees(graph, limit))
-    limit = choose_limit(
-        lambda low, high: distance_between(raw_degrees(LIMITS[low]), LIMITS[low], raw_degrees(LIMITS[high]), LIMITS[high]),
-        lambda low, high: LIMITS[low] + LIMITS[high],
-        PRICE / question.epsilon,
-        choice_epsilon,
-        rng,
-    )
+    limit = choose_limit(functools.cache(lambda limit: doubled_edges(graph, limit)), choice_epsilon, rng)
     if noisy_nodes < FEWEST_SCALES / nodes_epsilon:
         return Refusal("There may be no nodes: their noisy number is not above its noise.", "Ask with a larger epsilon.")
     edges = block_edges(limit, narrowest(limit, noisy_nodes, rest))
-    raw_sums = np.add.reduceat(at_most_counts_below(raw_degrees(limit), limit), edges[:-1])
+    raw_sums = np.add.reduceat(at_most_counts_below(projected_degrees(graph, limit), limit), edges[:-1])
     noisy_sums = raw_sums + sample_discrete_laplace(limit / rest, len(raw_sums), rng)
     fitted = fitted_counts(noisy_sums, edges, noisy_nodes)
     places = changes_of(fitted)
@@ -70,22 +62,6 @@ def distribution_by_projection(graph: SimpleGraph, question: GraphQuestion, rng:
         ("numerics", "exact: whole numbers and an exact sampler; fitted afterwards to numbers that do not fall"),
     )
     return Answer(value, notes=notes, unknown=UNKNOWN)
-
-
-def distance_between(
-    raw_low: NDArray[np.int64], low_limit: int, raw_high: NDArray[np.int64], high_limit: int
-) -> int:
-    """The largest difference between the cumulative counts of two projections, below the higher limit.
-
-    A node that is full counts as having at most its limit of edges. One node moves this by at most the sum of both limits.
-    """
-    if raw_low is raw_high:
-        return 0
-    most = max(int(raw_low.max(initial=0)), int(raw_high.max(initial=0)))
-    if most >= high_limit:
-        most = high_limit - 1
-    counts = [np.cumsum(np.bincount(raw, minlength=most + 1))[: most + 1] for raw in (raw_low, raw_high)]
-    return int(np.abs(counts[0] - counts[1]).max(initial=0))
 
 
 def narrowest(limit: int, noisy_nodes: int, epsilon: Fraction) -> int:

@@ -6,8 +6,8 @@ Why        F, twice the edges under a limit of degrees (flows.py), moves by at m
            one is added. A part of epsilon chooses the limit (limits.py), the rest releases F with discrete Laplace noise.
 Numerics   Whole numbers, exact noise; the half is taken afterwards
 No reply   Only where the answer cannot be computed at all
-Source     Kasiviswanathan, Nissim, Raskhodnikova & Smith 2013 for the extension, Raskhodnikova & Smith 2016 for the choice. No
-           test of degrees could do it: every graph has a neighbour with a node of n edges (docs/errata.md)
+Source     Kasiviswanathan, Nissim, Raskhodnikova & Smith 2013 for the extension, limits.py for the choice. No test
+           of degrees could do it: every graph has a neighbour with a node of n edges (docs/errata.md)
 """
 
 from __future__ import annotations
@@ -23,28 +23,21 @@ from dpstats.foundations.simple_graphs import SimpleGraph
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.graphs.flows import doubled_edges
-from dpstats.statistics.graphs.limits import LIMITS, choose_limit
+from dpstats.statistics.graphs.limits import choose_limit
 from dpstats.statistics.graphs.questions import GraphQuestion
 
 CHOICE_SHARE = Fraction(1, 2)
-PRICE = Fraction(8)
-"""What a unit of the limit costs, over epsilon: its noise, and the doubt that it leaves in the choice."""
+"""What of epsilon chooses the limit."""
 
 
 def edges_by_extension(graph: SimpleGraph, question: GraphQuestion, rng: RandomSource) -> Answer:
     """The number of edges under a limit of degrees that was chosen privately."""
     choice_epsilon = question.epsilon * CHOICE_SHARE
     noise_epsilon = question.epsilon - choice_epsilon
-    raw_doubled = functools.cache(lambda index: doubled_edges(graph, LIMITS[index]))
-    limit = choose_limit(
-        lambda low, high: raw_doubled(high) - raw_doubled(low),
-        lambda low, high: 2 * LIMITS[high],
-        2 * PRICE / question.epsilon,
-        choice_epsilon,
-        rng,
-    )
+    raw_doubled = functools.cache(lambda limit: doubled_edges(graph, limit))
+    limit = choose_limit(raw_doubled, choice_epsilon, rng)
     scale = 2 * limit / noise_epsilon
-    noisy_doubled = raw_doubled(LIMITS.index(limit)) + int(sample_discrete_laplace(scale, 1, rng)[0])
+    noisy_doubled = raw_doubled(limit) + int(sample_discrete_laplace(scale, 1, rng)[0])
     interval = None
     if question.interval is not None:
         reach = noise_reach(float(1 / scale), 1 - 2 * min(question.failure, 0.49))

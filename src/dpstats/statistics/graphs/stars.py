@@ -60,7 +60,8 @@ def draw_stars(graph: SimpleGraph, leaves: int, epsilon: Fraction, failure: floa
     drawn = draw_on_ladder(star_count(graph, leaves), raw_widths, widest, rate, rng)
     likely = noisy_largest + noise_reach(float(scale_epsilon), 1 - 2 * min(SCALE_FAILURE * failure, 0.49))
     first_width = math.comb(max(likely, floor), leaves - 1) + math.comb(max(likely, 0), leaves - 1)
-    return NoisyLadder(drawn, ladder_reach(rate, growth, first_width, (1 - SCALE_FAILURE) * failure))
+    reach = ladder_reach(rate, growth, first_width, (1 - SCALE_FAILURE) * failure, by_steps=leaves == 2)
+    return NoisyLadder(drawn, reach)
 
 
 def stars_by_ladder(graph: SimpleGraph, question: GraphQuestion, rng: RandomSource) -> Answer:

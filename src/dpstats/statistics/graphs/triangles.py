@@ -27,7 +27,7 @@ from dpstats.statistics.counts import noise_reach
 from dpstats.statistics.graphs.common_neighbors import CommonNeighbors, common_neighbors
 from dpstats.statistics.graphs.questions import EDGE, GraphMethod, GraphQuestion, GraphStatistic
 
-SCALE_SHARE = Fraction(1, 20)
+SCALE_SHARE = Fraction(1, 10)
 """What of epsilon finds the scale of the ladder."""
 SCALE_FAILURE = 0.2
 """What of an interval's failures is due to the scale."""
@@ -60,7 +60,7 @@ def draw_triangles(raw_common: CommonNeighbors, epsilon: Fraction, failure: floa
 
     drawn = draw_on_ladder(raw_common.raw_triangles, raw_widths, max(raw_common.size, floor), rate, rng)
     likely_scale = max(floor, noisy_scale + noise_reach(float(scale_epsilon), 1 - 2 * min(SCALE_FAILURE * failure, 0.49)))
-    return NoisyLadder(drawn, ladder_reach(rate, growth, likely_scale, (1 - SCALE_FAILURE) * failure))
+    return NoisyLadder(drawn, ladder_reach(rate, growth, likely_scale, (1 - SCALE_FAILURE) * failure, by_steps=True))
 
 
 def triangles_by_ladder(graph: SimpleGraph, question: GraphQuestion, rng: RandomSource) -> Answer:
