@@ -36,9 +36,7 @@ def toggled(edges: Edges, size: int) -> Iterator[Edges]:
 
 def without_node(edges: Edges, node: int) -> Edges:
     """The graph without a node, the others numbered anew in the same order."""
-    return frozenset(
-        (low - (low > node), high - (high > node)) for low, high in edges if node not in (low, high)
-    )
+    return frozenset((low - (low > node), high - (high > node)) for low, high in edges if node not in (low, high))
 
 
 def degrees(edges: Edges, size: int) -> list[int]:
@@ -46,9 +44,7 @@ def degrees(edges: Edges, size: int) -> list[int]:
 
 
 def triangle_count(edges: Edges, size: int) -> int:
-    return sum(
-        {(a, b), (a, c), (b, c)} <= edges for a, b, c in itertools.combinations(range(size), 3)
-    )
+    return sum({(a, b), (a, c), (b, c)} <= edges for a, b, c in itertools.combinations(range(size), 3))
 
 
 def stars(edges: Edges, size: int, leaves: int) -> int:

@@ -1,8 +1,8 @@
 """Private statistics of graphs: `dp.graphs.triangles(graph, nodes=4039, protect="edge", epsilon=1)`.
 
 Every question says whom it protects. With `protect="edge"` nobody can tell from the answer whether any one edge is in the graph,
-such as a friendship; who is in the graph is public. With `protect="node"` nobody can tell whether any one node is in it, such as a
-person with all friendships. The latter is a far stronger promise, and its answers err more.
+such as a friendship; who is in the graph is public. With `protect="node"` nobody can tell whether any one node is in it, such as
+a person with all friendships. The latter is a far stronger promise, and its answers err more.
 
 A graph is anything with edges: a list of pairs, an array or a data frame with two columns (pandas, polars, arrow), a square
 matrix of scipy.sparse, a graph of networkx. It counts as simple and undirected.
@@ -182,9 +182,7 @@ class ProtectedGraph(ProtectedGraphBase):
         """The number of k-stars."""
         return self._ask(K_STARS, epsilon, interval, k=k)
 
-    def clustering_coefficient(
-        self, *, epsilon: Number, interval: Number | None = INTERVAL
-    ) -> Release[Clustering] | NoReply:
+    def clustering_coefficient(self, *, epsilon: Number, interval: Number | None = INTERVAL) -> Release[Clustering] | NoReply:
         """Three times the triangles over the 2-stars."""
         return self._ask(CLUSTERING, epsilon, interval)
 

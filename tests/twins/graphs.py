@@ -23,7 +23,7 @@ def limit_by_largest_degree(graph: SimpleGraph) -> int:
 
 
 def projection_by_degrees(graph: SimpleGraph, limit: int) -> NDArray[np.int64]:
-    """Projected degrees where edges between nodes of low degree come first. Mistake: one node moves the order of others' edges."""
+    """Projected degrees where edges between nodes of low degree come first. Mistake: a node moves the order of others' edges."""
     own = graph.raw_degrees
     order = np.lexsort((graph.raw_high, graph.raw_low, own[graph.raw_low] + own[graph.raw_high]))
     degrees = [0] * graph.size

@@ -128,7 +128,8 @@ class ProtectedGraphBase:
         return self._desk.account.standing.remaining
 
     def __repr__(self) -> str:
-        assert self._desk.account is not None and self._desk.relation is not None
+        assert self._desk.account is not None
+        assert self._desk.relation is not None
         return f"ProtectedGraph({self._desk.account.dataset}: protects each {self._desk.relation.value}, left {self.remaining})"
 
     def _ask(self, statistic: GraphStatistic, epsilon: object, interval: object, **arguments: object) -> Release | NoReply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from fractions import Fraction
 
@@ -50,7 +51,8 @@ def test_rung_0_is_the_local_sensitivity_of_triangles() -> None:
 def test_rungs_of_triangles_are_a_ladder() -> None:
     for edges in GRAPHS:
         rungs = common_of(edges).raw_rungs(RUNGS)
-        assert np.all(np.diff(rungs) >= 0) and np.all(np.diff(rungs) <= 1)
+        assert np.all(np.diff(rungs) >= 0)
+        assert np.all(np.diff(rungs) <= 1)
         for other in toggled(edges, SIZE):
             assert np.all(common_of(other).raw_rungs(RUNGS - 1) <= rungs[1:])
 
@@ -107,7 +109,7 @@ def test_rungs_of_stars_grow_as_slowly_as_their_floor_says() -> None:
     growth = Fraction(leaves - 1, floor - leaves + 2)
     for edges in GRAPHS[::3]:
         rungs = star_rungs_of(edges, leaves, floor)
-        assert all(above <= (1 + growth) * below for below, above in zip(rungs, rungs[1:], strict=False))
+        assert all(above <= (1 + growth) * below for below, above in itertools.pairwise(rungs))
         for other in toggled(edges, SIZE):
             pairs = zip(star_rungs_of(other, leaves, floor), rungs, strict=True)
             assert all(theirs <= (1 + growth) * own for theirs, own in pairs)

@@ -1,8 +1,8 @@
 """Labels of nodes as places: 0, 1, ... in an order that goes by the labels alone.
 
-Integers come before other numbers' kin in no special way: all numbers ascend first, then texts, then everything else by type and
-representation. So a label stands before another one whoever else is in the graph, and removing a node never changes the order of
-the others; projections rest on that. None, NaN and what cannot be hashed is missing.
+All numbers ascend first, then texts, then everything else by type and representation. So a label stands before another one
+whoever else is in the graph, and removing a node never changes the order of the others; projections rest on that. None, NaN and
+what cannot be hashed is missing.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ def whole_numbers(values: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]] | 
     return np.where(there, values, 0).astype(np.int64), there
 
 
-def places_of_numbers(
-    values: NDArray[np.int64], there: NDArray[np.bool_], known: NDArray[np.int64] | int
-) -> NDArray[np.int64]:
+def places_of_numbers(values: NDArray[np.int64], there: NDArray[np.bool_], known: NDArray[np.int64] | int) -> NDArray[np.int64]:
     """The place of each number among the `known` ones, which ascend, or are 0 ... known - 1."""
     if isinstance(known, int):
         return np.where(there & (values >= 0) & (values < known), values, MISSING)

@@ -1,7 +1,7 @@
 """A graph projected to a limit of degrees: edges are added one by one, where neither end is full.
 
-The order of edges goes by the labels of their ends alone (engines/graphs/labels.py), so that adding a node leaves the order of all
-other edges as it is, whether the others keep their labels or are numbered anew in the same order.
+The order of edges goes by the labels of their ends alone (engines/graphs/labels.py), so that adding a node leaves the order of
+all other edges as it is, whether the others keep their labels or are numbered anew in the same order.
 """
 
 from __future__ import annotations

@@ -99,7 +99,13 @@ def relation_of(question: GraphQuestion) -> GraphNeighbors:
 
 
 def ask_graph(
-    statistic: GraphStatistic, *, protect: object, epsilon: object, interval: object, unit: str | None, arguments: Mapping[str, Any]
+    statistic: GraphStatistic,
+    *,
+    protect: object,
+    epsilon: object,
+    interval: object,
+    unit: str | None,
+    arguments: Mapping[str, Any],
 ) -> GraphQuestion:
     """Check and price a question. Reads no graph; raises only about public things."""
     relation = checked_relation(statistic.name, protect)
