@@ -2,14 +2,15 @@
 
     python benchmarks/graphs.py [--facebook FILE] [--epsilons 1 0.3] [--repeats 40] [--large 10000000]
 
-`--facebook` is SNAP's ego-Facebook (facebook_combined.txt.gz: two numbers in each line, a line of names before them is skipped).
-A graph with a power law and clusters (10,000 nodes, made here by attaching nodes to others of high degree, and closing triangles)
-is always measured. Beside our answers stand the usual ways, at the same epsilon, computed here: triangles and stars by smooth
-sensitivity with Cauchy noise (Nissim, Raskhodnikova & Smith 2007; its scale from the same rungs), and by Laplace noise of the
-largest degree, which is *not* private; sorted degrees with Laplace noise and isotonic regression (Hay et al. 2009); edges for nodes
-by Laplace noise for the largest possible degree; degrees for nodes by a projection to the best limit, as if it were known, and
-Laplace noise on every count (Day, Li & Lyu 2016). Medians over repeats; a relative error for numbers, the mean error of a sorted
-degree, the largest error of a distribution function. `--large` is the number of edges of a random graph that is read and asked.
+`--facebook` is SNAP's ego-Facebook (facebook_combined.txt.gz: two numbers in each line; a line of names is skipped). A graph with a
+power law and clusters (10,000 nodes, made here by attaching nodes to others of high degree, and closing triangles) is always
+measured. Beside our answers stand the usual ways, at the same epsilon, computed here: triangles and stars by smooth sensitivity
+with noise of density 1 / (1 + z**4) (Nissim, Raskhodnikova & Smith 2007; its scale from the same rungs), and by Laplace noise of
+the largest degree, which is *not* private; sorted degrees with Laplace noise and isotonic regression (Hay et al. 2009); edges for
+nodes by Laplace noise for n - 1 edges, which takes n as public; degrees for nodes by a projection to the best limit, as if it and
+n were known, and Laplace noise on every count (Day, Li & Lyu 2016). Medians over repeats; a relative error for numbers, the mean
+error of a sorted degree, the largest error of a distribution function. `--large` is the number of edges of a random graph that is
+read and asked.
 """
 
 from __future__ import annotations
@@ -94,9 +95,11 @@ class Peers:
                 return abs(z) * scale
 
     def laplace(self, scale: float, size: int | None = None) -> Any:
+        """Laplace noise."""
         return self.rng.laplace(0, scale, size)
 
     def sorted_degrees(self, epsilon: float) -> float:
+        """The mean error of sorted degrees with noise, fitted."""
         truth = np.sort(self.graph.raw_degrees)
         return float(np.abs(np.clip(fitted(truth + self.laplace(2 / epsilon, len(truth))), 0, None) - truth).mean())
 
@@ -154,11 +157,11 @@ def measure(name: str, pairs: Pairs, size: int, epsilons: list[float], repeats: 
         row("clustering coefficient", relative("clustering_coefficient", "edge", 3 * corners / stars))
         row(
             "sorted degrees, mean error",
-            median_error(lambda: float(np.abs(ask("degree_sequence", "edge").sorted_degrees() - truth).mean()), repeats),  # noqa: B023
+            median_error(lambda: float(np.abs(ask("degree_sequence", "edge").sorted_degrees() - truth).mean()), repeats),
             ("isotonic sorted degrees", median_error(lambda e=epsilon: peers.sorted_degrees(e), 5)),  # type: ignore[misc]
             ("raw Laplace", 2 / epsilon),
         )
-        row("degree distribution, largest error", median_error(lambda: distribution("edge"), repeats))  # noqa: B023
+        row("degree distribution, largest error", median_error(lambda: distribution("edge"), repeats))
         print(f" epsilon {epsilon:g}, for a node")
         row(
             "edges",
@@ -168,7 +171,7 @@ def measure(name: str, pairs: Pairs, size: int, epsilons: list[float], repeats: 
         best = min((peers.projected(epsilon, 2**power, 5), 2**power) for power in range(3, 11))
         row(
             "degree distribution, largest error",
-            median_error(lambda: distribution("node"), repeats),  # noqa: B023
+            median_error(lambda: distribution("node"), repeats),
             (f"counts at the best limit, {best[1]}, known", peers.projected(epsilon, best[1], 20)),
         )
 

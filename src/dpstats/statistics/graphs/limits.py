@@ -22,16 +22,16 @@ from dpstats.mechanisms.sparse_vector import AboveThreshold
 
 LIMITS = tuple(1 << power for power in range(25))
 """The limits to choose among; public."""
-ENOUGH = Fraction(1, 2)
-"""The gain below which a limit is taken, in what one node can move it by, for each doubling so far; over the epsilon of the
-choice. It rises with the limit, so that an unlucky threshold does not lead far beyond all degrees."""
+ENOUGH, UNJUDGED = Fraction(4, 5), 5
+"""A limit of 2**k is taken if it is told to gain less than ENOUGH * (k - UNJUDGED) / epsilon, in what one node can move its gain
+by. That rises with the limit, so that an unlucky threshold does not lead far beyond all degrees."""
 
 
 def choose_limit(raw_doubled: Callable[[int], int], epsilon: Fraction, rng: RandomSource) -> int:
     """One of the limits; `raw_doubled` is F, which takes a limit."""
     run = AboveThreshold(0, sensitivity=1, epsilon=epsilon, neighbors=GraphNeighbors.NODE, rng=rng)
     for doublings, limit in enumerate(LIMITS[:-1]):
-        if run.ask(ENOUGH * doublings / epsilon - raw_gain(raw_doubled, limit)):
+        if run.ask(ENOUGH * (doublings - UNJUDGED) / epsilon - raw_gain(raw_doubled, limit)):
             return limit
     return LIMITS[-1]
 

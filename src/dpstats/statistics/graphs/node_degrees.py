@@ -34,8 +34,9 @@ from dpstats.statistics.graphs.projections import at_most_counts_below, projecte
 from dpstats.statistics.graphs.questions import GraphQuestion
 
 NODES_SHARE, CHOICE_SHARE = Fraction(1, 20), Fraction(7, 20)
-WANTED_NOISE = Fraction(3, 100)
-"""The noise in the mean of a narrow block, as a part of all nodes."""
+SMALL_NOISE, WANTED_NOISE = Fraction(6, 100), Fraction(3, 100)
+"""Noise in one count, as a part of all nodes, up to which a narrow block is a single degree; and what a block's mean is to have
+where it is not."""
 GROWTH = 4
 """A block is about 1 / GROWTH of its degrees wide."""
 FEWEST_SCALES = 4
@@ -65,8 +66,9 @@ def distribution_by_projection(graph: SimpleGraph, question: GraphQuestion, rng:
 
 
 def narrowest(limit: int, noisy_nodes: int, epsilon: Fraction) -> int:
-    """How wide a block must be for little noise in its mean."""
-    return max(1, math.ceil(limit / (WANTED_NOISE * epsilon * noisy_nodes)))
+    """How wide a block must be for little noise in its mean. Lines across a block hide steps, so a single degree is best."""
+    noise = limit / (epsilon * noisy_nodes)
+    return 1 if noise <= SMALL_NOISE else math.ceil(noise / WANTED_NOISE)
 
 
 def block_edges(limit: int, narrow: int) -> NDArray[np.int64]:
