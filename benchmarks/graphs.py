@@ -2,7 +2,7 @@
 
     python benchmarks/graphs.py [--facebook FILE] [--epsilons 1 0.3] [--repeats 40] [--large 10000000]
 
-`--facebook` is SNAP's ego-Facebook (facebook_combined.txt.gz: two numbers in each line; a line of names is skipped). A graph with a
+`--facebook` is SNAP's ego-Facebook (facebook_combined.txt.gz: two numbers a line; a line of names is skipped). A graph with a
 power law and clusters (10,000 nodes, made here by attaching nodes to others of high degree, and closing triangles) is always
 measured. Beside our answers stand the usual ways, at the same epsilon, computed here: triangles and stars by smooth sensitivity
 with noise of density 1 / (1 + z**4) (Nissim, Raskhodnikova & Smith 2007; its scale from the same rungs), and by Laplace noise of

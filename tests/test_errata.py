@@ -753,7 +753,7 @@ def test_social_networks() -> None:
     graphs = list(all_graphs(size))
 
     def nodes_moved(edges: Edges) -> int:
-        """How far the number of edges moves for the worst neighbour: a node less, or a node more that all others are joined to."""
+        """How far the number of edges moves for the worst neighbour: a node less, or one more that is joined to all."""
         gone = max(len(edges) - len(without_node(edges, node)) for node in range(size))
         return max(gone, len(edges | {(node, size) for node in range(size)}) - len(edges))
 

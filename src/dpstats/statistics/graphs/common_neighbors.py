@@ -1,9 +1,9 @@
 """Common neighbours of pairs of nodes: triangles, and how much one edge can add to them.
 
-For a pair, a is the number of common neighbours and b the number of nodes that are a neighbour of exactly one of the two. Nodes are
-taken in the order of falling degrees, and products of sparse matrices are made in blocks of rows: of the adjacency matrix with
-itself for a, and of its lower half with itself for triangles. A multiple of the identity is added to the second factor, so that one
-product also tells which pairs have an edge.
+For a pair, a is the number of common neighbours and b the number of nodes that are a neighbour of exactly one of the two. Nodes
+are taken by falling degrees, and products of sparse matrices are made in blocks of rows: of the adjacency matrix with itself for
+a, and of its lower half with itself for triangles. A multiple of the identity is added to the second factor, so that one product
+also tells which pairs have an edge.
 """
 
 from __future__ import annotations
