@@ -51,12 +51,12 @@ def facebook(path: str) -> tuple[Pairs, int]:
 def power_law(size: int, edges: int, closing: float, seed: int) -> tuple[Pairs, int]:
     """A graph that grows: every node joins others by their degrees, or a neighbour of the last one it joined."""
     rng = np.random.default_rng(seed)
-    ends, neighbours = list(range(edges)), [[] for _ in range(size)]  # type: ignore[var-annotated]
+    ends, neighbours = list(range(edges)), [list[int]() for _ in range(size)]
     found: set[tuple[int, int]] = set()
     for node in range(edges, size):
-        last = None
+        last = node
         for _ in range(edges):
-            close = last is not None and rng.random() < closing and bool(neighbours[last])
+            close = rng.random() < closing and last != node
             other = neighbours[last][rng.integers(len(neighbours[last]))] if close else ends[rng.integers(len(ends))]
             if other != node and (min(node, other), max(node, other)) not in found:
                 found.add((min(node, other), max(node, other)))
@@ -137,7 +137,7 @@ def measure(name: str, pairs: Pairs, size: int, epsilons: list[float], repeats: 
 
         def distribution(protect: str, ask: Callable[..., Any] = ask) -> float:
             released = ask("degree_distribution", protect)
-            return max(abs(released(degree) - part) for degree, part in enumerate(parts.tolist()))
+            return max(float(abs(released(degree) - part)) for degree, part in enumerate(parts.tolist()))
 
         print(f" epsilon {epsilon:g}, for an edge")
         row("edges", relative("edge_count", "edge", graph.raw_edges))
