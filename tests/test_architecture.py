@@ -35,6 +35,7 @@ IN_FACE = {
     "direct",
     "formula_regression",
     "functions",
+    "graphs",
     "models",
     "selecting",
     "testing",

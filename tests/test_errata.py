@@ -22,6 +22,7 @@ from tests.laws.mechanisms import noisy_max_law
 from tests.laws.printed import NO_REPLY, fail_probability, pass_probability, reply_law, runner_up_wins, some_pass
 from tests.laws.universes import database_law, marginal_queries
 from tests.privacy_loss.exact import hockey_stick, largest_log_ratio
+from tests.small_graphs import Edges, all_graphs, degrees, toggled, without_node
 from tests.twins.universes import stated_rows_law
 
 PAGE = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8")
@@ -744,6 +745,26 @@ def test_residual_price() -> None:
         "residual-price",
         f"a column of two levels: with discrete Gaussian noise of v = 1/4 the divergence is {divergence(0.25):.4f}, and the "
         f"printed price 1; with Laplace noise at epsilon = 1 the loss reaches {loss:.3f} within 40 rows, and half would be 0.5.",
+    )
+
+
+def test_social_networks() -> None:
+    size = 5
+    graphs = list(all_graphs(size))
+
+    def nodes_moved(edges: Edges) -> int:
+        """How far the number of edges moves for the worst neighbour: a node less, or one more that is joined to all."""
+        gone = max(len(edges) - len(without_node(edges, node)) for node in range(size))
+        return max(gone, len(edges | {(node, size) for node in range(size)}) - len(edges))
+
+    within = {bound: sum(nodes_moved(edges) <= bound for edges in graphs) for bound in (size - 1, size)}
+    by_edge = sum(all(abs(len(edges) - len(other)) <= 1 for other in toggled(edges, size)) for edges in graphs)
+    assert all(max(degrees(edges | {(node, size) for node in range(size)}, size + 1)) == size for edges in graphs)
+    page_says(
+        "social-networks",
+        f"all {len(graphs):,} graphs on {size} nodes: for a node, the number of edges is within reach of a bound of "
+        f"{size - 1} in {within[size - 1]:,} of them and of a bound of {size} in {within[size]:,}; for an edge, of a bound of 1 "
+        f"in {by_edge:,}.",
     )
 
 

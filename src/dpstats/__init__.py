@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from dpstats.foundations.version import __version__
 
 if TYPE_CHECKING:
-    from dpstats import accounting, functions, mechanisms, models, testing
+    from dpstats import accounting, functions, graphs, mechanisms, models, testing
     from dpstats.accounting.budgets import Budget
     from dpstats.block_functions import sample_and_aggregate
     from dpstats.client.curators import connect
@@ -79,6 +79,7 @@ __all__ = [
     "accounting",
     "aggregate_choices",
     "connect",
+    "graphs",
     "mechanisms",
     "models",
     "open_catalog",
@@ -114,7 +115,7 @@ _HOMES = {
     "statistics.likelihood.user_model": ["LikelihoodModel"],
 }
 _ON_FIRST_USE = {name: f"dpstats.{home}" for home, names in _HOMES.items() for name in names}
-_ROOMS = ("accounting", "mechanisms", "models", "testing")
+_ROOMS = ("accounting", "graphs", "mechanisms", "models", "testing")
 
 if TYPE_CHECKING:
     __all__ += functions.__all__

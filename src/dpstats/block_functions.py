@@ -15,7 +15,7 @@ from dpstats.engines.tables.features import Feature, features_of
 from dpstats.engines.taking import rows_taker
 from dpstats.foundations.accepted import Blocks, Columns, Elements, Ends, NeighborsName, Number
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
-from dpstats.foundations.privacy import PrivacyCost, spendable_delta, spendable_epsilon
+from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import INTERVAL, Outcome, checked_level, checked_rough, outcome_of, reply_to
@@ -134,7 +134,7 @@ def sample_and_aggregate(
         overlap=overlap,
         popularity=popularity,
     )
-    cost = PrivacyCost(plan.epsilon, plan.delta, neighbors, unit)
+    cost = PrivacyCost(plan.epsilon, plan.delta, Neighbors.named(neighbors), unit)
     if hands != 0:
         ship(functions)
 

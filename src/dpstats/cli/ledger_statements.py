@@ -11,6 +11,7 @@ from dpstats.cli import exits
 from dpstats.curator.ledger.ledger import Ledger
 from dpstats.curator.ledger.statements import Statement, StatementLine
 from dpstats.foundations.errors import UnknownNameError
+from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.results import value_text
 from dpstats.foundations.text_tables import headed_lines, shortened, table_lines
 
@@ -42,12 +43,14 @@ def _chosen(statements: Sequence[Statement], dataset: str | None) -> list[Statem
 
 def _statement_text(statement: Statement) -> str:
     terms, keeper = statement.terms, statement.terms.budget.keeper
+    of_rows = isinstance(terms.neighbors, Neighbors)  # a graph's edges have any number of rows
+    rows = f"; at most {counted(terms.max_rows_per_unit, 'row')} per {terms.unit}" if of_rows else ""
     amounts = f", that is {statement.spent}" if keeper.loss_name != "epsilon" else ""
     facts = [
         ("opened", statement.opened),
         (
             "protects",
-            f"{terms.neighbors.describe(terms.unit)}; at most {counted(terms.max_rows_per_unit, 'row')} per {terms.unit}",
+            terms.neighbors.describe(terms.unit) + rows,
         ),
         *((name, value_text(fact)) for name, fact in sorted(terms.facts.items())),
         ("budget", str(terms.budget)),

@@ -6,19 +6,33 @@ its card, because that is what was released; giving it out again is post-process
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.privacy import PrivacyCost
-from dpstats.foundations.registry import Statistic
 from dpstats.foundations.results import Interval, NoReply, Release
 
 Result = Release | NoReply | GroupedRelease
+
+
+class Revives(Protocol):
+    """A statistic, of rows or of graphs, as far as the archive needs it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def revive(self) -> Callable[[Any], Any]:
+        """Makes the value of a release again from its plain form."""
+        ...
+
 
 FROM_ARCHIVE = ("archive", "this very question was answered before; it gets the same answer, and nothing was spent")
 NOT_ARCHIVED = ("not archived", "the ledger could not take this answer; the same question will cost again")
@@ -51,7 +65,7 @@ def document_of(result: Result) -> dict[str, Any]:
     }
 
 
-def result_of(document: Mapping[str, Any], statistic: Statistic) -> Result:
+def result_of(document: Mapping[str, Any], statistic: Revives) -> Result:
     """The result that a document of `document_of` was made from; only private results are archived."""
     plain = document["cost"]
     cost = PrivacyCost(Fraction(plain["epsilon"]), Fraction(plain["delta"]), plain["neighbors"], plain["unit"])

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpstats.curator.archive import Result, result_of
+from dpstats.curator.archive import Result, Revives, result_of
 from dpstats.curator.publishing.batch import archived_answers
 from dpstats.foundations.errors import LedgerError
-from dpstats.foundations.registry import Statistic, find_statistic, statistic_names
+from dpstats.foundations.registry import find_statistic, statistic_names
+
+GRAPHS = "graphs."
+"""What the methods of statistics of graphs begin with."""
 
 
 def results_of(details: Mapping[str, Any], document: Mapping[str, Any]) -> list[Result]:
@@ -18,9 +21,13 @@ def results_of(details: Mapping[str, Any], document: Mapping[str, Any]) -> list[
     return [result_of(document, statistic_behind(str(details["method"])))]
 
 
-def statistic_behind(method: str) -> Statistic:
+def statistic_behind(method: str) -> Revives:
     """The statistic of a method as debits name it: that of median in "median_universal/3"."""
     name = method.rpartition("/")[0]
+    if name.startswith(GRAPHS):
+        from dpstats.statistics.graphs.asked import GRAPH_STATISTICS
+
+        return GRAPH_STATISTICS[name.removeprefix(GRAPHS).rpartition("_")[0]]
     for each in statistic_names():
         if name.startswith(f"{each}_") and name[len(each) + 1 :] in (statistic := find_statistic(each)).methods:
             return statistic

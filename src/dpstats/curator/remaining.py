@@ -59,7 +59,7 @@ class Remaining:
         question = ask(
             statistic, *parameters, epsilon=epsilon, delta=delta, unit=terms.unit, neighbors=terms.neighbors, **keywords
         )
-        steps = steps_between(terms.neighbors, terms.max_rows_per_unit)
+        steps = steps_between(question.neighbors, terms.max_rows_per_unit)
         return self._account.how_many(question.cost, unit_loss(question.method.loss, question.delta, steps))
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a release costs and whom it protects: `PrivacyCost` under a relation of `Neighbors`."""
+"""What a release costs and whom it protects: `PrivacyCost` under a relation, of `Neighbors` or of `GraphNeighbors`."""
 
 from __future__ import annotations
 
@@ -42,6 +42,32 @@ class Neighbors(enum.Enum):
         return f"one {unit} changed; the number of rows is public"
 
 
+class GraphNeighbors(enum.Enum):
+    """Which two graphs count as neighbours. No question about rows knows these relations."""
+
+    EDGE = "edge"
+    """One edge is added or removed; who the nodes are is public."""
+    NODE = "node"
+    """One node is added or removed together with all its edges; who the nodes are, and how many, is private."""
+
+    def describe(self, unit: str = "") -> str:
+        """The relation in words; `unit` is what an edge, or a node, stands for."""
+        if self is GraphNeighbors.EDGE:
+            return f"one {unit or 'edge'} added or removed; who the nodes are is public"
+        return f"one {unit or 'node'} added or removed together with all edges; the number of nodes is private"
+
+
+Relation = Neighbors | GraphNeighbors
+
+
+def relation_named(value: object) -> Relation:
+    """The relation that `value` names, of rows or of graphs."""
+    for member in GraphNeighbors:
+        if value is member or value == member.value:
+            return member
+    return Neighbors.named(value)
+
+
 @dataclass(frozen=True)
 class PrivacyCost:
     """Exact (epsilon, delta) under one relation for one unit. Costs of the same kind add up.
@@ -52,7 +78,7 @@ class PrivacyCost:
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    neighbors: Relation = Neighbors.ADD_REMOVE
     unit: str = "row"
 
     def __init__(
@@ -70,7 +96,7 @@ class PrivacyCost:
             raise InvalidParameterError(f"a cost must have delta between 0 and 1, got {delta}.")
         object.__setattr__(self, "epsilon", exact_epsilon)
         object.__setattr__(self, "delta", exact_delta)
-        object.__setattr__(self, "neighbors", Neighbors.named(neighbors))
+        object.__setattr__(self, "neighbors", relation_named(neighbors))
         object.__setattr__(self, "unit", _checked_unit(unit))
 
     def __add__(self, other: object) -> PrivacyCost:

@@ -292,7 +292,7 @@ class Question:
     @property
     def neighbors(self) -> Neighbors:
         """The relation that the answer protects."""
-        return self.cost.neighbors
+        return Neighbors.named(self.cost.neighbors)
 
     def on(self, columns: Sequence[str]) -> Question:
         """The same question about these columns; raises where its method cannot answer it about them.
@@ -576,7 +576,7 @@ def ask(
         raise MissingParameterError(f"{name} by method {chosen.name!r} needs delta: for example delta=1e-6.")
     if allowed and not chosen.needs_delta and method != AUTO:
         raise InvalidParameterError(f"{name} by method {chosen.name!r} is pure epsilon-DP and spends no delta: leave delta out.")
-    cost = PrivacyCost(spendable_epsilon(epsilon), allowed if chosen.needs_delta else 0, neighbors, unit)
+    cost = PrivacyCost(spendable_epsilon(epsilon), allowed if chosen.needs_delta else 0, Neighbors.named(neighbors), unit)
     why = statistic.why_preferred if method == AUTO else ""
     columns = (column,) if isinstance(column, str) else tuple(column)
     level, is_rough = checked_level(interval), checked_rough(rough)

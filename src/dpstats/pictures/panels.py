@@ -17,6 +17,7 @@ from typing import Any
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
+from dpstats.pictures.degrees import degree_panel
 from dpstats.pictures.densities import density_panel, neighbors_panel
 from dpstats.pictures.looks import COLORS, Panel, as_written
 from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel, loadings_panel
@@ -53,6 +54,8 @@ def drawn_panel(answer: Release) -> Panel | None:
         return _histogram_panel(value)
     if hasattr(value, "coefficients") and hasattr(value, "intercept"):
         return coefficient_panel(value, answer.intervals)
+    if hasattr(value, "sorted_degrees") or hasattr(value, "at_most"):
+        return degree_panel(value)
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
     if hasattr(value, "tree") and hasattr(value, "window"):

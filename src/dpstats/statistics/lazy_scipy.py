@@ -16,4 +16,6 @@ class _LazyModule:
         return getattr(import_module(self._name), name)
 
 
-optimize, sparse, special, stats = (_LazyModule(f"scipy.{name}") for name in ("optimize", "sparse", "special", "stats"))
+csgraph, optimize, sparse, special, stats = (
+    _LazyModule(f"scipy.{name}") for name in ("sparse.csgraph", "optimize", "sparse", "special", "stats")
+)

@@ -10,7 +10,7 @@ from dpstats.accounting.accountants import read_exact
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.entries import canonical_json, exact
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
-from dpstats.foundations.privacy import Neighbors, PrivacyCost
+from dpstats.foundations.privacy import Neighbors, PrivacyCost, Relation, relation_named
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Terms:
 
     budget: Budget
     unit: str = "row"
-    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    neighbors: Relation = Neighbors.ADD_REMOVE
     max_rows_per_unit: int = 1
     facts: Mapping[str, object] = field(default_factory=dict)
     """Further public facts by name, as plain values."""
@@ -51,7 +51,7 @@ class Terms:
         try:
             amounts = content["budget"]
             budget = Budget(read_exact(amounts["epsilon"]), read_exact(amounts["delta"]), content["accountant"])
-            neighbors = Neighbors.named(content["neighbors"])
+            neighbors = relation_named(content["neighbors"])
             terms = cls(budget, content["unit"], neighbors, content["max_rows_per_unit"], content["facts"])
             if terms.content() == content:
                 return terms

@@ -71,12 +71,13 @@ class Pipeline(ABC):
         A part of a `Parallel` or `Partition` that did not reply is None in the tuple that comes back.
         """
         allocation = self.allocate(epsilon=epsilon, delta=delta, rule=rule)
-        cost = PrivacyCost(allocation.total.epsilon, allocation.total.delta, neighbors)
+        relation = Neighbors.named(neighbors)
+        cost = PrivacyCost(allocation.total.epsilon, allocation.total.delta, relation)
         source = source_or_system(rng)
         refuse_container(rows, "give the rows as a list or an array")
         reason, advice = REASON, ADVICE
         try:
-            outcome = self.reply(rows, proposal, Run(allocation, cost.neighbors, source))
+            outcome = self.reply(rows, proposal, Run(allocation, relation, source))
         except ReleasedValueError as failure:
             if not source.private:
                 raise

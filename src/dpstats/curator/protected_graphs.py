@@ -1,0 +1,172 @@
+"""A graph behind a ledger, or on its own: checks and prices a question, debits it, and only then reads an edge.
+
+The way of a question is that of the desk (desk.py): recall, or debit and compute; what goes wrong after the debit because of the
+graph is one charged `NoReply`. The account is opened for one relation, edges or nodes, and for one unit: a ledger refuses to add
+costs of another, and a graph whose edges were protected is no account of its nodes.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
+
+from dpstats.accounting.budgets import Budget
+from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, document_of, noted, result_of
+from dpstats.curator.desk import archive_key, has_failed
+from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
+from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
+from dpstats.engines.graphs.given import GivenGraph
+from dpstats.engines.graphs.reading import read_graph
+from dpstats.foundations.errors import DpstatsError, InvalidParameterError, MissingParameterError
+from dpstats.foundations.privacy import GraphNeighbors
+from dpstats.foundations.randomness import RandomSource, SystemSource
+from dpstats.foundations.registry import COULD_NOT, outcome_of, reply_to
+from dpstats.foundations.results import NoReply, Release
+from dpstats.foundations.simple_graphs import SimpleGraph
+from dpstats.statistics.graphs.questions import GraphQuestion, GraphStatistic, ask_graph
+
+UNNAMED = "graph"
+MOST_NODES = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class GraphDesk:
+    """Where questions about one graph are answered; it is read once, for the first question that was paid for."""
+
+    given: GivenGraph
+    nodes: Any = None
+    relation: GraphNeighbors | None = None
+    """Whom it protects; None where every question says it."""
+    unit: str | None = None
+    account: Account | None = None
+    """What questions are charged to; None for a graph whose holder keeps count by himself."""
+    edition: str = ""
+    """Names the state of the graph; a question about another edition is another question."""
+
+    @cached_property
+    def raw_graph(self) -> SimpleGraph:
+        """The graph, read."""
+        return read_graph(self.given, self.nodes)
+
+    def asked(self, statistic: GraphStatistic, words: Mapping[str, Any], arguments: Mapping[str, Any]) -> GraphQuestion:
+        """A checked and priced question."""
+        question = ask_graph(statistic, arguments=arguments, **words)
+        if question.method.needs_nodes and self.nodes is None and self.given.nodes is None:
+            raise MissingParameterError(
+                f"{statistic.name} counts nodes without edges too, which pairs do not name: give nodes, their labels or "
+                "a number n for the nodes 0 ... n - 1."
+            )
+        return question
+
+    def answer(self, question: GraphQuestion, source: RandomSource) -> Release | NoReply:
+        """The reply to a priced question."""
+
+        def compute() -> Release | NoReply:
+            outcome = outcome_of(lambda: question.method.run(self.raw_graph, question, source), source)
+            return reply_to(
+                str(question),
+                outcome,
+                cost=question.cost,
+                method=question.method.name,
+                claim=question.method.claim,
+                private=source.private,
+            )
+
+        if self.account is None:
+            return compute()
+        details = self._details(question)
+        order = self.account.order(archive_key(details), str(question), question.cost, details, question.method.loss)
+        refused = reply_to(
+            str(question), COULD_NOT, cost=question.cost, method=question.method.name, claim="", private=source.private
+        )
+        found = recall_or_reserve(
+            self.account,
+            order,
+            Goods(
+                check=lambda: None,
+                compute=compute,
+                revive=lambda document: _one(result_of(document, question.statistic)),
+                refuse=lambda: refused,
+                document=lambda result: None if has_failed(result) else document_of(result),
+            ),
+        )
+        result = _receipted(found.value, self.account, found.debit)
+        if has_failed(result):
+            return result
+        if not found.archived:
+            return _one(noted(result, *NOT_ARCHIVED))
+        return _one(noted(result, *FROM_ARCHIVE)) if found.recalled else result
+
+    def _details(self, question: GraphQuestion) -> dict[str, object]:
+        """Everything that tells one question from another."""
+        method = question.method
+        return {
+            "edition": self.edition,
+            "method": f"graphs.{question.statistic.name}_{method.name}/{method.version}",
+            "arguments": json.loads(json.dumps(dict(question.arguments))),
+            "epsilon": str(question.epsilon),
+            "delta": "0",
+            "interval": str(question.interval),
+        }
+
+
+class ProtectedGraphBase:
+    """What a protected graph tells of itself."""
+
+    def __init__(self, desk: GraphDesk) -> None:
+        self._desk = desk
+
+    @property
+    def remaining(self) -> str:
+        """What is left of the budget, in words."""
+        assert self._desk.account is not None
+        return self._desk.account.standing.remaining
+
+    def __repr__(self) -> str:
+        assert self._desk.account is not None
+        assert self._desk.relation is not None
+        return f"ProtectedGraph({self._desk.account.dataset}: protects each {self._desk.relation.value}, left {self.remaining})"
+
+    def _ask(self, statistic: GraphStatistic, epsilon: object, interval: object, **arguments: object) -> Release | NoReply:
+        desk = self._desk
+        words = {"protect": desk.relation, "epsilon": epsilon, "interval": interval, "unit": desk.unit}
+        return desk.answer(desk.asked(statistic, words, arguments), SystemSource())
+
+
+def graph_account(
+    ledger: str | PurePath | Ledger, name: str | None, budget: Budget, relation: GraphNeighbors, unit: str
+) -> tuple[Account, str]:
+    """The account of a graph, and the edition of one without a name, which is never taken for an earlier one."""
+    if not isinstance(budget, Budget):
+        raise InvalidParameterError(f"budget must be a dp.Budget, such as dp.Budget(epsilon=3), got {type(budget).__name__}.")
+    book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
+    book.check()
+    account = book.account(UNNAMED if name is None else name, Terms(budget, unit, relation, 1, {"data": "graph"}))
+    return account, secrets.token_hex(8) if name is None else ""
+
+
+def checked_nodes(nodes: Any) -> Any:
+    """The nodes as a caller gives them: a number, or labels; None where the graph names them."""
+    if isinstance(nodes, (bool, str, bytes)) or (hasattr(nodes, "__index__") and not 0 <= nodes.__index__() <= MOST_NODES):
+        raise InvalidParameterError("nodes must be a number n, for the nodes 0 ... n - 1, or a list of labels.")
+    if nodes is None or not hasattr(nodes, "__index__") or hasattr(nodes, "__len__"):
+        return nodes
+    return int(nodes.__index__())
+
+
+def _receipted(result: Release | NoReply, account: Account, debit: int) -> Release | NoReply:
+    """A result with the receipt of its debit. It was paid for, so it is handed out also where that cannot be had."""
+    try:
+        return replace(result, receipt=account.receipt(debit).to_dict())
+    except DpstatsError:
+        return result
+
+
+def _one(result: Any) -> Release | NoReply:
+    assert isinstance(result, (Release, NoReply))
+    return result

@@ -1,0 +1,1 @@
+"""Graphs as somebody hands them over, read into arrays."""

@@ -1,0 +1,60 @@
+"""Reading a graph: from what was given to a `SimpleGraph`.
+
+Row map    Every row names two ends; the order of the two does not matter. A row with a missing end, with twice the same end, or
+           with an end that is not among the nodes (where these were given) is no edge, and all rows with the same two ends are
+           one edge. So the smallest change under edge privacy is that of *all* rows that name one pair of nodes, and under node
+           privacy of all rows that name one node, together with its place in the list of nodes.
+Errors     None goes by what a row holds.
+Cost       Integers are sorted once: 1e7 edges take about two seconds of a processor
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpstats.engines.graphs.given import GivenGraph
+from dpstats.engines.graphs.labels import (
+    distinct_labels,
+    places_of_labels,
+    places_of_numbers,
+    whole_numbers,
+)
+from dpstats.foundations.simple_graphs import SimpleGraph, ascending, simple_graph
+
+
+def read_graph(given: GivenGraph, nodes: Any = None) -> SimpleGraph:
+    """The graph, on the nodes that were given: labels, or a number n for 0 ... n - 1; None for those that the graph names."""
+    raw_first, raw_second = given.ends()
+    listed = nodes if nodes is not None else given.nodes() if given.nodes is not None else None
+    first, second = whole_numbers(raw_first), whole_numbers(raw_second)
+    if isinstance(listed, int):
+        known: Any = listed
+    elif listed is not None:
+        numbers = whole_numbers(_column(listed))
+        known = None if numbers is None else ascending(numbers[0][numbers[1]])
+    elif first is not None and second is not None:
+        known = ascending(np.concatenate([values[there] for values, there in (first, second)]))
+    else:
+        known = None
+    if first is not None and second is not None and known is not None:
+        size = known if isinstance(known, int) else len(known)
+        return simple_graph(size, places_of_numbers(*first, known), places_of_numbers(*second, known))
+    if isinstance(listed, int):
+        labels = {place: place for place in range(listed)}
+    else:
+        labels = distinct_labels([*raw_first, *raw_second] if listed is None else listed)
+    return simple_graph(len(labels), places_of_labels(raw_first, labels), places_of_labels(raw_second, labels))
+
+
+def _column(listed: Any) -> Any:
+    """A list of nodes as a numpy column, where it is one of whole numbers."""
+    if isinstance(listed, range):
+        return np.arange(listed.start, listed.stop, listed.step, dtype=np.int64)
+    if isinstance(listed, list) and listed and all(type(label) is int for label in listed):
+        try:
+            return np.asarray(listed, dtype=np.int64)
+        except OverflowError:
+            return listed
+    return listed if isinstance(listed, np.ndarray) else np.asarray(listed) if hasattr(listed, "to_numpy") else listed

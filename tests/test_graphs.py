@@ -1,0 +1,218 @@
+"""`dp.graphs`: what a question must say, what comes back, and a ledger that does not mix relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpstats as dp
+from dpstats.curator.archive import document_of, result_of
+from dpstats.foundations.privacy import GraphNeighbors
+from dpstats.statistics.graphs.asked import GRAPH_STATISTICS
+from dpstats.statistics.graphs.degree_values import expanded
+
+RING = [(place, (place + step) % 60) for place in range(60) for step in (1, 2, 3)]
+EDGE_ONLY = ("triangles", "k_stars", "clustering_coefficient", "degree_sequence")
+ALL = (*EDGE_ONLY, "edge_count", "degree_distribution")
+
+
+def asked(name: str, protect: str = "edge", seed: int | None = 3, **words: Any) -> Any:
+    rng = None if seed is None else dp.testing.seeded(seed)
+    return getattr(dp.graphs, name)(
+        words.pop("graph", RING), **{"nodes": 60, "protect": protect, "epsilon": 2, "rng": rng, **words}
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_statistic_answers_for_edges(name: str) -> None:
+    release = asked(name, seed=None)
+    assert isinstance(release, dp.Release)
+    assert release.cost == dp.PrivacyCost(2, 0, "edge", "edge")
+    assert release.private
+    assert "not that a node is in it" in str(release.card())
+    assert release.cost.neighbors is GraphNeighbors.EDGE
+
+
+@pytest.mark.parametrize("name", ["edge_count", "degree_distribution"])
+def test_some_answer_for_nodes(name: str) -> None:
+    release = asked(name, "node", epsilon=20, unit="person")
+    assert release.cost == dp.PrivacyCost(20, 0, "node", "person")
+    assert "whether any one person is in the graph, with all edges of that person" in str(release.card())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_whom_to_protect_has_no_default(name: str) -> None:
+    with pytest.raises(dp.MissingParameterError, match=r"friendship.*person"):
+        asked(name, None)  # type: ignore[arg-type]
+    with pytest.raises(dp.InvalidParameterError, match="'edge' or 'node'"):
+        asked(name, "row")
+
+
+@pytest.mark.parametrize("name", EDGE_ONLY)
+def test_what_is_not_there_for_nodes_says_so(name: str) -> None:
+    with pytest.raises(dp.InvalidParameterError, match="protect='edge' only"):
+        asked(name, "node")
+
+
+@pytest.mark.parametrize("name", [each for each in ALL if each != "edge_count"])
+def test_pairs_need_their_nodes_listed(name: str) -> None:
+    with pytest.raises(dp.MissingParameterError, match="give nodes"):
+        asked(name, nodes=None)
+    assert asked("edge_count", nodes=None)
+
+
+@pytest.mark.parametrize(
+    "words", [{"epsilon": 0}, {"epsilon": None}, {"nodes": -1}, {"nodes": "abc"}, {"nodes": True}, {"interval": 2}, {"graph": 5}]
+)
+def test_what_is_public_and_wrong_is_an_error(words: dict[str, Any]) -> None:
+    with pytest.raises(dp.DpstatsError):
+        asked("triangles", **words)
+
+
+@pytest.mark.parametrize("k", [1, 11, True, 2.5])
+def test_k_is_a_whole_number_from_2_to_10(k: Any) -> None:
+    with pytest.raises(dp.InvalidParameterError, match="k must be"):
+        asked("k_stars", k=k)
+
+
+def test_a_tiny_epsilon_is_refused_where_a_ladder_would_be_endless() -> None:
+    with pytest.raises(dp.InvalidParameterError, match="at least"):
+        asked("triangles", epsilon="1e-5")
+
+
+class Failing:
+    """A graph whose edges cannot be read."""
+
+    nodes = range(5)
+
+    def edges(self) -> Iterator[tuple[int, int]]:
+        raise RuntimeError("edge 17 of Ann is broken")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_goes_wrong_because_of_the_graph_is_one_refusal(name: str) -> None:
+    reply = asked(name, graph=Failing(), nodes=None, seed=None)
+    assert isinstance(reply, dp.NoReply)
+    assert "Ann" not in str(reply)
+
+
+@pytest.mark.parametrize("graph", [[], [(0, 0)], [(0, 1)]])
+@pytest.mark.parametrize("nodes", [0, 1, 2, 3])
+@pytest.mark.parametrize("name", ALL)
+def test_the_smallest_graphs_have_answers_or_refusals(name: str, nodes: int, graph: list[Any]) -> None:
+    relations = ("edge",) if name in EDGE_ONLY else ("edge", "node")
+    for protect in relations:
+        assert asked(name, protect, graph=graph, nodes=nodes) is not None
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_release_is_the_same_again_from_the_archive(name: str) -> None:
+    release = asked(name, seed=None)
+    again = result_of(document_of(release), GRAPH_STATISTICS[name])
+    assert again == release
+    assert str(again) == str(release)
+    assert release.to_json()
+
+
+def test_the_band_of_degrees_holds_all_of_them() -> None:
+    sequence = asked("degree_sequence").value
+    assert np.all(expanded(sequence.low) <= 6)
+    assert np.all(expanded(sequence.high) >= 6)
+    assert len(sequence) == len(sequence.sorted_degrees()) == 60
+    assert "60 nodes" in str(sequence)
+    distribution = asked("degree_distribution").value
+    assert distribution(5) < 0.5 < distribution(6)
+    assert distribution.quantile(0.5) == 6
+    assert distribution(-1) == 0
+    places = dict(zip(distribution.degrees, zip(distribution.low, distribution.high, strict=True), strict=True))
+    assert all(low <= (60 if degree >= 6 else 0) <= high for degree, (low, high) in places.items())
+
+
+def test_no_interval_is_made_where_none_is_wanted() -> None:
+    assert asked("triangles", interval=None).interval is None
+    assert asked("degree_sequence", interval=None).value.low == ()
+    assert asked("edge_count", interval=None).interval is None
+    assert asked("edge_count", "node", interval=None).interval is None
+    assert asked("degree_distribution", interval=None).value.low == ()
+    assert asked("clustering_coefficient", interval=None).interval is None
+
+
+def test_the_clustering_coefficient_is_made_of_two_releases() -> None:
+    release = asked("clustering_coefficient", epsilon=50)
+    found = release.value
+    assert float(release) == pytest.approx(3 * found.triangles / found.two_stars)
+    assert release.interval.low <= 3 * 180 / 900 <= release.interval.high
+
+
+@pytest.mark.parametrize("name", ["degree_distribution", "degree_sequence", "triangles"])
+def test_releases_can_be_drawn(name: str, tmp_path: Path) -> None:
+    asked(name).plot(tmp_path / "picture.svg")
+    assert (tmp_path / "picture.svg").stat().st_size > 1000
+
+
+def protected(path: Path, whom: str = "edge", **words: Any) -> Any:
+    return dp.graphs.protect(
+        RING,
+        nodes=60,
+        protect=whom,
+        budget=dp.Budget(epsilon=2),
+        ledger=path,
+        **{"name": "friends", **words},  # type: ignore[arg-type]
+    )
+
+
+def test_a_ledger_counts_and_remembers(tmp_path: Path) -> None:
+    graph = protected(tmp_path / "friends.ledger")
+    first = graph.triangles(epsilon=1)
+    assert first.receipt is not None
+    again = protected(tmp_path / "friends.ledger").triangles(epsilon=1)
+    assert again.value == first.value
+    assert "from the archive" in str(again)
+    assert "epsilon = 1" in str(graph.remaining)
+    others = [graph.k_stars(3, epsilon="0.5"), graph.degree_sequence(epsilon="0.1"), graph.degree_distribution(epsilon="0.1")]
+    others.append(graph.clustering_coefficient(epsilon="0.1"))
+    assert sum(each.cost for each in others).epsilon * 10 == 8
+    with pytest.raises(dp.BudgetError):
+        graph.edge_count(epsilon=1)
+    assert "protects each edge" in repr(graph)
+
+
+def test_a_ledger_does_not_mix_edges_and_nodes(tmp_path: Path) -> None:
+    protected(tmp_path / "friends.ledger")
+    with pytest.raises(dp.LedgerError, match="neighbors edge"):
+        protected(tmp_path / "friends.ledger", "node")
+
+
+def test_costs_of_edges_nodes_and_rows_do_not_add_up() -> None:
+    costs = [
+        dp.PrivacyCost(1, 0, "edge", "edge"),
+        dp.PrivacyCost(1, 0, "node", "edge"),
+        dp.PrivacyCost(1, 0, "add_remove", "edge"),
+    ]
+    for place, one in enumerate(costs):
+        assert dp.PrivacyCost.from_dict(one.to_dict()) == one
+        for other in costs[place + 1 :]:
+            with pytest.raises(dp.InvalidParameterError, match="cannot be added"):
+                one + other
+
+
+@pytest.mark.parametrize("relation", ["edge", "node", GraphNeighbors.EDGE])
+def test_questions_about_rows_know_no_relation_of_graphs(relation: Any) -> None:
+    with pytest.raises(dp.InvalidParameterError, match="add_remove"):
+        dp.median([1.0, 2.0], epsilon=1, neighbors=relation)
+    with pytest.raises(dp.InvalidParameterError, match="add_remove"):
+        dp.protect({"x": [1]}, unit="row", budget=dp.Budget(epsilon=1), ledger=":memory:", neighbors=relation)
+
+
+def test_one_without_a_name_is_no_other_graph(tmp_path: Path) -> None:
+    one, other = (protected(tmp_path / "some.ledger", name=None) for _ in range(2))
+    assert one.edge_count(epsilon="0.1")
+    assert "archive" not in str(other.edge_count(epsilon="0.1"))
+    with pytest.raises(dp.InvalidParameterError, match="Budget"):
+        dp.graphs.protect(RING, protect="edge", budget=3, ledger=":memory:")  # type: ignore[arg-type]
+    with pytest.raises(dp.MissingParameterError, match="ledger"):
+        dp.graphs.protect(RING, protect="edge", budget=dp.Budget(epsilon=3))  # type: ignore[call-arg]
