@@ -21,6 +21,8 @@ from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
+from dpstats.statistics.itemsets.found_sets import Itemsets
+from dpstats.statistics.itemsets.rules import AssociationRules
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
@@ -30,6 +32,7 @@ from dpstats.statistics.universe.small_databases import SmallDatabase
 from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 __all__ = [
+    "association_rules",
     "association_test",
     "cdf",
     "chi_square_test",
@@ -37,6 +40,7 @@ __all__ = [
     "correlation",
     "count",
     "covariance",
+    "frequent_itemsets",
     "goodness_of_fit_test",
     "histogram",
     "interquantile_range",
@@ -68,6 +72,55 @@ __all__ = [
     "variance",
     "winsorized_mean",
 ]
+
+def association_rules(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    k: int = 50,
+    size: int = 3,
+    confidence: float = 0.5,
+    levels: Mapping[str, Elements] | None = None,
+    bins: int | Mapping[str, int | Elements] = 8,
+    baskets: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[AssociationRules] | NoReply:
+    """Rules such as 'of the rows with these values, 80% have that one', of the sets that most rows share.
+
+    Parameters
+      table       a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns     the columns that are asked about, by name; left out: all of the table
+      k           how many sets are drawn, from 1 to 1,000
+      size        how many items a set has at most, from 2 to 4
+      confidence  the least confidence of rules that are shown
+      levels      the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins        about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+      baskets     True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+      types       declares columns of text or of no type: {'income': 'number'}
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+      gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+    Returns AssociationRules: each has .before, .after, .confidence and .lift with their ends; .to_pandas() has all, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
 
 def association_test(
     rows: Rows,
@@ -321,6 +374,53 @@ def covariance(
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def frequent_itemsets(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    k: int = 50,
+    size: int = 3,
+    levels: Mapping[str, Elements] | None = None,
+    bins: int | Mapping[str, int | Elements] = 8,
+    baskets: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[Itemsets] | NoReply:
+    """The combinations of values of up to `size` columns that most rows share, with their counts.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      k          how many sets are drawn, from 1 to 1,000
+      size       how many items a set has at most, from 1 to 4
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+      baskets    True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+      gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+    Returns Itemsets with .sets, .counts, .rows, .rules() and .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

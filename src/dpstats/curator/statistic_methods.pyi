@@ -11,6 +11,8 @@ from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
+from dpstats.statistics.itemsets.found_sets import Itemsets
+from dpstats.statistics.itemsets.rules import AssociationRules
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
@@ -21,6 +23,49 @@ from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 class SessionMethods:
     """The statistics on columns of a protected table."""
+
+    def association_rules(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        confidence: float = 0.5,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[AssociationRules] | NoReply:
+        """Rules such as 'of the rows with these values, 80% have that one', of the sets that most rows share.
+
+        Parameters
+          columns     columns by name in a list, such as ['age', 'region']; left out: all
+          *more       further columns by name
+          k           how many sets are drawn, from 1 to 1,000
+          size        how many items a set has at most, from 2 to 4
+          confidence  the least confidence of rules that are shown
+          levels      the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins        about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets     True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns AssociationRules: each has .before, .after, .confidence and .lift with their ends; .to_pandas() has all, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
 
     def association_test(
         self,
@@ -250,6 +295,47 @@ class SessionMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def frequent_itemsets(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[Itemsets] | NoReply:
+        """The combinations of values of up to `size` columns that most rows share, with their counts.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          k         how many sets are drawn, from 1 to 1,000
+          size      how many items a set has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets   True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns Itemsets with .sets, .counts, .rows, .rules() and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1635,6 +1721,49 @@ class SessionMethods:
 class GroupMethods:
     """The statistics on columns of a protected table, in every group of its rows."""
 
+    def association_rules(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        confidence: float = 0.5,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[AssociationRules] | NoReply:
+        """Rules such as 'of the rows with these values, 80% have that one', of the sets that most rows share.
+
+        Parameters
+          columns     columns by name in a list, such as ['age', 'region']; left out: all
+          *more       further columns by name
+          k           how many sets are drawn, from 1 to 1,000
+          size        how many items a set has at most, from 2 to 4
+          confidence  the least confidence of rules that are shown
+          levels      the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins        about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets     True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns AssociationRules: each has .before, .after, .confidence and .lift with their ends; .to_pandas() has all, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def association_test(
         self,
         rows: str,
@@ -1863,6 +1992,47 @@ class GroupMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def frequent_itemsets(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[Itemsets] | NoReply:
+        """The combinations of values of up to `size` columns that most rows share, with their counts.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          k         how many sets are drawn, from 1 to 1,000
+          size      how many items a set has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets   True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns Itemsets with .sets, .counts, .rows, .rules() and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

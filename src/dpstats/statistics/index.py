@@ -6,6 +6,7 @@ from __future__ import annotations
 from dpstats.foundations.registry import Home
 
 HOMES = {
+    "association_rules": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
     "association_test": Home(("dpstats.statistics.chi_square",), ("thresholded",)),
     "cdf": Home(("dpstats.statistics.distribution",), ("universal",)),
     "chi_square_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
@@ -13,6 +14,7 @@ HOMES = {
     "correlation": Home(("dpstats.statistics.correlations",), ("scores", "cells")),
     "count": Home(("dpstats.statistics.counts",), ("laplace",)),
     "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
+    "frequent_itemsets": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
     "goodness_of_fit_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
     "histogram": Home(("dpstats.statistics.histograms",), ("laplace", "thresholded")),
     "interquantile_range": Home(
