@@ -59,10 +59,12 @@ LEVELS = {"label": ["a", "b", "c"], "side": ["x", "y"]}
 ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "association_test": [((LABELS, SIDES), {})],
     "cdf": [((POSITIVE,), {"points": 9})],
+    "association_rules": [((TABLE,), {"levels": LEVELS, "k": 5})],
     "chi_square_test": [((LABELS, SIDES), {"row_labels": ["a", "b", "c"], "column_labels": ["x", "y"]})],
     "contingency_table": [((TABLE,), {"columns": ["label", "side", "pay"], "levels": LEVELS, "bins": {"pay": [0, 5, 10, 20]}})],
     "correlation": [((A, Y), {"kind": kind}) for kind in ("pearson", "spearman", "kendall")],
     "covariance": [((A, Y), {})],
+    "frequent_itemsets": [((TABLE,), {"levels": LEVELS, "k": 8})],
     "goodness_of_fit_test": [((LABELS,), {"probabilities": {"a": 0.3, "b": 0.4, "c": 0.3}})],
     "interquantile_range": [((POSITIVE,), {"q": [0.2, 0.8]})],
     "ks_test": [((A,), {"distribution": law, "loc": 0, "scale": 1}) for law in ("normal", "laplace", "cauchy", "lognormal")],

@@ -11,12 +11,14 @@ from dpstats.foundations.registry import Method, Reads, Statistic, find_statisti
 
 GROUPS = ["a", "b"]
 ARGUMENTS: dict[str, list[dict[str, Any]]] = {
+    "association_rules": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "k": 3}],
     "contingency_table": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}}],
     "small_database": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "size": 2}],
     "mwem": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "rounds": 2}],
     "synthesize": [{"levels": {"l": GROUPS}}],
     "chi_square_test": [{"row_labels": GROUPS, "column_labels": GROUPS}],
     "correlation": [{"kind": "pearson"}, {"kind": "spearman"}, {"kind": "kendall"}],
+    "frequent_itemsets": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "k": 3}],
     "goodness_of_fit_test": [{"probabilities": {"a": 0.5, "b": 0.5}}],
     "median_test": [{"groups": GROUPS}],
     "quantile": [{"q": 0.3}, {"q": [0.01, 0.5, 0.9]}],

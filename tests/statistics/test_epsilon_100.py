@@ -443,6 +443,8 @@ def same_family() -> None:
 
 def of_tables() -> Iterator[Case]:
     yield Case("contingency_table", "", same_cells)
+    yield Case("frequent_itemsets", "", same_sets)
+    yield Case("association_rules", "", same_rules)
     yield Case("mwem", "", partial(compare_shares, "mwem", 0.01, {}))
     yield Case("small_database", "", partial(compare_shares, "small_database", 1 / 8, {"size": 8}))
     yield Case("synthesize", "", synthetic_rows)
@@ -463,6 +465,20 @@ LISTED = {"levels": {"sex": SEXES, "age": GROUPS}}
 def same_cells() -> None:
     counts = dp.contingency_table(people(), **LISTED, **spend()).value["sex", "age"].counts
     assert np.allclose(counts.ravel(), [*cells().values()], atol=1)
+
+
+def same_sets() -> None:
+    value = dp.frequent_itemsets(people(), k=11, size=2, **LISTED, **spend()).value
+    found = dict(zip(value.names, value.counts, strict=True))
+    for (sex, age), count in cells().items():
+        assert abs(found[f"sex={sex}, age={age}"] - count) <= 2
+
+
+def same_rules() -> None:
+    rules = {rule.name: rule for rule in dp.association_rules(people(), confidence=0, **LISTED, **spend()).value}
+    for (sex, age), count in cells().items():
+        rule, before, after = rules[f"sex={sex} => age={age}"], (sexes() == sex).sum(), (ages() == age).mean()
+        assert np.allclose([rule.confidence.value, rule.lift.value], [count / before, count / before / after], rtol=0.02)
 
 
 def compare_shares(name: str, most: float, options: dict[str, Any]) -> None:

@@ -475,6 +475,7 @@ OTHER_NAMES = {
     "ks_2samp": "two_sample_ks_test",
     "hist": "histogram",
     "ecdf": "cdf",
+    **dict.fromkeys(("apriori", "fpgrowth", "itemsets"), "frequent_itemsets"),
 }
 """What other libraries call a statistic, for hints."""
 

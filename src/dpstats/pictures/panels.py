@@ -96,6 +96,10 @@ def dots_of(answer: Release) -> list[Dot]:
     single = _number(getattr(value, "estimate", value))
     if single is not None:
         return [Dot("", single, answer.interval)]
+    if hasattr(value, "named_values") and hasattr(value, "lines"):  # sets of items, rules
+        named = value.named_values()
+        ends = answer.intervals if len(answer.intervals) == len(named) else [None] * len(named)
+        return [Dot(name, number, each) for (name, number), each in zip(named, ends, strict=True)]
     several = [_number(item) for item in value] if isinstance(value, (tuple, list)) else []
     if not several or any(item is None for item in several):
         return []

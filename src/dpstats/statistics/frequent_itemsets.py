@@ -2,9 +2,9 @@
 
 Claim      laplace: epsilon-DP. gaussian: (epsilon, delta)-DP
 Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
-Why        Codes of columns that nobody listed are found first, out of a part of the price (coded/finding.py). Half of the rest
-           draws k sets, one after another: counts are monotone, so a draw at a rate costs that rate (itemsets/picking.py). The
-           other half buys noise on the counts of what was drawn: sets of the same columns share a part, because a row has the
+Why        Codes of columns that nobody listed are found first, out of a part of the price (coded/finding.py). A part of the
+           rest draws k sets, one after another: counts are monotone, so a draw at a rate costs that rate (itemsets/picking.py).
+           What is left buys noise on the counts of what was drawn: sets of the same columns share a part, because a row has the
            items of one of them at most. Rules, intervals, and which sets are too small to be told, look at these numbers alone
 Numerics   Whole numbers, exact draws and exact noise
 No reply   Where labels must be found and a column has none of many rows, where no drawn set has rows enough to be told from
@@ -30,6 +30,7 @@ from dpstats.foundations.summaries import CodedTable
 from dpstats.statistics.coded.budget import PureTableBudget, TableBudget, table_budget
 from dpstats.statistics.coded.finding import FINDING_SHARE, NO_LABELS, FoundCodes, codes_within, unknown_columns
 from dpstats.statistics.coded.parameters import BINS, BOOLEAN, LEVELS, NUMERIC, bins_of, levels_of, settle_levels, with_levels
+from dpstats.statistics.contingency.reaches import reach_of
 from dpstats.statistics.contingency.tables import count_text
 from dpstats.statistics.itemsets.candidates import CandidateSets, Items, RawSetCounts
 from dpstats.statistics.itemsets.found_sets import Itemsets
@@ -38,8 +39,10 @@ from dpstats.statistics.itemsets.picking import MOST_CANDIDATES, draw_highest
 from dpstats.statistics.itemsets.rules import AssociationRules, rules_of
 
 MOST_SIZE, MOST_CHOSEN, MOST_TABLES = 4, 1_000, 12_000
-DRAW_SHARE = Fraction(1, 2)
+DRAW_SHARE = Fraction(3, 5)
 """What drawing the sets takes; their counts get what is left."""
+ALL_NOISE = 0.05
+"""How likely it is at most that the noise alone lifts one of the drawn sets to where it counts as told from chance."""
 TOO_MANY_SETS = Refusal(
     f"The codes that were found make more than {MOST_CANDIDATES:,} sets of items.",
     "The cost is spent; ask about fewer columns or bins, or smaller sets (size=2).",
@@ -163,7 +166,7 @@ ASSOCIATION_RULES = register(
 
 def _check_tables(question: Question) -> None:
     """Raise where there are too many sets of columns."""
-    fewest, most = _sizes(question)
+    most = _sizes(question)[1]
     tables = sum(math.comb(len(question.columns), size) for size in range(1, most + 1))
     if question.statistic is ASSOCIATION_RULES and len(question.columns) < 2:
         raise InvalidParameterError("rules need two columns or more.")
@@ -246,7 +249,9 @@ def draw_sets(
     sets = tuple(candidates.items(place) for place in places)
     with_rules = question.statistic is ASSOCIATION_RULES
     measured = measure_sets(raw, with_parts(sets) if with_rules else sets, budget)
-    return DrawnSets(sets, measured, math.log(candidates.how_many / how_many) / float(rate))
+    by_chance = math.log(candidates.how_many / how_many) / float(rate)
+    of_noise = reach_of(((1.0, 1, measured.noise),), 1 - 2 * ALL_NOISE / how_many)
+    return DrawnSets(sets, measured, max(by_chance, of_noise))
 
 
 def _cheapest(question: Question, epsilon: Fraction, delta: Fraction, how_many: int, rng: RandomSource) -> TableBudget:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,7 +49,7 @@ class Itemsets:
     @property
     def error(self) -> float:
         """The standard deviation of the noise in each count."""
-        return self.measured.noise.variance**0.5
+        return math.sqrt(self.measured.noise.variance)
 
     @cached_property
     def reach(self) -> float | None:

@@ -1,8 +1,8 @@
 """Association rules: of the rows with some items, the share that has one more; made of released counts.
 
-Confidence is count(all items) / count(items before the arrow), lift that over the share of all rows that have the last item. Their
-intervals are Fieller's: the values of the ratio that numerator and denominator do not contradict, whose errors are the noise,
-which is known, and the sampling of the rows. A rule is taken as if it had been fixed beforehand.
+Confidence is count(all items) / count(items before the arrow); lift is that over the share of all rows that have the last item.
+Their intervals are Fieller's: the values of the ratio that numerator and denominator do not contradict, whose errors are the
+noise, which is known, and the sampling of the rows. A rule is taken as if it had been fixed beforehand.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class AssociationRules:
 
     def summary(self, intervals: Sequence[Interval] = ()) -> str:
         """The first rules as lines of text, with the intervals of confidence and lift."""
-        lines = [("rule", "rows", "confidence", "", "lift", "")]
+        lines: list[tuple[str, ...]] = [("rule", "rows", "confidence", "", "lift", "")]
         for rule in self.rules[:_MOST_LINES]:
             ratios = [text for ratio in (rule.confidence, rule.lift) for text in (f"{ratio.value:.3f}", _ends_text(ratio))]
             lines.append((shortened(rule.name, _LONGEST), count_text(rule.count), *ratios))
@@ -200,7 +200,10 @@ def lift_ends(
 
 
 def fieller(over: float, under: float, over_part: float, under_part: float, sampling: float) -> tuple[float, float] | None:
-    """The ratios r with (over - r under)**2 <= over_part + r**2 under_part + r (1 - r) sampling; None where they are no interval."""
+    """The ratios r with (over - r under)**2 <= over_part + r**2 under_part + r (1 - r) sampling.
+
+    None where they are no interval, because `under` may be 0.
+    """
     leading = under**2 - under_part + sampling
     middle = over * under + sampling / 2
     inside = middle**2 - leading * (over**2 - over_part)
