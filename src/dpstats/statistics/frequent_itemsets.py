@@ -39,7 +39,7 @@ from dpstats.statistics.itemsets.picking import MOST_CANDIDATES, draw_highest
 from dpstats.statistics.itemsets.rules import AssociationRules, rules_of
 
 MOST_SIZE, MOST_CHOSEN, MOST_TABLES = 4, 1_000, 12_000
-DRAW_SHARE = Fraction(3, 5)
+DRAW_SHARE = Fraction(2, 3)
 """What drawing the sets takes; their counts get what is left."""
 ALL_NOISE = 0.05
 """How likely it is at most that the noise alone lifts one of the drawn sets to where it counts as told from chance."""
@@ -244,12 +244,14 @@ def draw_sets(
     budget = _cheapest(question, epsilon, delta, how_many, rng)
     every = CandidateSets(candidates.sizes, 0, candidates.most).tables
     raw = RawSetCounts.of(table, found.codings, every)
-    rate = min(budget.draw_epsilon(DRAW_SHARE / how_many) for _ in range(how_many))
-    places = draw_highest(raw.flat(candidates.tables), rate, how_many, rng)
+    places, by_chance = list(range(how_many)), 0.0
+    if how_many < candidates.how_many:  # otherwise there is nothing to choose
+        rate = min(budget.draw_epsilon(DRAW_SHARE / how_many) for _ in range(how_many))
+        places = draw_highest(raw.flat(candidates.tables), rate, how_many, rng)
+        by_chance = math.log(candidates.how_many / how_many) / float(rate)
     sets = tuple(candidates.items(place) for place in places)
     with_rules = question.statistic is ASSOCIATION_RULES
     measured = measure_sets(raw, with_parts(sets) if with_rules else sets, budget)
-    by_chance = math.log(candidates.how_many / how_many) / float(rate)
     of_noise = reach_of(((1.0, 1, measured.noise),), 1 - 2 * ALL_NOISE / how_many)
     return DrawnSets(sets, measured, max(by_chance, of_noise))
 
