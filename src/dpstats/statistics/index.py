@@ -6,6 +6,7 @@ from __future__ import annotations
 from dpstats.foundations.registry import Home
 
 HOMES = {
+    "anova": Home(("dpstats.statistics.analyses_of_variance",), ("clipped", "thresholded")),
     "association_rules": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
     "association_test": Home(("dpstats.statistics.chi_square",), ("thresholded",)),
     "cdf": Home(("dpstats.statistics.distribution",), ("universal",)),
@@ -35,6 +36,7 @@ HOMES = {
         ("steps", "gaussian_steps", "huber", "gaussian_huber", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"),
     ),
     "logistic_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
+    "mann_whitney": Home(("dpstats.statistics.rank_sum_tests",), ("laplace",)),
     "mean": Home(("dpstats.statistics.means",), ("clipped",)),
     "median": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),

@@ -1,0 +1,123 @@
+"""Means of several groups: whether they are the same, by Welch's version of the analysis of variance with noise in the weights.
+
+Each group has a mean with a sampling variance and a noise variance. With w = 1 / (both together) and W the sum of the w, the
+spread between groups is the sum over pairs of w_i w_j / W * (mean_i - mean_j)**2, which is that of squared distances from the
+weighted mean. From each difference what the common clip may have taken from one group more than from the other is subtracted
+first. The null law is simulated: normal sampling errors with estimated variances, and noise of its own variance and kurtosis.
+Everything here is arithmetic on released numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from dpstats.foundations.portable import OWN_DIGITS, rounded
+from dpstats.statistics.clipped.margins import FEWEST_ROWS, Spread
+from dpstats.statistics.means import MOST_LOST
+from dpstats.statistics.testing.noise import Floats
+
+SIMULATED = 9_999
+_USUAL = 0.95
+_LEAST_KURTOSIS = 1e-3
+
+
+@dataclass(frozen=True)
+class Between:
+    """The verdict on several means."""
+
+    statistic: float
+    """Welch's F."""
+    df: tuple[float, float]
+    p_value: float
+    share: float
+    """The share of the variance that lies between groups: eta squared, less what chance and noise give."""
+    excess: float
+    null_mean: float
+    null_variance: float
+    scale: float
+    """The weighted variance of means, over that within groups, that one unit of spread between groups stands for."""
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Shares that the means do not contradict: 0 is one of them just if the test at this level does not reject."""
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        groups = self.df[0]
+        slope = 2 * z * z * self.null_mean / groups
+        spread = math.sqrt(max(slope * (slope + 2 * self.excess) + z * z * self.null_variance, 0.0))
+        low = 0.0 if self.p_value >= 1 - level else max(self.excess + slope - spread, 0.0)
+        high = max(self.excess + slope + spread, 0.0)
+        return share_of_variance(low * self.scale), max(share_of_variance(high * self.scale), self.share)
+
+
+def share_of_variance(ratio: float) -> float:
+    """The share of a whole whose parts have this ratio, in digits that are the same everywhere."""
+    return rounded(ratio / (1 + ratio), 1.0, OWN_DIGITS)
+
+
+def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Generator) -> Between:
+    """The verdict on groups' means; lost[i, j] is by how much mean i may be too large beside mean j because of the clip."""
+    groups = len(spreads)
+    means = np.array([each.mean for each in spreads])
+    sampling, noise = (np.array([getattr(each, name) for each in spreads]) for name in ("sampling", "noise"))
+    rows = np.array([max(each.rows, FEWEST_ROWS) for each in spreads])
+    variances = sampling + noise
+    if not np.all(variances > 0):
+        return _no_verdict(groups)
+    reach = NormalDist().inv_cdf((1 + _USUAL) / 2) * np.sqrt(variances[:, None] + variances[None, :])
+    observed = float(spread_between(means[None], variances[None], np.minimum(lost, MOST_LOST * reach))[0])
+    null = _null_spreads(sampling, noise, rows, [each.noise_kurtosis for each in spreads], generator)
+    beyond = int(np.count_nonzero(null >= observed * (1 - 1e-12)))
+    weights = 1 / variances
+    parts = (1 - weights / weights.sum()) ** 2 / np.maximum(rows - 1, 1.0)
+    doubt = float(parts.sum())
+    denominator = 1 + 2 * (groups - 2) / (groups**2 - 1) * doubt
+    null_mean = rounded(float(null.mean()), 1.0, OWN_DIGITS)
+    within = float((sampling * rows * rows).sum() / rows.sum())
+    scale = 1 / float(weights.sum()) / within if within > 0 else 0.0
+    excess = observed - null_mean
+    return Between(
+        observed / (groups - 1) / denominator,
+        (float(groups - 1), (groups**2 - 1) / (3 * doubt)),
+        (1 + beyond) / (1 + SIMULATED),
+        share_of_variance(max(excess, 0.0) * scale),
+        excess,
+        null_mean,
+        rounded(float(null.var()), 1.0, OWN_DIGITS),
+        scale,
+    )
+
+
+def spread_between(means: Floats, variances: Floats, lost: Floats | None = None) -> Floats:
+    """The spread between groups of several sets of means, a set in each row."""
+    weights = 1 / variances
+    differences = means[:, :, None] - means[:, None, :]
+    if lost is not None:
+        differences = np.maximum(differences - lost, 0.0)  # of each pair one order is positive
+        return np.asarray(_weighted(weights, differences**2))
+    return np.asarray(_weighted(weights, differences**2) / 2)
+
+
+def _weighted(weights: Floats, squares: Floats) -> Floats:
+    return np.asarray(np.einsum("ri,rj,rij->r", weights, weights, squares) / weights.sum(axis=1))
+
+
+def _null_spreads(
+    sampling: Floats, noise: Floats, rows: Floats, kurtosis: Sequence[float], generator: np.random.Generator
+) -> Floats:
+    """Spreads of means that are the same but for their errors; noise is a normal variable of random variance."""
+    shape = SIMULATED, len(rows)
+    drawn = generator.normal(size=shape) * np.sqrt(sampling)
+    freedom = np.maximum(rows - 1, 1.0)
+    estimated = sampling * generator.chisquare(freedom, size=shape) / freedom + noise
+    tail = np.maximum(np.array(kurtosis), _LEAST_KURTOSIS) / 3
+    mixed = generator.gamma(1 / tail, tail, size=shape)
+    return spread_between(drawn + generator.normal(size=shape) * np.sqrt(noise * mixed), estimated)
+
+
+def _no_verdict(groups: int) -> Between:
+    """Where all rows seem to have one value."""
+    return Between(0.0, (float(groups - 1), 1.0), 1.0, 0.0, 0.0, 1.0, 1.0, 0.0)
