@@ -18,6 +18,7 @@ from dpstats.foundations.accepted import (
 )
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.analyses_of_variance import GroupsResult
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
@@ -26,12 +27,14 @@ from dpstats.statistics.itemsets.rules import AssociationRules
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
 from dpstats.statistics.universe.small_databases import SmallDatabase
 from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 __all__ = [
+    "anova",
     "association_rules",
     "association_test",
     "cdf",
@@ -48,6 +51,7 @@ __all__ = [
     "ks_test",
     "linear_regression",
     "logistic_regression",
+    "mann_whitney",
     "mean",
     "median",
     "median_test",
@@ -64,6 +68,7 @@ __all__ = [
     "small_database",
     "std",
     "sum",
+    "survival_curve",
     "synthesize",
     "t_test",
     "trimmed_mean",
@@ -72,6 +77,43 @@ __all__ = [
     "variance",
     "winsorized_mean",
 ]
+
+def anova(
+    values: Rows,
+    by: Rows,
+    groups: Elements | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped", "thresholded"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[GroupsResult] | NoReply:
+    """Whether several groups of rows have the same mean (one-way analysis of variance, Welch's version).
+
+    Parameters
+      values     numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by         values of any type, of the same rows in the same order
+      groups     the labels whose rows are compared, such as ['a', 'b', 'c']; left out: those of many rows are found, with delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped      pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
+      thresholded  (epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off
+
+    Returns a result with statistic (Welch's F), p_value, estimate (eta squared), df, and groups with their means and errors, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
 
 def association_rules(
     table: Any,
@@ -702,6 +744,44 @@ def logistic_regression(
       gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
     Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def mann_whitney(
+    values: Rows,
+    by: Rows,
+    groups: Elements,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[TestResult] | NoReply:
+    """Whether rows of one group tend to be higher than those of another (Mann and Whitney's test, Wilcoxon's rank sum).
+
+    Parameters
+      values       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by           values of any type, of the same rows in the same order
+      groups       the two labels whose rows are compared, such as ['a', 'b']
+      alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+      epsilon      the privacy that the answer spends; required, for example 0.5
+      delta        for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit         what one row stands for, in words, for the card
+      rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the lead of one group in ranks, with noise
+
+    Returns a result with statistic, p_value, estimate (the chance that a row of the first group is higher) and rows (noisy), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 
@@ -1612,6 +1692,42 @@ def sum(
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def survival_curve(
+    values: Rows,
+    by: Rows,
+    event: str | float | bool = 1,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "life_table"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[SurvivalCurve] | NoReply:
+    """The share of subjects to whom an event has not happened by some time (Kaplan and Meier), from durations and a mark.
+
+    Parameters
+      values     numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by         values of any type, of the same rows in the same order
+      event      the label that marks an event in the second column; all other rows were watched until then without one
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      life_table  pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events
+
+    Returns a SurvivalCurve S with S(time), .times, .survival, .low, .high, .at_risk, .events, .median and .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

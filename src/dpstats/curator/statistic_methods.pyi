@@ -8,6 +8,7 @@ from dpstats.foundations.accepted import Blocks, Bounds, ColumnNames, Elements, 
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.analyses_of_variance import GroupsResult
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
@@ -16,6 +17,7 @@ from dpstats.statistics.itemsets.rules import AssociationRules
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
 from dpstats.statistics.universe.small_databases import SmallDatabase
@@ -23,6 +25,40 @@ from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 class SessionMethods:
     """The statistics on columns of a protected table."""
+
+    def anova(
+        self,
+        values: str,
+        by: str,
+        groups: Elements | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[GroupsResult] | NoReply:
+        """Whether several groups of rows have the same mean (one-way analysis of variance, Welch's version).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the labels whose rows are compared, such as ['a', 'b', 'c']; left out: those of many rows are found, with delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped      pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
+          thresholded  (epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off
+
+        Returns a result with statistic (Welch's F), p_value, estimate (eta squared), df, and groups with their means and errors, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
 
     def association_rules(
         self,
@@ -596,6 +632,41 @@ class SessionMethods:
           gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mann_whitney(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[TestResult] | NoReply:
+        """Whether rows of one group tend to be higher than those of another (Mann and Whitney's test, Wilcoxon's rank sum).
+
+        Parameters
+          values       a column by name
+          by           a column by name
+          groups       the two labels whose rows are compared, such as ['a', 'b']
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the lead of one group in ranks, with noise
+
+        Returns a result with statistic, p_value, estimate (the chance that a row of the first group is higher) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1485,6 +1556,39 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def survival_curve(
+        self,
+        values: str,
+        by: str,
+        event: str | float | bool = 1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "life_table"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[SurvivalCurve] | NoReply:
+        """The share of subjects to whom an event has not happened by some time (Kaplan and Meier), from durations and a mark.
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          event     the label that marks an event in the second column; all other rows were watched until then without one
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          life_table  pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events
+
+        Returns a SurvivalCurve S with S(time), .times, .survival, .low, .high, .at_risk, .events, .median and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def synthesize(
         self,
         columns: ColumnNames | None = None,
@@ -1720,6 +1824,40 @@ class SessionMethods:
 
 class GroupMethods:
     """The statistics on columns of a protected table, in every group of its rows."""
+
+    def anova(
+        self,
+        values: str,
+        by: str,
+        groups: Elements | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[GroupsResult] | NoReply:
+        """Whether several groups of rows have the same mean (one-way analysis of variance, Welch's version).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the labels whose rows are compared, such as ['a', 'b', 'c']; left out: those of many rows are found, with delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped      pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
+          thresholded  (epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off
+
+        Returns a result with statistic (Welch's F), p_value, estimate (eta squared), df, and groups with their means and errors, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
 
     def association_rules(
         self,
@@ -2293,6 +2431,41 @@ class GroupMethods:
           gaussian_huber  (epsilon, delta)-DP, no bounds asked: noisy steps on scores in which no row counts for much; refuses where there are too few rows for so many features
 
         Returns a RegressionFit with intercept, coef, names, predict and summary, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def mann_whitney(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[TestResult] | NoReply:
+        """Whether rows of one group tend to be higher than those of another (Mann and Whitney's test, Wilcoxon's rank sum).
+
+        Parameters
+          values       a column by name
+          by           a column by name
+          groups       the two labels whose rows are compared, such as ['a', 'b']
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the lead of one group in ranks, with noise
+
+        Returns a result with statistic, p_value, estimate (the chance that a row of the first group is higher) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -3179,6 +3352,39 @@ class GroupMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def survival_curve(
+        self,
+        values: str,
+        by: str,
+        event: str | float | bool = 1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "life_table"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[SurvivalCurve] | NoReply:
+        """The share of subjects to whom an event has not happened by some time (Kaplan and Meier), from durations and a mark.
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          event     the label that marks an event in the second column; all other rows were watched until then without one
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          life_table  pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events
+
+        Returns a SurvivalCurve S with S(time), .times, .survival, .low, .high, .at_risk, .events, .median and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

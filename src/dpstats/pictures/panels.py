@@ -54,6 +54,8 @@ def drawn_panel(answer: Release) -> Panel | None:
         return coefficient_panel(value, answer.intervals)
     if callable(value) and hasattr(value, "probabilities") and hasattr(value, "values"):
         return Panel(2.6, lambda axes: _draw_distribution(axes, value, answer.intervals))
+    if hasattr(value, "survival") and hasattr(value, "times"):
+        return Panel(2.6, lambda axes: _draw_survival(axes, value))
     dots = dots_of(answer)
     return _dots_panel(dots) if dots else None
 
@@ -197,6 +199,18 @@ def _draw_distribution(axes: Any, distribution: Any, intervals: Sequence[Interva
         axes.fill_betweenx(shares, low, high, color=COLORS[0], alpha=0.2, linewidth=0)
     axes.set_ylim(0, 1)
     axes.set_ylabel("part of the rows up to here")
+    axes.grid(linewidth=0.4, alpha=0.5)
+
+
+def _draw_survival(axes: Any, curve: Any) -> None:
+    times = [0.0, *curve.times]
+    axes.plot(times, [1.0, *curve.survival], color=COLORS[0], linewidth=1.5)
+    if curve.level is not None:
+        axes.fill_between(times, [1.0, *curve.low], [1.0, *curve.high], color=COLORS[0], alpha=0.2, linewidth=0)
+    axes.axhline(0.5, color=COLORS[6], linewidth=0.6, linestyle="--")
+    axes.set_ylim(0, 1)
+    axes.set_xlim(left=0)
+    axes.set_ylabel("part without the event")
     axes.grid(linewidth=0.4, alpha=0.5)
 
 

@@ -63,6 +63,7 @@ HOMES = {
     "small_database": Home(("dpstats.statistics.universes",), ("exponential",)),
     "std": Home(("dpstats.statistics.spreads",), ("clipped",)),
     "sum": Home(("dpstats.statistics.means",), ("clipped",)),
+    "survival_curve": Home(("dpstats.statistics.survival_curves",), ("life_table",)),
     "synthesize": Home(("dpstats.statistics.synthetic_data",), ("rounds", "gaussian_rounds")),
     "t_test": Home(("dpstats.statistics.t_tests",), ("clipped",)),
     "trimmed_mean": Home(("dpstats.statistics.propose_test_release.trimmed_means",), ("universal", "ptr", "dwork-lei")),
