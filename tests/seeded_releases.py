@@ -59,6 +59,7 @@ LEVELS = {"label": ["a", "b", "c"], "side": ["x", "y"]}
 ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "association_test": [((LABELS, SIDES), {})],
     "cdf": [((POSITIVE,), {"points": 9})],
+    "anova": [((A, LABELS), {"groups": ["a", "b", "c"]})],
     "association_rules": [((TABLE,), {"levels": LEVELS, "k": 5})],
     "chi_square_test": [((LABELS, SIDES), {"row_labels": ["a", "b", "c"], "column_labels": ["x", "y"]})],
     "contingency_table": [((TABLE,), {"columns": ["label", "side", "pay"], "levels": LEVELS, "bins": {"pay": [0, 5, 10, 20]}})],
@@ -70,6 +71,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "ks_test": [((A,), {"distribution": law, "loc": 0, "scale": 1}) for law in ("normal", "laplace", "cauchy", "lognormal")],
     "linear_regression": [((X, Y), {}), ((A[:, None], Y), {})],
     "logistic_regression": [((X, MARKS), {})],
+    "mann_whitney": [((A, SIDES), {"groups": ["x", "y"]})],
     "median_test": [((A, SIDES), {"groups": ["x", "y"]})],
     "mode": [((LABELS,), {})],
     "mwem": [((TABLE,), {"columns": ["label", "side"], "levels": LEVELS, "rounds": 3})],
@@ -80,6 +82,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "select_model": [((np.column_stack([A, B, C]), Y), {"blocks": 30})],
     "sign_test": [((POSITIVE,), {"median": 10.4})],
     "small_database": [((TABLE,), {"columns": ["label", "side"], "levels": LEVELS, "size": 3})],
+    "survival_curve": [((POSITIVE, MARKS), {})],
     "synthesize": [((TABLE,), {"levels": LEVELS})],
     "t_test": [((POSITIVE,), {"mean": 5})],
     "two_sample_ks_test": [((A, SIDES), {"groups": ["x", "y"]})],

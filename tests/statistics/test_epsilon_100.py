@@ -298,6 +298,9 @@ def of_tests() -> Iterator[Case]:
     yield Case("chi_square_test", "", chi_square_test)
     yield Case("association_test", "", partial(chi_square_test, listed=False))
     yield Case("goodness_of_fit_test", "", goodness_of_fit_test)
+    yield Case("mann_whitney", "", mann_whitney)
+    yield Case("anova", "", analysis_of_variance)
+    yield Case("survival_curve", "", survival_curve)
 
 
 def t_test() -> None:
@@ -347,6 +350,29 @@ def chi_square_test(listed: bool = True) -> None:
 def goodness_of_fit_test() -> None:
     usual = stats().chisquare([int(np.sum(sexes() == each)) for each in SEXES])
     agrees_as_test(dp.goodness_of_fit_test(sexes(), SEXES, **spend()), effect_of(usual.statistic, 1, len(sexes())), usual)
+
+
+def mann_whitney() -> None:
+    old, young = by_age()
+    usual = stats().mannwhitneyu(old, young, use_continuity=False, method="asymptotic")
+    agrees_as_test(dp.mann_whitney(progress(), ages(), GROUPS, **spend()), usual.statistic / len(old) / len(young), usual)
+
+
+def analysis_of_variance() -> None:
+    groups = [proline()[cultivar() == each] for each in range(3)]
+    between = sum(len(each) * (each.mean() - proline().mean()) ** 2 for each in groups)
+    whole = ((proline() - proline().mean()) ** 2).sum()
+    found = dp.anova(proline(), cultivar().astype(int), [0, 1, 2], **spend()).value
+    assert np.allclose(found.means, [each.mean() for each in groups], rtol=0.01)
+    assert found.p_value < 0.001
+    assert abs(found.estimate - between / whole) < 0.05
+
+
+def survival_curve() -> None:
+    times, events = progress(), sexes() == "2"
+    curve = dp.survival_curve(times, events, **spend()).value
+    usual = stats().ecdf(stats().CensoredData(times[events], right=times[~events])).sf
+    assert np.max(np.abs(np.array(curve.survival) - usual.evaluate(np.array(curve.times)))) < 0.02
 
 
 def of_regressions() -> Iterator[Case]:

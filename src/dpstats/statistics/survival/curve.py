@@ -95,7 +95,8 @@ class SurvivalCurve:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> SurvivalCurve:
         """The curve that `to_dict` made plain."""
-        return cls(**{name: tuple(value) if isinstance(value, (list, tuple)) else value for name, value in plain.items()})
+        found: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+        return cls(**found)
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.summary())}</pre>"

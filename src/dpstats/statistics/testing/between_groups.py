@@ -24,6 +24,7 @@ from dpstats.statistics.testing.noise import Floats
 SIMULATED = 9_999
 _USUAL = 0.95
 _LEAST_KURTOSIS = 1e-3
+_LARGEST, _LEAST_VARIANCE = 1e60, 1e-60
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Between:
     null_mean: float
     null_variance: float
     scale: float
-    """The weighted variance of means, over that within groups, that one unit of spread between groups stands for."""
+    """The variance between groups, over that within them, that one unit of spread stands for."""
 
     def interval(self, level: float) -> tuple[float, float]:
         """Shares that the means do not contradict: 0 is one of them just if the test at this level does not reject."""
@@ -61,12 +62,13 @@ def share_of_variance(ratio: float) -> float:
 def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Generator) -> Between:
     """The verdict on groups' means; lost[i, j] is by how much mean i may be too large beside mean j because of the clip."""
     groups = len(spreads)
-    means = np.array([each.mean for each in spreads])
-    sampling, noise = (np.array([getattr(each, name) for each in spreads]) for name in ("sampling", "noise"))
     rows = np.array([max(each.rows, FEWEST_ROWS) for each in spreads])
-    variances = sampling + noise
-    if not np.all(variances > 0):
+    unit = math.sqrt(max(each.variance for each in spreads))
+    if not all(each.variance > 0 for each in spreads):
         return _no_verdict(groups)
+    means, lost = _in_units(np.array([each.mean for each in spreads]), unit), _in_units(lost, unit, centre=0.0)
+    sampling, noise = (np.array([getattr(each, name) / unit / unit for each in spreads]) for name in ("sampling", "noise"))
+    variances = np.maximum(sampling + noise, _LEAST_VARIANCE)
     reach = NormalDist().inv_cdf((1 + _USUAL) / 2) * np.sqrt(variances[:, None] + variances[None, :])
     observed = float(spread_between(means[None], variances[None], np.minimum(lost, MOST_LOST * reach))[0])
     null = _null_spreads(sampling, noise, rows, [each.noise_kurtosis for each in spreads], generator)
@@ -76,19 +78,39 @@ def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Ge
     doubt = float(parts.sum())
     denominator = 1 + 2 * (groups - 2) / (groups**2 - 1) * doubt
     null_mean = rounded(float(null.mean()), 1.0, OWN_DIGITS)
-    within = float((sampling * rows * rows).sum() / rows.sum())
-    scale = 1 / float(weights.sum()) / within if within > 0 else 0.0
     excess = observed - null_mean
+    ratio, scale = _between_and_within(means, sampling, variances, rows)
+    if excess > 0 and ratio > 0:
+        scale = ratio / excess
     return Between(
         observed / (groups - 1) / denominator,
         (float(groups - 1), (groups**2 - 1) / (3 * doubt)),
         (1 + beyond) / (1 + SIMULATED),
-        share_of_variance(max(excess, 0.0) * scale),
+        share_of_variance(ratio if excess > 0 else 0.0),
         excess,
         null_mean,
         rounded(float(null.var()), 1.0, OWN_DIGITS),
         scale,
     )
+
+
+def _in_units(values: Floats, unit: float, centre: float | None = None) -> Floats:
+    """Numbers from a centre, by default the first of them, in units; those that are too large for squares stop there."""
+    with np.errstate(all="ignore"):
+        moved = (values / unit) - (values[0] / unit if centre is None else centre)
+    return np.clip(np.nan_to_num(moved, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST), -_LARGEST, _LARGEST)
+
+
+def _between_and_within(means: Floats, sampling: Floats, variances: Floats, rows: Floats) -> tuple[float, float]:
+    """The variance between groups, less what errors of the means add to it, over that within them; and what one unit of spread
+    is of it where groups are alike."""
+    parts = rows / rows.sum()
+    within = math.fsum((parts * rows * sampling).tolist())
+    if within <= 0:
+        return 0.0, 0.0
+    middle = math.fsum((parts * means).tolist())
+    between = math.fsum((parts * (means - middle) ** 2 - parts * (1 - parts) * variances).tolist())
+    return max(between, 0.0) / within, 1 / math.fsum((1 / variances).tolist()) / within
 
 
 def spread_between(means: Floats, variances: Floats, lost: Floats | None = None) -> Floats:
