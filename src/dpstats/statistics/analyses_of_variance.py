@@ -164,4 +164,4 @@ def _answer(
         ("p-value", verdict if seen else "1: too few rows, or next to no spread, allow no verdict"),
         ("groups", show_labels(groups)),
     )
-    return answer_of_test(result, question, (*told, *notes), judged.interval, WHOLE_ERROR)
+    return answer_of_test(result, question, (*told, *notes), judged.interval if seen else lambda level: (0.0, 1.0), WHOLE_ERROR)

@@ -32,6 +32,7 @@ from dpstats.statistics.coded.finding import FINDING_SHARE, NO_LABELS, FoundCode
 from dpstats.statistics.coded.parameters import BINS, BOOLEAN, LEVELS, NUMERIC, bins_of, levels_of, settle_levels, with_levels
 from dpstats.statistics.contingency.reaches import reach_of
 from dpstats.statistics.contingency.tables import count_text
+from dpstats.statistics.floors import Floor
 from dpstats.statistics.itemsets.candidates import CandidateSets, Items, RawSetCounts
 from dpstats.statistics.itemsets.found_sets import Itemsets
 from dpstats.statistics.itemsets.measured_sets import MeasuredSets, measure_sets, with_parts
@@ -267,22 +268,21 @@ def _told(found: FoundCodes, drawn: DrawnSets, candidates: CandidateSets, questi
     """The sets, or the rules, that can be told from chance; all of them, marked as rough, where that is asked for."""
     counts = drawn.measured.counts
     large = [items for items in drawn.sets if counts[items] >= drawn.least]
+    kept = large if large and not question.rough else list(drawn.sets)
+    level = None if question.interval is None else float(question.interval)
+    value: Itemsets | AssociationRules
+    if question.statistic is FREQUENT_ITEMSETS:
+        value = Itemsets(found.columns, drawn.measured.kept(kept), level)
+    else:
+        value = rules_of(found.columns, drawn.measured, kept, level, float(question.arguments["confidence"]))
+    answer = Answer(value, intervals=value.intervals(), notes=_notes(drawn, kept, candidates, question))
+    if len(large) == len(kept):
+        return answer
     few = Refusal(
         f"No set of items has the {count_text(drawn.least)} rows from which on it can be told from chance at this epsilon.",
         "Ask for fewer sets (k=), about fewer columns, or with a larger epsilon; rough=True takes a rough answer.",
     )
-    if not large and not question.rough:
-        return few
-    kept = list(drawn.sets) if question.rough else large
-    level = None if question.interval is None else float(question.interval)
-    columns = found.columns
-    value: Itemsets | AssociationRules
-    if question.statistic is FREQUENT_ITEMSETS:
-        value = Itemsets(columns, drawn.measured.kept(kept), level)
-    else:
-        value = rules_of(columns, drawn.measured, kept, level, float(question.arguments["confidence"]))
-    rough = f"sets below {count_text(drawn.least)} rows may be there by chance" if len(large) < len(kept) else ""
-    return Answer(value, intervals=value.intervals(), rough=rough, notes=_notes(drawn, kept, candidates, question))
+    return Floor.refuse(question, answer, few, f"sets below {count_text(drawn.least)} rows may be there by chance")
 
 
 def _notes(drawn: DrawnSets, kept: Sequence[Items], candidates: CandidateSets, question: Question) -> tuple[tuple[str, str], ...]:

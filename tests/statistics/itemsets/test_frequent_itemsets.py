@@ -143,6 +143,7 @@ def test_bins_and_labels_are_found() -> None:
     assert {column.name: column.size for column in value.columns}["region"] == 6
 
 
+@pytest.mark.floors
 def test_too_few_rows_get_no_reply_or_a_rough_one() -> None:
     words = {"columns": COLUMNS, **KNOWN, "epsilon": 0.2, "rng": seeded(1)}
     refused = dp.frequent_itemsets(frame().iloc[:60], **words)
