@@ -16,8 +16,8 @@ from unittest.mock import patch
 import numpy as np
 
 import dpstats as dp
-from dpstats.statistics import frequent_itemsets
 from dpstats.statistics.coded.budget import NoisyTable, PureTableBudget
+from dpstats.statistics.itemsets import drawing
 from dpstats.testing import seeded
 from tests.laws.itemsets import order_probability
 
@@ -44,5 +44,5 @@ class ItemsetCourse:
             self.log_probability -= float(budget._whole * share) * float(np.abs(raw_counts - self.noisy).sum())
             return NoisyTable(np.full(raw_counts.shape, self.noisy, dtype=np.int64), budget.law(share))
 
-        with patch.object(frequent_itemsets, "draw_highest", draw), patch.object(PureTableBudget, "noisy", noisy):
+        with patch.object(drawing, "draw_highest", draw), patch.object(PureTableBudget, "noisy", noisy):
             return getattr(dp, name)(table, **words, rough=True, rng=seeded(1))

@@ -30,7 +30,7 @@ from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.clipped.clips import cut_at
 from dpstats.statistics.means import CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes
 from dpstats.statistics.t_tests import GROUP_FLOOR, ROWS_FLOOR, T_CLAIM, cells_at
-from dpstats.statistics.testing.between_groups import Between, judge_means
+from dpstats.statistics.testing.between_groups import MeansVerdict, judge_means
 from dpstats.statistics.testing.contrasts import WIDE_ROOM, difference_at_common_limits, mean_of
 from dpstats.statistics.testing.noise import Floats, simulator
 from dpstats.statistics.testing.parameters import MOST_LABELS, checked_list, show_labels
@@ -138,7 +138,7 @@ def _lost(parts: Sequence[Clipped], epsilon: float) -> Floats:
 
 
 def _answer(
-    judged: Between,
+    judged: MeansVerdict,
     groups: Sequence[Any],
     contrasts: Sequence[Any],
     rows: tuple[float, ...],

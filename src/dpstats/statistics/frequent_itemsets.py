@@ -15,122 +15,36 @@ Source     itemsets/picking.proof.md; McSherry & Talwar 2007; Bhaskar, Laxman, S
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
-from dpstats.foundations.rounding import exact_rational
 from dpstats.foundations.summaries import CodedTable
-from dpstats.statistics.coded.budget import PureTableBudget, TableBudget, table_budget
 from dpstats.statistics.coded.finding import FINDING_SHARE, NO_LABELS, FoundCodes, codes_within, unknown_columns
-from dpstats.statistics.coded.parameters import BINS, BOOLEAN, LEVELS, NUMERIC, bins_of, levels_of, settle_levels, with_levels
-from dpstats.statistics.contingency.reaches import reach_of
+from dpstats.statistics.coded.parameters import BINS, LEVELS
 from dpstats.statistics.contingency.tables import count_text
 from dpstats.statistics.floors import Floor
-from dpstats.statistics.itemsets.candidates import CandidateSets, Items, RawSetCounts
+from dpstats.statistics.itemsets.candidates import CandidateSets, Items
+from dpstats.statistics.itemsets.drawing import DrawnSets, cheapest_budget, draw_sets
 from dpstats.statistics.itemsets.found_sets import Itemsets
-from dpstats.statistics.itemsets.measured_sets import MeasuredSets, measure_sets, with_parts
-from dpstats.statistics.itemsets.picking import MOST_CANDIDATES, draw_highest
+from dpstats.statistics.itemsets.parameters import BASKETS, RULES, K, checked_confidence, set_sizes, settle_items, size_parameter
+from dpstats.statistics.itemsets.picking import MOST_CANDIDATES
 from dpstats.statistics.itemsets.rules import AssociationRules, rules_of
 
-MOST_SIZE, MOST_CHOSEN, MOST_TABLES = 4, 1_000, 12_000
-DRAW_SHARE = Fraction(2, 3)
-"""What drawing the sets takes; their counts get what is left."""
-ALL_NOISE = 0.05
-"""How likely it is at most that the noise alone lifts one of the drawn sets to where it counts as told from chance."""
+MOST_TABLES = 12_000
 TOO_MANY_SETS = Refusal(
     f"The codes that were found make more than {MOST_CANDIDATES:,} sets of items.",
     "The cost is spent; ask about fewer columns or bins, or smaller sets (size=2).",
 )
 
 
-def _checked_whole(name: str, most: int, least: int = 1) -> Any:
-    def check(value: object) -> int:
-        if type(value) is not int or not least <= value <= most:
-            raise InvalidParameterError(f"{name} must be a whole number from {least} to {most:,}, got {value!r}.")
-        return value
-
-    return check
-
-
-def _checked_baskets(value: object) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidParameterError(f"baskets must be True or False, got {value!r}.")
-    return bool(value)
-
-
-def _checked_confidence(value: object) -> Fraction:
-    confidence = exact_rational(value, "confidence")
-    if not 0 <= confidence <= 1:
-        raise InvalidParameterError(f"confidence must be from 0 to 1, got {value}.")
-    return confidence
-
-
-def settle_items(question: Question, kinds: Mapping[str, str], keys: Mapping[str, Sequence[Any]]) -> Question:
-    """The question about columns of these types; raises where baskets are no marks, or there are too many sets for certain."""
-    if question.arguments["baskets"]:
-        unfit = [name for name, kind in kinds.items() if kind not in (*NUMERIC, BOOLEAN) and name not in levels_of(question)]
-        if unfit:
-            raise DataTypeError(
-                f"baskets=True takes columns of 0 and 1, or of True and False; {unfit[0]!r} is {kinds[unfit[0]]}."
-            )
-        marks = {name: (True,) if kind == BOOLEAN else (1,) for name, kind in kinds.items()}
-        question = with_levels(question, {**marks, **levels_of(question)})
-    settled = settle_levels(question, kinds, keys)
-    known = [_most_codes(settled, name, kind) for name, kind in kinds.items()]
-    most = CandidateSets(tuple(known), *_sizes(settled)).how_many
-    if most > MOST_CANDIDATES:
-        raise InvalidParameterError(
-            f"these columns make {most:,} sets of up to {_sizes(settled)[1]} items, and {MOST_CANDIDATES:,} are the most: ask "
-            "about fewer columns or bins, or smaller sets (size=2)."
-        )
-    return settled
-
-
-def _most_codes(question: Question, name: str, kind: str) -> int:
-    """How many codes a column has, at most where its bins are found; 1 where its labels are found, of which nothing is known."""
-    levels = levels_of(question)
-    if name in levels or kind not in NUMERIC:
-        return len(levels.get(name, (None,)))
-    bins = bins_of(question, name)
-    return bins if isinstance(bins, int) else len(bins) + 1
-
-
-def _sizes(question: Question) -> tuple[int, int]:
-    """The sizes of sets that are drawn: rules need two items."""
-    most = min(question.arguments["size"], len(question.columns))
-    return min(1 if question.statistic is FREQUENT_ITEMSETS else 2, most), most
-
-
-K = Parameter(
-    "k", f"how many sets are drawn, from 1 to {MOST_CHOSEN:,}", _checked_whole("k", MOST_CHOSEN), 50, by_name=True, takes=int
-)
-BASKETS = Parameter(
-    "baskets",
-    "True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True",
-    _checked_baskets,
-    False,
-    by_name=True,
-    takes=bool,
-)
-
-
-def _size(least: int) -> Parameter:
-    words = f"how many items a set has at most, from {least} to {MOST_SIZE}"
-    return Parameter("size", words, _checked_whole("size", MOST_SIZE, least), 3, by_name=True, takes=int)
-
-
 FREQUENT_ITEMSETS = register(
     Statistic(
         "frequent_itemsets",
         "The combinations of values of up to `size` columns that most rows share, with their counts",
-        (K, _size(1), LEVELS, BINS, BASKETS),
+        (K, size_parameter(1), LEVELS, BINS, BASKETS),
         reads=(Reads.COLUMNS,),
         returns="Itemsets with .sets, .counts, .rows, .rules() and .to_pandas()",
         value=Itemsets,
@@ -142,13 +56,13 @@ FREQUENT_ITEMSETS = register(
 )
 ASSOCIATION_RULES = register(
     Statistic(
-        "association_rules",
+        RULES,
         "Rules such as 'of the rows with these values, 80% have that one', of the sets that most rows share",
         (
             K,
-            _size(2),
+            size_parameter(2),
             Parameter(
-                "confidence", "the least confidence of rules that are shown", _checked_confidence, 0.5, by_name=True, takes=float
+                "confidence", "the least confidence of rules that are shown", checked_confidence, 0.5, by_name=True, takes=float
             ),
             LEVELS,
             BINS,
@@ -167,7 +81,7 @@ ASSOCIATION_RULES = register(
 
 def _check_tables(question: Question) -> None:
     """Raise where there are too many sets of columns."""
-    most = _sizes(question)[1]
+    most = set_sizes(question)[1]
     tables = sum(math.comb(len(question.columns), size) for size in range(1, most + 1))
     if question.statistic is ASSOCIATION_RULES and len(question.columns) < 2:
         raise InvalidParameterError("rules need two columns or more.")
@@ -208,15 +122,6 @@ def rules_gaussian(table: CodedTable, question: Question, rng: RandomSource) -> 
     return _answer(table, question, rng)
 
 
-@dataclass(frozen=True)
-class DrawnSets:
-    """The sets that were drawn, with all that was measured, and below how many rows a set may be there by chance."""
-
-    sets: tuple[Items, ...]
-    measured: MeasuredSets
-    least: float
-
-
 def _answer(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     numbers, labels = unknown_columns(question, table.numeric)
     finding_epsilon = question.epsilon * FINDING_SHARE if numbers + labels else Fraction(0)
@@ -224,44 +129,15 @@ def _answer(table: CodedTable, question: Question, rng: RandomSource) -> Outcome
     found = codes_within(table, question, finding_epsilon, finding_delta, rng)
     if found is None:
         return NO_LABELS
-    candidates = CandidateSets(tuple(column.size for column in found.columns), *_sizes(question))
+    candidates = CandidateSets(tuple(column.size for column in found.columns), *set_sizes(question))
     if candidates.how_many > MOST_CANDIDATES:
         return TOO_MANY_SETS
-    drawn = draw_sets(table, found, candidates, question, question.epsilon - finding_epsilon, question.delta - finding_delta, rng)
-    return _told(found, drawn, candidates, question)
-
-
-def draw_sets(
-    table: CodedTable,
-    found: FoundCodes,
-    candidates: CandidateSets,
-    question: Question,
-    epsilon: Fraction,
-    delta: Fraction,
-    rng: RandomSource,
-) -> DrawnSets:
-    """Draw sets and measure them, of rules their parts too, at this price."""
     how_many = min(question.arguments["k"], candidates.how_many)
-    budget = _cheapest(question, epsilon, delta, how_many, rng)
-    every = CandidateSets(candidates.sizes, 0, candidates.most).tables
-    raw = RawSetCounts.of(table, found.codings, every)
-    places, by_chance = list(range(how_many)), 0.0
-    if how_many < candidates.how_many:  # otherwise there is nothing to choose
-        rate = min(budget.draw_epsilon(DRAW_SHARE / how_many) for _ in range(how_many))
-        places = draw_highest(raw.flat(candidates.tables), rate, how_many, rng)
-        by_chance = math.log(candidates.how_many / how_many) / float(rate)
-    sets = tuple(candidates.items(place) for place in places)
-    with_rules = question.statistic is ASSOCIATION_RULES
-    measured = measure_sets(raw, with_parts(sets) if with_rules else sets, budget)
-    of_noise = reach_of(((1.0, 1, measured.noise),), 1 - 2 * ALL_NOISE / how_many)
-    return DrawnSets(sets, measured, max(by_chance, of_noise))
-
-
-def _cheapest(question: Question, epsilon: Fraction, delta: Fraction, how_many: int, rng: RandomSource) -> TableBudget:
-    """The budget whose noise on so many counts is less, with or without delta."""
-    budgets = [table_budget(epsilon, each, question.neighbors, rng) for each in sorted({Fraction(0), delta})]
-    share = (1 - DRAW_SHARE) / (how_many + 1)
-    return min(budgets, key=lambda budget: (budget.law(share).variance, isinstance(budget, PureTableBudget)))
+    left = question.epsilon - finding_epsilon, question.delta - finding_delta
+    budget = cheapest_budget(*left, question.neighbors, how_many, rng)
+    parts = question.statistic is ASSOCIATION_RULES
+    drawn = draw_sets(table, found, candidates, how_many, budget, rng, parts=parts)
+    return _told(found, drawn, candidates, question)
 
 
 def _told(found: FoundCodes, drawn: DrawnSets, candidates: CandidateSets, question: Question) -> Outcome:

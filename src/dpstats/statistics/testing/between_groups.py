@@ -28,7 +28,7 @@ _LARGEST, _LEAST_VARIANCE = 1e60, 1e-60
 
 
 @dataclass(frozen=True)
-class Between:
+class MeansVerdict:
     """The verdict on several means."""
 
     statistic: float
@@ -59,7 +59,7 @@ def share_of_variance(ratio: float) -> float:
     return rounded(ratio / (1 + ratio), 1.0, OWN_DIGITS)
 
 
-def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Generator) -> Between:
+def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Generator) -> MeansVerdict:
     """The verdict on groups' means; lost[i, j] is by how much mean i may be too large beside mean j because of the clip."""
     groups = len(spreads)
     rows = np.array([max(each.rows, FEWEST_ROWS) for each in spreads])
@@ -82,7 +82,7 @@ def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Ge
     ratio, scale = _between_and_within(means, sampling, variances, rows)
     if excess > 0 and ratio > 0:
         scale = ratio / excess
-    return Between(
+    return MeansVerdict(
         observed / (groups - 1) / denominator,
         (float(groups - 1), (groups**2 - 1) / (3 * doubt)),
         (1 + beyond) / (1 + SIMULATED),
@@ -140,6 +140,6 @@ def _null_spreads(
     return spread_between(drawn + generator.normal(size=shape) * np.sqrt(noise * mixed), estimated)
 
 
-def _no_verdict(groups: int) -> Between:
+def _no_verdict(groups: int) -> MeansVerdict:
     """Where all rows seem to have one value."""
-    return Between(0.0, (float(groups - 1), 1.0), 1.0, 0.0, 0.0, 1.0, 1.0, 0.0)
+    return MeansVerdict(0.0, (float(groups - 1), 1.0), 1.0, 0.0, 0.0, 1.0, 1.0, 0.0)
