@@ -29,7 +29,7 @@ from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.survival.life_table import NoisyLifeTable
 from dpstats.statistics.testing.parameters import plain_label, show_labels
 from dpstats.statistics.testing.tables import release_counts
-from dpstats.statistics.universal.decimals import float_of, lowest_value_at
+from dpstats.statistics.universal.decimals import float_of, lowest_value_at, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
 COUNT_SHARE, CUTS_SHARE = Fraction(1, 16), Fraction(2, 5)
@@ -75,7 +75,7 @@ def survival_life_table(table: Table, question: Question, rng: RandomSource) -> 
     count_epsilon, cuts_epsilon = epsilon * COUNT_SHARE, epsilon * CUTS_SHARE
     (noisy_events,) = release_counts([happened.count()], count_epsilon, rng)
     drawn = draw_quantiles(happened, quantiles_for(noisy_events, epsilon), cuts_epsilon, Neighbors.ADD_REMOVE, rng)
-    ordinals = sorted({ordinal for ordinal in drawn.values() if float_of(ordinal) > 0})  # durations are positive
+    ordinals = positive_cuts(happened, list(drawn.values()))
     life = release_life_table(everyone, happened, ordinals, epsilon - count_epsilon - cuts_epsilon, rng)
     level = None if question.interval is None else float(question.interval)
     curve = life.curve(level)
@@ -99,6 +99,15 @@ def quantiles_for(noisy_events: int, epsilon: Fraction) -> list[Fraction]:
     return [Fraction(place, parts) for place in range(1, parts)]
 
 
+def positive_cuts(column: Column, drawn: list[int]) -> list[int]:
+    """Drawn places in time that are positive, as durations are; of a column of whole numbers they are whole."""
+    assert column.dtype is not None
+    times = [float_of(ordinal) for ordinal in drawn]
+    if column.dtype.kind in "iu":
+        times = [float(math.floor(time)) for time in times]
+    return sorted({ordinal_of(time) for time in times if time > 0})
+
+
 def release_life_table(
     everyone: Column, happened: Column, ordinals: list[int], epsilon: Fraction, rng: RandomSource
 ) -> NoisyLifeTable:
@@ -107,7 +116,8 @@ def release_life_table(
     raw_others = [whole - part for whole, part in zip(raw_all, raw_events, strict=True)]
     noisy = release_counts([*raw_events, *raw_others], epsilon, rng)
     times = tuple(float_of(ordinal) for ordinal in ordinals)
-    return NoisyLifeTable(times, tuple(noisy[: len(raw_events)]), tuple(noisy[len(raw_events) :]), float(epsilon))
+    is_whole = happened.dtype is not None and happened.dtype.kind in "iu"
+    return NoisyLifeTable(times, tuple(noisy[: len(raw_events)]), tuple(noisy[len(raw_events) :]), float(epsilon), is_whole)
 
 
 def raw_between(column: Column, ordinals: list[int]) -> list[int]:

@@ -1,10 +1,10 @@
 """Life tables: events and other exits in intervals of time, with noise, and the survival curve that they make.
 
-In an interval that d events and c other exits end, n subjects having entered it, d / (n - c / 2) have the event (the actuarial
-estimate); the curve is the product of what is left. Its variance has three parts: Greenwood's, of the sampling; that of the
-noise, which follows from its law by how the curve moves with each count; and that of where in an interval exits lie. The interval
-at a time is Wilson's, with as many subjects as give Greenwood's variance (Rothman 1978), and with the other two beside it. All of
-it is arithmetic on released numbers.
+In an interval that d events and c other exits end, n subjects having entered it, d / (n - c / 2) have the event: the actuarial
+estimate. (Of whole times, fewer than half of the exits come before the events.) The curve is the product of what is left. Its
+variance has three parts: Greenwood's, of the sampling; that of the noise, which follows from its law by how the curve moves with
+each count; and that of where in an interval exits lie. The interval at a time is Wilson's, with as many subjects as give
+Greenwood's variance (Rothman 1978), and with the other two beside it. All of it is arithmetic on released numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.survival.curve import SurvivalCurve, time_below
@@ -30,6 +31,8 @@ class NoisyLifeTable:
     others: tuple[int, ...]
     epsilon: float
     """Of the Laplace noise in each number."""
+    whole: bool = False
+    """Whether times are whole numbers, by the declared type of the column."""
 
     @property
     def rows(self) -> float:
@@ -41,10 +44,18 @@ class NoisyLifeTable:
         exits = [event + other for event, other in zip(self.events, self.others, strict=True)]
         return [float(sum(exits[place:])) for place in range(len(exits))]
 
+    def before(self) -> list[float]:
+        """Of the other exits of each interval the part that comes before its events, if both are spread evenly: one half.
+
+        Of whole times less: who leaves at a time is still watched at that time, and an interval may have few of them.
+        """
+        widths = [max(after - before, 1.0) for before, after in pairwise((0.0, *self.times))]
+        return [*((width - 1) / (2 * width) if self.whole else 0.5 for width in widths), 0.5]
+
     def curve(self, level: float | None) -> SurvivalCurve:
         """The survival curve at the ends of intervals, as far as enough subjects are at risk."""
         entered = self.entered()
-        exposed = [count - other / 2 for count, other in zip(entered, self.others, strict=True)]
+        exposed = [count - part * other for count, part, other in zip(entered, self.before(), self.others, strict=True)]
         kept = self._kept(entered)
         shares = self._shares(exposed, kept)
         ends = [self._ends(place, entered, exposed, shares, level or 0.5) for place in range(kept)]
@@ -104,17 +115,18 @@ class NoisyLifeTable:
 
     def _place_doubt(self, place: int, exposed: Sequence[float]) -> float:
         """How far off the logarithm of the curve may be because nobody knows where in an interval other exits lie."""
-        return max(self.events[place], 0.0) * max(self.others[place], 0.0) / exposed[place] ** 2 / math.sqrt(12)
+        exits = 2 * self.before()[place] * max(self.others[place], 0.0)
+        return max(self.events[place], 0.0) * exits / exposed[place] ** 2 / math.sqrt(12)
 
     def _weights(self, place: int, exposed: Sequence[float]) -> list[float]:
         """By how much the logarithm of the curve moves with each number of events, and of other exits."""
-        weights = []
+        weights, before = [], self.before()
         stays = [1 / (count - event) for event, count in zip(self.events[: place + 1], exposed, strict=False)]
         whole = [1 / count for count in exposed[: place + 1]]
         for cell in range(len(exposed)):
             last = min(place, cell)
             events = math.fsum((stays[i] if i != cell else 0.0) - whole[i] for i in range(last + 1))
-            others = math.fsum((stays[i] - whole[i]) * (0.5 if i == cell else 1.0) for i in range(last + 1))
+            others = math.fsum((stays[i] - whole[i]) * (1 - before[i] if i == cell else 1.0) for i in range(last + 1))
             weights += [events, others]
         return weights
 
