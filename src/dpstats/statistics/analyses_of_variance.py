@@ -28,6 +28,7 @@ from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, R
 from dpstats.foundations.summaries import Table
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
 from dpstats.statistics.clipped.clips import cut_at
+from dpstats.statistics.clipped.margins import spread_of, variance_doubt
 from dpstats.statistics.means import CLIPPED_LOSS, WHOLE_ERROR, Clipped, clipped_notes
 from dpstats.statistics.t_tests import GROUP_FLOOR, ROWS_FLOOR, T_CLAIM, cells_at
 from dpstats.statistics.testing.between_groups import MeansVerdict, judge_means
@@ -114,7 +115,8 @@ def compare_groups(table: Table, groups: Sequence[Any], epsilon: Fraction, quest
     contrasts = [mean_of(part, float(epsilon)) for part in parts]
     rows = tuple(each.spread.rows for each in contrasts)
     seen = parts[0].cells is not None and all(each.seen for each in _pairs(parts, float(epsilon)))
-    judged = judge_means([each.spread for each in contrasts], _lost(parts, float(epsilon)), simulator(rng))
+    spreads = [each.spread for each in contrasts]
+    judged = judge_means(spreads, _lost(parts, float(epsilon)), simulator(rng), [_doubt(part) for part in parts])
     answer = _answer(judged, groups, contrasts, rows, seen, question, clipped_notes(question, parts[0]))
     if parts[0].cells is None:
         return ROWS_FLOOR.judge(question, limits.noisy_rows, answer)
@@ -125,6 +127,15 @@ def compare_groups(table: Table, groups: Sequence[Any], epsilon: Fraction, quest
 
 def _pairs(parts: Sequence[Clipped], epsilon: float) -> list[Any]:
     return [difference_at_common_limits(parts[0], part, epsilon) for part in parts[1:]]
+
+
+def _doubt(part: Clipped) -> float:
+    """What the noise may have done to the variance of a group, as a share of it."""
+    if part.cells is None:
+        return 0.0
+    spread = spread_of(part.cells)
+    variance = spread.sampling * spread.rows
+    return variance_doubt(part.cells) / variance if variance > 0 else 0.0
 
 
 def _lost(parts: Sequence[Clipped], epsilon: float) -> Floats:

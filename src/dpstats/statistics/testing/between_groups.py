@@ -17,14 +17,14 @@ from statistics import NormalDist
 import numpy as np
 
 from dpstats.foundations.portable import OWN_DIGITS, rounded
-from dpstats.statistics.clipped.margins import FEWEST_ROWS, Spread
+from dpstats.statistics.clipped.margins import CAUTION, FEWEST_ROWS, Spread
 from dpstats.statistics.means import MOST_LOST
 from dpstats.statistics.testing.noise import Floats
 
 SIMULATED = 9_999
 _USUAL = 0.95
 _LEAST_KURTOSIS = 1e-3
-_LARGEST, _LEAST_VARIANCE = 1e60, 1e-60
+_LARGEST, _LEAST_VARIANCE, _LEAST_LEFT = 1e60, 1e-60, 0.5
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class MeansVerdict:
     null_variance: float
     scale: float
     """The variance between groups, over that within them, that one unit of spread stands for."""
+    doubt: float = 0.0
+    """The standard deviation of the variance within groups, for noise and sampling, as a share of it."""
 
     def interval(self, level: float) -> tuple[float, float]:
         """Shares that the means do not contradict: 0 is one of them just if the test at this level does not reject."""
@@ -51,7 +53,8 @@ class MeansVerdict:
         spread = math.sqrt(max(slope * (slope + 2 * self.excess) + z * z * self.null_variance, 0.0))
         low = 0.0 if self.p_value >= 1 - level else max(self.excess + slope - spread, 0.0)
         high = max(self.excess + slope + spread, 0.0)
-        return share_of_variance(low * self.scale), max(share_of_variance(high * self.scale), self.share)
+        wide = 1 + z * self.doubt
+        return share_of_variance(low * self.scale / wide), max(share_of_variance(high * self.scale * wide), self.share)
 
 
 def share_of_variance(ratio: float) -> float:
@@ -59,8 +62,13 @@ def share_of_variance(ratio: float) -> float:
     return rounded(ratio / (1 + ratio), 1.0, OWN_DIGITS)
 
 
-def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Generator) -> MeansVerdict:
-    """The verdict on groups' means; lost[i, j] is by how much mean i may be too large beside mean j because of the clip."""
+def judge_means(
+    spreads: Sequence[Spread], lost: Floats, generator: np.random.Generator, doubts: Sequence[float] | None = None
+) -> MeansVerdict:
+    """The verdict on groups' means; lost[i, j] is by how much mean i may be too large beside mean j because of the clip.
+
+    `doubts` are what the noise may have done to each group's variance, as a share of it.
+    """
     groups = len(spreads)
     rows = np.array([max(each.rows, FEWEST_ROWS) for each in spreads])
     unit = math.sqrt(max(each.variance for each in spreads))
@@ -75,22 +83,24 @@ def judge_means(spreads: Sequence[Spread], lost: Floats, generator: np.random.Ge
     beyond = int(np.count_nonzero(null >= observed * (1 - 1e-12)))
     weights = 1 / variances
     parts = (1 - weights / weights.sum()) ** 2 / np.maximum(rows - 1, 1.0)
-    doubt = float(parts.sum())
-    denominator = 1 + 2 * (groups - 2) / (groups**2 - 1) * doubt
+    uneven = float(parts.sum())
+    denominator = 1 + 2 * (groups - 2) / (groups**2 - 1) * uneven
     null_mean = rounded(float(null.mean()), 1.0, OWN_DIGITS)
     excess = observed - null_mean
-    ratio, scale = _between_and_within(means, sampling, variances, rows)
+    relative = np.zeros(groups) if doubts is None else np.array(doubts)
+    ratio, scale, doubt = _between_and_within(means, sampling, variances, rows, relative)
     if excess > 0 and ratio > 0:
         scale = ratio / excess
     return MeansVerdict(
         observed / (groups - 1) / denominator,
-        (float(groups - 1), (groups**2 - 1) / (3 * doubt)),
+        (float(groups - 1), (groups**2 - 1) / (3 * uneven)),
         (1 + beyond) / (1 + SIMULATED),
         share_of_variance(ratio if excess > 0 else 0.0),
         excess,
         null_mean,
         rounded(float(null.var()), 1.0, OWN_DIGITS),
         scale,
+        doubt,
     )
 
 
@@ -101,16 +111,21 @@ def _in_units(values: Floats, unit: float, centre: float | None = None) -> Float
     return np.clip(np.nan_to_num(moved, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST), -_LARGEST, _LARGEST)
 
 
-def _between_and_within(means: Floats, sampling: Floats, variances: Floats, rows: Floats) -> tuple[float, float]:
-    """The variance between groups, less what errors of the means add to it, over that within them; and what one unit of spread
-    is of it where groups are alike."""
+def _between_and_within(
+    means: Floats, sampling: Floats, variances: Floats, rows: Floats, doubts: Floats
+) -> tuple[float, float, float]:
+    """The variance between groups, less what errors of the means add to it, over that within them; what one unit of spread is of
+    it where groups are alike; and the doubt about that within them, which was raised by CAUTION doubts of each."""
     parts = rows / rows.sum()
-    within = math.fsum((parts * rows * sampling).tolist())
+    inside = parts * rows * sampling
+    within = math.fsum((inside * np.maximum(1 - CAUTION * doubts, _LEAST_LEFT)).tolist())
     if within <= 0:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     middle = math.fsum((parts * means).tolist())
     between = math.fsum((parts * (means - middle) ** 2 - parts * (1 - parts) * variances).tolist())
-    return max(between, 0.0) / within, 1 / math.fsum((1 / variances).tolist()) / within
+    doubt = math.hypot(*(inside * doubts).tolist()) / within
+    scale = 1 / math.fsum((1 / variances).tolist()) / within
+    return max(between, 0.0) / within, scale, math.hypot(doubt, 2 / math.sqrt(float(rows.sum())))
 
 
 def spread_between(means: Floats, variances: Floats, lost: Floats | None = None) -> Floats:
