@@ -13,6 +13,7 @@ Source     analyses_of_variance.proof.md; Welch 1951
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,7 @@ import numpy as np
 from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.foundations.accepted import Elements
 from dpstats.foundations.json_types import LABEL, NOTHING, either, list_of
+from dpstats.foundations.portable import rounded_errors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, method
 from dpstats.foundations.summaries import Table
@@ -169,7 +171,7 @@ def _answer(
         rows,
         groups=tuple(groups),
         means=tuple(each.value for each in contrasts),
-        errors=tuple(each.spread.variance**0.5 for each in contrasts),
+        errors=rounded_errors([math.sqrt(each.spread.variance) for each in contrasts]),
     )
     told = (
         ("p-value", verdict if seen else "1: too few rows, or next to no spread, allow no verdict"),

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpstats.foundations.portable import rounded_ends
 from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import shortened, table_lines
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
@@ -177,7 +178,7 @@ def confidence_ends(both: float, first: float, noise: float, kurtosis: float, le
     if ends is None:
         return 0.0, 1.0
     value = min(max(both / first, 0.0), 1.0)
-    return min(max(ends[0], 0.0), value), max(min(ends[1], 1.0), value)
+    return rounded_ends(min(max(ends[0], 0.0), value), max(min(ends[1], 1.0), value))
 
 
 def lift_ends(
@@ -196,7 +197,7 @@ def lift_ends(
     part = (over_noise + lift**2 * under_noise) / whole if whole else 0.0
     square = critical_value(level, kurtosis * part**2) ** 2
     ends = fieller(over, under, square * (over_noise + sampling), square * under_noise, 0.0)
-    return (None, None) if ends is None else (min(max(ends[0], 0.0), lift), max(ends[1], lift))
+    return (None, None) if ends is None else rounded_ends(min(max(ends[0], 0.0), lift), max(ends[1], lift))
 
 
 def fieller(over: float, under: float, over_part: float, under_part: float, sampling: float) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from dpstats.foundations.portable import rounded_ends
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.survival.curve import SurvivalCurve, time_below
 from dpstats.statistics.testing.noise import laplace_variance
@@ -111,7 +112,7 @@ class NoisyLifeTable:
         subjects = min(max(subjects, at_risk), max(entered[0], at_risk))
         part = noise / (noise + share * (1 - share) / subjects) if noise > 0 else 0.0
         square = critical_value(level, laplace_kurtosis(weights) * part**2) ** 2
-        return wilson_with_noise(share, subjects, noise, square)
+        return rounded_ends(*wilson_with_noise(share, subjects, noise, square))
 
     def _place_doubt(self, place: int, exposed: Sequence[float]) -> float:
         """How far off the logarithm of the curve may be because nobody knows where in an interval other exits lie."""

@@ -59,7 +59,7 @@ class MeansVerdict:
 
 def share_of_variance(ratio: float) -> float:
     """The share of a whole whose parts have this ratio, in digits that are the same everywhere."""
-    return rounded(ratio / (1 + ratio), 1.0, OWN_DIGITS)
+    return rounded(ratio / (1 + ratio), 1.0, OWN_DIGITS - 1)
 
 
 def judge_means(
@@ -78,30 +78,36 @@ def judge_means(
     sampling, noise = (np.array([getattr(each, name) / unit / unit for each in spreads]) for name in ("sampling", "noise"))
     variances = np.maximum(sampling + noise, _LEAST_VARIANCE)
     reach = NormalDist().inv_cdf((1 + _USUAL) / 2) * np.sqrt(variances[:, None] + variances[None, :])
-    observed = float(spread_between(means[None], variances[None], np.minimum(lost, MOST_LOST * reach))[0])
+    seen = float(spread_between(means[None], variances[None], np.minimum(lost, MOST_LOST * reach))[0])
+    observed = _own(seen)
     null = _null_spreads(sampling, noise, rows, [each.noise_kurtosis for each in spreads], generator)
-    beyond = int(np.count_nonzero(null >= observed * (1 - 1e-12)))
+    beyond = int(np.count_nonzero(null >= observed * (1 - 1e-9)))
     weights = 1 / variances
     parts = (1 - weights / weights.sum()) ** 2 / np.maximum(rows - 1, 1.0)
-    uneven = float(parts.sum())
+    uneven = math.fsum(parts.tolist())
     denominator = 1 + 2 * (groups - 2) / (groups**2 - 1) * uneven
-    null_mean = rounded(float(null.mean()), 1.0, OWN_DIGITS)
+    null_mean = _own(float(null.mean()))
     excess = observed - null_mean
     relative = np.zeros(groups) if doubts is None else np.array(doubts)
     ratio, scale, doubt = _between_and_within(means, sampling, variances, rows, relative)
     if excess > 0 and ratio > 0:
         scale = ratio / excess
     return MeansVerdict(
-        observed / (groups - 1) / denominator,
+        _own(observed / (groups - 1) / denominator),
         (float(groups - 1), (groups**2 - 1) / (3 * uneven)),
         (1 + beyond) / (1 + SIMULATED),
         share_of_variance(ratio if excess > 0 else 0.0),
         excess,
         null_mean,
-        rounded(float(null.var()), 1.0, OWN_DIGITS),
+        _own(float(null.var())),
         scale,
         doubt,
     )
+
+
+def _own(value: float) -> float:
+    """A number to digits that are the same on every machine."""
+    return rounded(value, value, OWN_DIGITS)
 
 
 def _in_units(values: Floats, unit: float, centre: float | None = None) -> Floats:

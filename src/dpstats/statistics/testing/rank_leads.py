@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpstats.foundations.portable import OWN_DIGITS, rounded, rounded_ends
 from dpstats.foundations.summaries import NumberRuns
 from dpstats.statistics.clipped.margins import critical_value, laplace_kurtosis
 from dpstats.statistics.lazy_scipy import special
@@ -66,12 +67,13 @@ class NoisyLead:
         noise = laplace_points(1 / self.lead_epsilon, _POINTS)
         likely = likely_rows(self.rows, self.rows_epsilon)
         tails = [float(np.mean(special.ndtr((noise - lead) / math.sqrt(max(rows, 0.5) / 3)))) for rows in likely]
-        tail = sum(tails) / len(tails)
+        mean = math.fsum(tails) / len(tails)
+        tail = min(1.0, rounded(mean, mean, OWN_DIGITS))
         return tail if alternative in (GREATER, LESS) else min(1.0, 2 * tail)
 
     def interval(self, level: float) -> tuple[float, float]:
         """The chances that the noisy lead does not contradict."""
-        return self._end(level, 0.0), self._end(level, 1.0)
+        return rounded_ends(self._end(level, 0.0), self._end(level, 1.0))
 
     def _end(self, level: float, end: float) -> float:
         inside, outside = self.chance, end
