@@ -27,7 +27,7 @@ import dpstats as dp
 
 LEVEL, POWER = 0.05, 0.8
 FIRST, MOST = 32, 300_000
-GROUPS = ("a", "b")
+GROUPS, THREE = ("a", "b"), ("a", "b", "c")
 Data = tuple[Any, ...]
 
 
@@ -55,6 +55,11 @@ def shifted(shape: str, shift: float) -> Callable[[np.random.Generator, int], Da
         return values + shift * (by == GROUPS[0]), by
 
     return draw
+
+
+def one_of_three(generator: np.random.Generator, rows: int) -> Data:
+    by = generator.choice(THREE, rows)
+    return generator.normal(size=rows) + 0.2 * (by == THREE[0]), by
 
 
 def crossed(generator: np.random.Generator, rows: int) -> Data:
@@ -133,6 +138,27 @@ CASES = (
         lambda x, by, **spend: dp.two_sample_ks_test(x, by, GROUPS, **spend),
         lambda x, by: scipy.stats.ks_2samp(*split(x, by), method="asymp").pvalue,
     ),
+    Case(
+        "Mann and Whitney's test",
+        "normal, 0.2 sd apart",
+        shifted("normal", 0.2),
+        lambda x, by, **spend: dp.mann_whitney(x, by, GROUPS, **spend),
+        lambda x, by: scipy.stats.mannwhitneyu(*split(x, by)).pvalue,
+    ),
+    Case(
+        "Mann and Whitney's test",
+        "exponential, 0.2 apart",
+        shifted("exponential", 0.2),
+        lambda x, by, **spend: dp.mann_whitney(x, by, GROUPS, **spend),
+        lambda x, by: scipy.stats.mannwhitneyu(*split(x, by)).pvalue,
+    ),
+    Case(
+        "analysis of variance",
+        "three normal groups, one 0.2 sd apart",
+        one_of_three,
+        lambda x, by, **spend: dp.anova(x, by, THREE, **spend),
+        lambda x, by: scipy.stats.f_oneway(*(x[by == group] for group in THREE)).pvalue,
+    ),
 )
 
 
@@ -173,6 +199,13 @@ REAL_CASES = (
     RealCase("median test", "OFP", ("ofp", "sex"), 3_000, ("male", "female")),
     RealCase("Smirnov's test", "medpar", ("los", "died"), 1_495, (0, 1)),
     RealCase("Smirnov's test", "rwm5yr", ("hhninc", "self"), 3_000, (0, 1)),
+    RealCase("Mann and Whitney's test", "medpar", ("los", "died"), 1_495, (0, 1)),
+    RealCase("Mann and Whitney's test", "medpar", ("los", "hmo"), 1_495, (0, 1)),
+    RealCase("Mann and Whitney's test", "rwm5yr", ("docvis", "female"), 1_000, (0, 1)),
+    RealCase("Mann and Whitney's test", "OFP", ("ofp", "sex"), 3_000, ("male", "female")),
+    RealCase("analysis of variance", "medpar", ("los", "type"), 1_495, (1, 2, 3)),
+    RealCase("analysis of variance", "OFP", ("ofp", "hlth"), 3_000, ("other", "poor", "excellent")),
+    RealCase("analysis of variance", "OFP", ("age", "region"), 3_000, ("other", "midwest", "noreast", "west")),
     RealCase("chi-square test", "OFP", ("privins", "sex"), 1_000, ("male", "female", "yes", "no")),
     RealCase("Pearson's correlation", "rwm5yr", ("age", "docvis"), 3_000),
     RealCase("Pearson's correlation", "OFP", ("age", "faminc"), 3_000),
@@ -191,7 +224,13 @@ def private_verdict(case: RealCase, first: Any, second: Any, epsilon: float) -> 
     if case.test == "chi-square test":
         reply = dp.chi_square_test(first, second, case.labels[2:], case.labels[:2], epsilon=epsilon)
     else:
-        test: Any = {"m": dp.median_test, "S": dp.two_sample_ks_test, "t": dp.two_sample_t_test}[case.test[0]]
+        test: Any = {
+            "median test": dp.median_test,
+            "Smirnov's test": dp.two_sample_ks_test,
+            "two-sample t test": dp.two_sample_t_test,
+            "Mann and Whitney's test": dp.mann_whitney,
+            "analysis of variance": dp.anova,
+        }[case.test]
         reply = test(first, second, case.labels, epsilon=epsilon)
     return None if isinstance(reply, dp.NoReply) else bool(reply.value.p_value < LEVEL)
 
@@ -209,6 +248,10 @@ def usual_verdict(case: RealCase, first: Any, second: Any) -> bool:
         return bool(scipy.stats.median_test(*groups, correction=False).pvalue < LEVEL)
     if case.test == "Smirnov's test":
         return bool(scipy.stats.ks_2samp(*groups, method="asymp").pvalue < LEVEL)
+    if case.test == "Mann and Whitney's test":
+        return bool(scipy.stats.mannwhitneyu(*groups).pvalue < LEVEL)
+    if case.test == "analysis of variance":
+        return bool(scipy.stats.f_oneway(*groups).pvalue < LEVEL)
     return bool(scipy.stats.ttest_ind(*groups, equal_var=False).pvalue < LEVEL)
 
 

@@ -11,13 +11,17 @@ from dpstats.foundations.registry import Method, Reads, Statistic, find_statisti
 
 GROUPS = ["a", "b"]
 ARGUMENTS: dict[str, list[dict[str, Any]]] = {
+    "association_rules": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "k": 3}],
     "contingency_table": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}}],
     "small_database": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "size": 2}],
     "mwem": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "rounds": 2}],
+    "survival_curve": [{"event": "a"}],
     "synthesize": [{"levels": {"l": GROUPS}}],
     "chi_square_test": [{"row_labels": GROUPS, "column_labels": GROUPS}],
     "correlation": [{"kind": "pearson"}, {"kind": "spearman"}, {"kind": "kendall"}],
+    "frequent_itemsets": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "k": 3}],
     "goodness_of_fit_test": [{"probabilities": {"a": 0.5, "b": 0.5}}],
+    "mann_whitney": [{"groups": GROUPS}],
     "median_test": [{"groups": GROUPS}],
     "nearest_neighbors": [{"classes": GROUPS}],
     "quantile": [{"q": 0.3}, {"q": [0.01, 0.5, 0.9]}],
@@ -29,6 +33,8 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
 }
 """What a statistic needs, or what makes it take another way."""
 BY_METHOD: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("anova", "clipped"): [{"groups": GROUPS}],
+    ("anova", "thresholded"): [{}],
     ("contingency_table", "fourier"): [{"levels": {"l": GROUPS}}],
     ("histogram", "laplace"): [{"bins": 4}, {"bins": [0, 1, 2]}],
     ("histogram", "thresholded"): [{}],

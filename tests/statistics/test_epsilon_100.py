@@ -298,6 +298,9 @@ def of_tests() -> Iterator[Case]:
     yield Case("chi_square_test", "", chi_square_test)
     yield Case("association_test", "", partial(chi_square_test, listed=False))
     yield Case("goodness_of_fit_test", "", goodness_of_fit_test)
+    yield Case("mann_whitney", "", mann_whitney)
+    yield Case("anova", "", analysis_of_variance)
+    yield Case("survival_curve", "", survival_curve)
 
 
 def t_test() -> None:
@@ -347,6 +350,29 @@ def chi_square_test(listed: bool = True) -> None:
 def goodness_of_fit_test() -> None:
     usual = stats().chisquare([int(np.sum(sexes() == each)) for each in SEXES])
     agrees_as_test(dp.goodness_of_fit_test(sexes(), SEXES, **spend()), effect_of(usual.statistic, 1, len(sexes())), usual)
+
+
+def mann_whitney() -> None:
+    old, young = by_age()
+    usual = stats().mannwhitneyu(old, young, use_continuity=False, method="asymptotic")
+    agrees_as_test(dp.mann_whitney(progress(), ages(), GROUPS, **spend()), usual.statistic / len(old) / len(young), usual)
+
+
+def analysis_of_variance() -> None:
+    groups = [proline()[cultivar() == each] for each in range(3)]
+    between = sum(len(each) * (each.mean() - proline().mean()) ** 2 for each in groups)
+    whole = ((proline() - proline().mean()) ** 2).sum()
+    found = dp.anova(proline(), cultivar().astype(int), [0, 1, 2], **spend()).value
+    assert np.allclose(found.means, [each.mean() for each in groups], rtol=0.01)
+    assert found.p_value < 0.001
+    assert abs(found.estimate - between / whole) < 0.05
+
+
+def survival_curve() -> None:
+    times, events = progress(), sexes() == "2"
+    curve = dp.survival_curve(times, events, **spend()).value
+    usual = stats().ecdf(stats().CensoredData(times[events], right=times[~events])).sf
+    assert np.max(np.abs(np.array(curve.survival) - usual.evaluate(np.array(curve.times)))) < 0.02
 
 
 def of_regressions() -> Iterator[Case]:
@@ -448,6 +474,8 @@ def of_tables() -> Iterator[Case]:
     yield Case("kmeans", "", partial(same_clusters, {}))
     yield Case("kmeans", "with delta", partial(same_clusters, {"delta": DELTA}))
     yield Case("gaussian_mixture", "", same_mixture)
+    yield Case("frequent_itemsets", "", same_sets)
+    yield Case("association_rules", "", same_rules)
     yield Case("mwem", "", partial(compare_shares, "mwem", 0.01, {}))
     yield Case("small_database", "", partial(compare_shares, "small_database", 1 / 8, {"size": 8}))
     yield Case("synthesize", "", synthetic_rows)
@@ -517,6 +545,20 @@ LISTED = {"levels": {"sex": SEXES, "age": GROUPS}}
 def same_cells() -> None:
     counts = dp.contingency_table(people(), **LISTED, **spend()).value["sex", "age"].counts
     assert np.allclose(counts.ravel(), [*cells().values()], atol=1)
+
+
+def same_sets() -> None:
+    value = dp.frequent_itemsets(people(), k=11, size=2, **LISTED, **spend()).value
+    found = dict(zip(value.names, value.counts, strict=True))
+    for (sex, age), count in cells().items():
+        assert abs(found[f"sex={sex}, age={age}"] - count) <= 2
+
+
+def same_rules() -> None:
+    rules = {rule.name: rule for rule in dp.association_rules(people(), confidence=0, **LISTED, **spend()).value}
+    for (sex, age), count in cells().items():
+        rule, before, after = rules[f"sex={sex} => age={age}"], (sexes() == sex).sum(), (ages() == age).mean()
+        assert np.allclose([rule.confidence.value, rule.lift.value], [count / before, count / before / after], rtol=0.02)
 
 
 def compare_shares(name: str, most: float, options: dict[str, Any]) -> None:

@@ -5,14 +5,17 @@ Never use anything from here on data. Each docstring names the mistake.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.statistics.clipped.margins import Spread
 from dpstats.statistics.sign_tests import sign_p_value
+from dpstats.statistics.testing.between_groups import spread_between
 from dpstats.statistics.testing.kolmogorov_law import gap_tail
+from dpstats.statistics.testing.rank_leads import NoisyLead
 from dpstats.statistics.testing.tables import independent
 from tests.laws.hypotheses import counts_law
 from tests.laws.tested_statistics import Cuts, noisy_law
@@ -55,3 +58,28 @@ def noiseless_sign_p(below: int, above: int) -> float:
 def noiseless_gap_p(gap: float, rows: float) -> float:
     """Mistake of the level: Kolmogorov's law at the noisy gap, without the noise."""
     return gap_tail(gap, max(rows, 1.0), np.zeros(1))
+
+
+def rank_sum_law(lead: Fraction, rows: int, epsilon: Fraction, cuts: Cuts) -> dict[Hashable, Fraction]:
+    """Mistake: pairs won less pairs lost, with noise for 1; another row adds as many pairs as the other group has rows."""
+    return noisy_law(lead * rows, Fraction(1), epsilon, cuts)
+
+
+def noiseless_lead_p(lead: NoisyLead) -> float:
+    """Mistake of the level: the normal law of rank sums at the noisy lead, without the noise."""
+    return NoisyLead(lead.lead, lead.rows, 1e6, 1e6).p_value("two-sided")
+
+
+def noiseless_groups_p(groups: Sequence[Spread]) -> float:
+    """Mistake of the level: the chi-square law of groups' means, weighted as if they had no noise."""
+    from scipy.special import chdtrc
+
+    means, variances = np.array([[each.mean for each in groups]]), np.array([[each.sampling for each in groups]])
+    return float(chdtrc(len(groups) - 1, spread_between(means, variances)[0]))
+
+
+def at_risk_law(cells: Sequence[int], epsilon: Fraction, low: int, high: int) -> dict[Hashable, Fraction]:
+    """Mistake: numbers at risk, each with noise for 1; a row is at risk in every interval up to its exit."""
+    half = len(cells) // 2
+    exits = [event + other for event, other in zip(cells[:half], cells[half:], strict=True)]
+    return counts_law([sum(exits[place:]) for place in range(half)], 1 / epsilon, low, high)

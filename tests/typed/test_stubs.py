@@ -38,7 +38,10 @@ LABELS = np.where(ROWS > 50, "high", "low")
 ANSWERED: dict[str, dict[str, Any]] = {
     "chi_square_test": {"row_labels": ["high", "low"], "column_labels": ["high", "low"]},
     "goodness_of_fit_test": {"probabilities": {"high": 0.5, "low": 0.5}},
+    "anova": {"groups": ["high", "low"]},
+    "mann_whitney": {"groups": ["high", "low"]},
     "median_test": {"groups": ["high", "low"]},
+    "survival_curve": {"event": "high"},
     "small_database": {"size": 3, "bins": {"number": [50]}, "levels": {"label": ["high", "low"]}},
     "mwem": {"bins": {"number": [50]}, "levels": {"label": ["high", "low"]}},
     "two_sample_ks_test": {"groups": ["high", "low"]},

@@ -468,6 +468,9 @@ OTHER_NAMES = {
     "winsorize": "winsorized_mean",
     **dict.fromkeys(("ttest_1samp", "ttest_rel", "ttest"), "t_test"),
     "ttest_ind": "two_sample_t_test",
+    **dict.fromkeys(("f_oneway", "anova_oneway"), "anova"),
+    **dict.fromkeys(("mannwhitneyu", "ranksums", "wilcoxon", "wilcox_test"), "mann_whitney"),
+    **dict.fromkeys(("kaplan_meier", "KaplanMeierFitter", "survfit", "ecdf_censored"), "survival_curve"),
     "binomtest": "sign_test",
     "chi2_contingency": "chi_square_test",
     "chisquare": "goodness_of_fit_test",
@@ -477,6 +480,7 @@ OTHER_NAMES = {
     "ecdf": "cdf",
     **dict.fromkeys(("k_means", "cluster", "clusters"), "kmeans"),
     **dict.fromkeys(("mixture", "gmm"), "gaussian_mixture"),
+    **dict.fromkeys(("apriori", "fpgrowth", "itemsets"), "frequent_itemsets"),
 }
 """What other libraries call a statistic, for hints."""
 

@@ -62,6 +62,8 @@ def drawn_panel(answer: Release) -> Panel | None:
         return neighbors_panel(value) if hasattr(value, "classes") else density_panel(value)
     if callable(getattr(value, "loadings", None)):
         return loadings_panel(value)
+    if hasattr(value, "survival") and hasattr(value, "times"):
+        return Panel(2.6, lambda axes: _draw_survival(axes, value))
     dots = dots_of(answer)
     return _dots_panel(dots) if dots else None
 
@@ -109,6 +111,10 @@ def dots_of(answer: Release) -> list[Dot]:
         return [Dot(value.place_text(place), *each) for place, each in enumerate(zip(value.sizes, ends, strict=True))]
     if callable(getattr(value, "loadings", None)):  # principal components
         return [Dot(name, loading) for name, loading in value.loadings()]
+    if hasattr(value, "named_values") and hasattr(value, "lines"):  # sets of items, rules
+        named = value.named_values()
+        ends = answer.intervals if len(answer.intervals) == len(named) else [None] * len(named)
+        return [Dot(name, number, each) for (name, number), each in zip(named, ends, strict=True)]
     several = [_number(item) for item in value] if isinstance(value, (tuple, list)) else []
     if not several or any(item is None for item in several):
         return []
@@ -206,6 +212,18 @@ def _draw_distribution(axes: Any, distribution: Any, intervals: Sequence[Interva
         axes.fill_betweenx(shares, low, high, color=COLORS[0], alpha=0.2, linewidth=0)
     axes.set_ylim(0, 1)
     axes.set_ylabel("part of the rows up to here")
+    axes.grid(linewidth=0.4, alpha=0.5)
+
+
+def _draw_survival(axes: Any, curve: Any) -> None:
+    times = [0.0, *curve.times]
+    axes.plot(times, [1.0, *curve.survival], color=COLORS[0], linewidth=1.5)
+    if curve.level is not None:
+        axes.fill_between(times, [1.0, *curve.low], [1.0, *curve.high], color=COLORS[0], alpha=0.2, linewidth=0)
+    axes.axhline(0.5, color=COLORS[6], linewidth=0.6, linestyle="--")
+    axes.set_ylim(0, 1)
+    axes.set_xlim(left=0)
+    axes.set_ylabel("part without the event")
     axes.grid(linewidth=0.4, alpha=0.5)
 
 

@@ -19,14 +19,13 @@ from itertools import combinations
 
 import numpy as np
 
-from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import CodedTable
 from dpstats.statistics.coded.budget import Floats, NoiseLaw, PureTableBudget, TableBudget, table_budget
 from dpstats.statistics.coded.columns import CodedColumn
-from dpstats.statistics.coded.finding import FoundCodes, find_codes, unknown_columns
+from dpstats.statistics.coded.finding import FINDING_SHARE, NO_LABELS, codes_within, unknown_columns
 from dpstats.statistics.coded.parameters import BINS, LEVELS, levels_of, settle_levels
 from dpstats.statistics.contingency.reaches import reach_of, variance_of
 from dpstats.statistics.contingency.residuals import TWO, Columns, TableResiduals
@@ -36,12 +35,6 @@ from dpstats.statistics.contingency.whole_tables import MOST_COMBINATIONS, whole
 MOST_WAYS = 4
 MOST_TABLES = 2_000
 MOST_CELLS = 4_000_000
-FINDING_SHARE = Fraction(1, 6)
-"""The part of epsilon that finds bins and labels, where some must be found."""
-NO_LABELS = Refusal(
-    "Too few rows share a label of a column.",
-    "The cost is spent; where the labels are public, list them: levels={'region': ['north', 'south']}.",
-)
 TOO_MANY_CELLS = Refusal(
     f"The tables have more than {MOST_CELLS:,} cells.",
     "The cost is spent; ask about fewer columns, fewer of them at once (ways=), or fewer bins.",
@@ -153,7 +146,7 @@ def _answer(table: CodedTable, question: Question, rng: RandomSource, *, evenly:
     numbers, labels = unknown_columns(question, table.numeric)
     finding_epsilon = question.epsilon * FINDING_SHARE if numbers + labels else Fraction(0)
     finding_delta = question.delta / 2 if labels else Fraction(0)
-    found = _found(table, question, finding_epsilon, finding_delta, rng)
+    found = codes_within(table, question, finding_epsilon, finding_delta, rng)
     if found is None:
         return NO_LABELS
     sizes = tuple(column.size for column in found.columns)
@@ -183,14 +176,6 @@ def _answer(table: CodedTable, question: Question, rng: RandomSource, *, evenly:
     return Answer(
         ContingencyTables(found.columns, tuple(tables), level), notes=_notes(question, noise, numbers, labels, finding_epsilon)
     )
-
-
-def _found(table: CodedTable, question: Question, epsilon: Fraction, delta: Fraction, rng: RandomSource) -> FoundCodes | None:
-    """The codes of all columns, at the price of one row added or removed."""
-    if not epsilon:
-        return find_codes(table, question, table.numeric, epsilon, delta, rng)
-    price = row_cost(epsilon, delta, steps_between(question.neighbors, 1))
-    return find_codes(table, question, table.numeric, price.epsilon, price.delta, rng)
 
 
 def _cheapest(

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dpstats.foundations.registry import Home
 
 HOMES = {
+    "anova": Home(("dpstats.statistics.analyses_of_variance",), ("clipped", "thresholded")),
+    "association_rules": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
     "association_test": Home(("dpstats.statistics.chi_square",), ("thresholded",)),
     "cdf": Home(("dpstats.statistics.distribution",), ("universal",)),
     "chi_square_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
@@ -15,6 +17,7 @@ HOMES = {
     "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
     "density": Home(("dpstats.statistics.densities",), ("tree",)),
     "gaussian_mixture": Home(("dpstats.statistics.gaussian_mixtures",), ("steps", "gaussian_steps")),
+    "frequent_itemsets": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
     "goodness_of_fit_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
     "histogram": Home(("dpstats.statistics.histograms",), ("laplace", "thresholded")),
     "interquantile_range": Home(
@@ -36,6 +39,7 @@ HOMES = {
         ("steps", "gaussian_steps", "huber", "gaussian_huber", "robust", "robust_centre", "short_cut", "theil_sen", "dwork-lei"),
     ),
     "logistic_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
+    "mann_whitney": Home(("dpstats.statistics.rank_sum_tests",), ("laplace",)),
     "mean": Home(("dpstats.statistics.means",), ("clipped",)),
     "median": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),
@@ -64,6 +68,7 @@ HOMES = {
     "small_database": Home(("dpstats.statistics.universes",), ("exponential",)),
     "std": Home(("dpstats.statistics.spreads",), ("clipped",)),
     "sum": Home(("dpstats.statistics.means",), ("clipped",)),
+    "survival_curve": Home(("dpstats.statistics.survival_curves",), ("life_table",)),
     "synthesize": Home(("dpstats.statistics.synthetic_data",), ("rounds", "gaussian_rounds")),
     "t_test": Home(("dpstats.statistics.t_tests",), ("clipped",)),
     "trimmed_mean": Home(("dpstats.statistics.propose_test_release.trimmed_means",), ("universal", "ptr", "dwork-lei")),

@@ -74,7 +74,7 @@ def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSourc
     limits = draw_limits(table.column(0), epsilon, rng)
     cut, cells_epsilon = cut_at(limits, WIDE_ROOM), epsilon - limits.spent
     columns = table.columns_by_label(0, 1, groups)
-    parts = [_cells_of(column, cut, limits.noisy_rows, cells_epsilon, rng) for column in columns]
+    parts = [cells_at(column, cut, limits.noisy_rows, cells_epsilon, rng) for column in columns]
     contrast = difference_at_common_limits(parts[0], parts[1], float(epsilon))
     estimates = f"the mean of {show_labels(groups[:1])} less that of {show_labels(groups[1:])}"
     rows = tuple(mean_of(part, float(epsilon)).spread.rows for part in parts)
@@ -86,7 +86,7 @@ def two_sample_t_test_clipped(table: Table, question: Question, rng: RandomSourc
     return ROWS_FLOOR.judge(question, sum(rows), answer)
 
 
-def _cells_of(column: Column, cut: Cut, noisy_rows: int, epsilon: Fraction, rng: RandomSource) -> Clipped:
+def cells_at(column: Column, cut: Cut, noisy_rows: int, epsilon: Fraction, rng: RandomSource) -> Clipped:
     """The cells of a group at limits of all rows."""
     clip = cut.clip
     if clip is None:

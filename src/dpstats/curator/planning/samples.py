@@ -27,6 +27,8 @@ LABELS = ("a", "b")
 """The labels of a simulated column of labels, where the question names none."""
 _NAMES_LABELS = ("labels", "groups", "levels", "keys", "classes")
 """Parameters by which a question may name its labels."""
+_NAMES_LABEL = "event"
+"""A parameter by which it may name one of two."""
 
 
 def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.random.Generator) -> Sample:
@@ -77,9 +79,10 @@ def first_simulated(question: Question) -> Simulated:
 
 
 def labels_of(question: Question) -> tuple[Any, ...]:
-    """The labels that a simulated column of labels has: those that the question names, or two."""
+    """The labels that a simulated column of labels has: those that the question names, or two, of which it may name one."""
     for name in _NAMES_LABELS:
         named = question.arguments.get(name)
         if isinstance(named, (list, tuple)) and len(named) > 1:
             return tuple(named)
-    return LABELS
+    event = question.arguments.get(_NAMES_LABEL)
+    return LABELS if event is None else (event, "none" if isinstance(event, str) else float(event == 0))

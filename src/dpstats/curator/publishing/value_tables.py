@@ -15,6 +15,9 @@ from dpstats.foundations.results import Interval, Release
 from dpstats.foundations.text_tables import free_name
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTables
+from dpstats.statistics.itemsets.found_sets import Itemsets
+from dpstats.statistics.itemsets.rules import AssociationRules
+from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.universe.small_databases import SmallDatabase
 from dpstats.statistics.universe.weighted_universe import WeightedUniverse
@@ -45,6 +48,10 @@ def tables_of(answer: Release) -> dict[str, PublishedTable]:
     if isinstance(value, WeightedUniverse):
         heads = (*value.columns, free_name("count", value.columns))
         return {"weights": PublishedTable(heads, [(*levels, count) for levels, count in value.cells()])}
+    if isinstance(value, (Itemsets, AssociationRules, SurvivalCurve)):
+        name = {Itemsets: "sets", AssociationRules: "rules", SurvivalCurve: "curve"}[type(value)]
+        listed = [*value.lines()]
+        return {name: PublishedTable(tuple(listed[0]) if listed else (name,), [tuple(each.values()) for each in listed])}
     if isinstance(value, Histogram):
         return {"histogram": _bins(value)}
     if hasattr(value, "named_values"):

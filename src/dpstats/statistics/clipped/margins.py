@@ -80,17 +80,23 @@ def mean_of(cells: NoisyCells) -> float:
 def spread_of(cells: NoisyCells) -> Spread:
     """The mean of the rows in u, and how certain it is; the cells are of degree 2 or more."""
     rows = max(cells.total(0), FEWEST_ROWS)
-    first, second = weights_of(cells.degree, 1), weights_of(cells.degree, 2)
+    first = weights_of(cells.degree, 1)
     mean = mean_of(cells)
     square = cells.total(2) / rows
-    doubt = math.sqrt(cells.noise_variance(second - square - 2 * mean * (first - mean))) / rows
-    variance = max(square - mean**2, 0.0) + CAUTION * doubt
+    variance = max(square - mean**2, 0.0) + CAUTION * variance_doubt(cells)
     skew = 0.0
     if cells.degree >= 3:
         third = cells.total(3) / rows - 3 * mean * square + 2 * mean**3
         skew = third / (6 * variance * rows) if variance > 0 else 0.0
     weights = first - mean
     return Spread(rows, mean, variance / rows, cells.noise_variance(weights) / rows**2, laplace_kurtosis(weights), skew)
+
+
+def variance_doubt(cells: NoisyCells) -> float:
+    """The standard deviation that the noise gives to the variance of the rows in u; the cells are of degree 2 or more."""
+    rows, mean = max(cells.total(0), FEWEST_ROWS), mean_of(cells)
+    first, second = weights_of(cells.degree, 1), weights_of(cells.degree, 2)
+    return math.sqrt(cells.noise_variance(second - cells.total(2) / rows - 2 * mean * (first - mean))) / rows
 
 
 def laplace_kurtosis(weights: Floats | Sequence[float]) -> float:

@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Question
+from dpstats.foundations.registry import Question, Refusal
 from dpstats.foundations.summaries import CodedTable, Coding, Column, CutCoding, LabelCoding
 from dpstats.mechanisms.thresholding import choose_keys
 from dpstats.statistics.coded.columns import CodedColumn
@@ -25,6 +26,12 @@ from dpstats.statistics.coded.parameters import bins_of, levels_of
 from dpstats.statistics.universal.decimals import float_of, lowest_value_at, ordinal_of
 from dpstats.statistics.universal.many import draw_quantiles
 
+FINDING_SHARE = Fraction(1, 6)
+"""The part of epsilon that finds bins and labels, where some must be found."""
+NO_LABELS = Refusal(
+    "Too few rows share a label of a column.",
+    "The cost is spent; where the labels are public, list them: levels={'region': ['north', 'south']}.",
+)
 MOST_FOUND = 1_000
 """Labels of a column that are found at most: those of most rows."""
 LARGEST_ROUNDED = 1e300
@@ -47,6 +54,16 @@ def unknown_columns(question: Question, numeric: Sequence[bool]) -> tuple[int, i
     numbers = sum(number and isinstance(bins_of(question, name), int) for name, number in named)
     labels = sum(not number and name not in levels for name, number in named)
     return numbers, labels
+
+
+def codes_within(
+    table: CodedTable, question: Question, epsilon: Fraction, delta: Fraction, rng: RandomSource
+) -> FoundCodes | None:
+    """The codes of all columns out of a part of a question's price, whatever neighbours it protects; None where one has none."""
+    if not epsilon:
+        return find_codes(table, question, table.numeric, epsilon, delta, rng)
+    price = row_cost(epsilon, delta, steps_between(question.neighbors, 1))
+    return find_codes(table, question, table.numeric, price.epsilon, price.delta, rng)
 
 
 def find_codes(

@@ -57,7 +57,7 @@ def raw_gap_to(raw_places: NumberRuns) -> Fraction:
     """The largest |rows up to a place - rows * place / STEPS| over all places from 0 to STEPS."""
     if not len(raw_places.raw_values):
         return Fraction(0)
-    places, counts = _exact(int(raw_places.raw_counts.sum()), raw_places.raw_values, raw_places.raw_counts)
+    places, counts = exact_products(int(raw_places.raw_counts.sum()), raw_places.raw_values, raw_places.raw_counts)
     up_to = np.cumsum(counts)
     line = up_to[-1] * places
     above, below = up_to * STEPS - line, line - (up_to - counts) * STEPS
@@ -76,10 +76,10 @@ def raw_gap_between(first: NumberRuns, second: NumberRuns) -> Fraction:
         counts = np.zeros(int(order.max()) + 1, dtype=np.int64)
         counts[places] = runs.raw_counts
         ups.append(np.cumsum(counts))
-    one, other = _exact(total, *ups)
+    one, other = exact_products(total, *ups)
     return Fraction(int(np.abs(other[-1] * one - one[-1] * other).max()), total)
 
 
-def _exact(raw_rows: int, first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def exact_products(raw_rows: int, first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both as arrays whose products do not overflow: of Python's numbers where there are very many rows."""
     return (first, second) if raw_rows < _EXACT_ROWS else (first.astype(object), second.astype(object))

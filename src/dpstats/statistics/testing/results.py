@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpstats.foundations.registry import Answer, Parameter, Question, Reads, Statistic, register
@@ -66,10 +67,14 @@ def register_test(
     returns: str,
     reads: tuple[Reads, ...] = (Reads.NUMBERS,),
     value: type[TestResult] = TestResult,
+    prefer: Callable[[Mapping[str, Any], Fraction], str] | None = None,
 ) -> Statistic:
     """Register a test that releases a `value`."""
-    statistic = Statistic(name, summary, parameters, reads, returns=returns, value=value, revive=lambda plain: value(**plain))
-    return register(statistic)
+    return register(
+        Statistic(
+            name, summary, parameters, reads, returns=returns, value=value, revive=lambda plain: value(**plain), prefer=prefer
+        )
+    )
 
 
 def answer_of_test(

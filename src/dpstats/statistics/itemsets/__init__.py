@@ -1,0 +1,1 @@
+"""Frequent itemsets: combinations of values that many rows share, and rules made of them."""

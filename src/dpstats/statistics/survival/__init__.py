@@ -1,0 +1,1 @@
+"""Survival curves: how long until something happens, where not everybody was watched until it did."""

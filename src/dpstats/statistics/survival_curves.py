@@ -1,0 +1,128 @@
+"""Survival curves (Kaplan & Meier) from durations and a mark of the event, without bounds on time.
+
+Claim      epsilon-DP, no delta
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added, at half of epsilon
+Why        A small part of epsilon counts the events, and so says how fine the curve may be. Another part buys private quantiles
+           of the times of events (universal/many.py), at which time is cut. Then a row ends in one interval, by an event or by
+           another exit: it moves one of all these counts by 1, and noise for the rest of epsilon hides that. Numbers at risk
+           are sums of these counts; the curve, its intervals and the median are made of them
+Numerics   Exact from the rows to the noisy counts; floats after that
+No reply   Where the noisy number of events is too small at this epsilon; costs the same as an answer
+Source     survival_curves.proof.md; Kaplan & Meier 1958; Greenwood 1926; Rothman 1978
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+from dpstats.accounting.groups import row_epsilon
+from dpstats.foundations.json_types import LABEL
+from dpstats.foundations.privacy import Neighbors
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
+from dpstats.statistics.cards import public_line
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.survival.curve import SurvivalCurve
+from dpstats.statistics.survival.life_table import NoisyLifeTable
+from dpstats.statistics.testing.parameters import plain_label, show_labels
+from dpstats.statistics.testing.tables import release_counts
+from dpstats.statistics.universal.decimals import float_of, lowest_value_at, ordinal_of
+from dpstats.statistics.universal.many import draw_quantiles
+
+COUNT_SHARE, CUTS_SHARE = Fraction(1, 16), Fraction(2, 5)
+"""The parts of epsilon for the number of events, and for the times at which time is cut."""
+INTERVAL_NATS, FEWEST_HALVINGS, MOST_HALVINGS = 24.0, 3, 5
+"""Events times epsilon that an interval should have; and how often time is halved, at least and at most."""
+EVENTS_FLOOR = Floor(nats=60.0, rows=20.0)
+SURVIVAL_LOSS = Fraction(1, 4)
+
+SURVIVAL_CURVE = register(
+    Statistic(
+        "survival_curve",
+        "The share of subjects to whom an event has not happened by some time (Kaplan and Meier), from durations and a mark",
+        (
+            Parameter(
+                "event",
+                "the label that marks an event in the second column; all other rows were watched until then without one",
+                lambda value: plain_label(value, "event"),
+                1,
+                LABEL,
+                by_name=True,
+                takes=str | float | bool,
+            ),
+        ),
+        reads=(Reads.NUMBERS, Reads.LABELS),
+        returns="a SurvivalCurve S with S(time), .times, .survival, .low, .high, .at_risk, .events, .median and .to_pandas()",
+        value=SurvivalCurve,
+        revive=SurvivalCurve.from_dict,
+    )
+)
+
+
+@method(
+    SURVIVAL_CURVE,
+    "life_table",
+    claim="pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events",
+    loss=SURVIVAL_LOSS,
+)
+def survival_life_table(table: Table, question: Question, rng: RandomSource) -> Outcome:
+    """The curve of all rows."""
+    epsilon, event = row_epsilon(question.epsilon, question.neighbors), question.arguments["event"]
+    everyone, (happened,) = table.column(0), table.columns_by_label(0, 1, [event])
+    count_epsilon, cuts_epsilon = epsilon * COUNT_SHARE, epsilon * CUTS_SHARE
+    (noisy_events,) = release_counts([happened.count()], count_epsilon, rng)
+    drawn = draw_quantiles(happened, quantiles_for(noisy_events, epsilon), cuts_epsilon, Neighbors.ADD_REMOVE, rng)
+    ordinals = positive_cuts(happened, list(drawn.values()))
+    life = release_life_table(everyone, happened, ordinals, epsilon - count_epsilon - cuts_epsilon, rng)
+    level = None if question.interval is None else float(question.interval)
+    curve = life.curve(level)
+    notes = (
+        ("event", f"rows whose mark is {show_labels([event])}; all others were watched up to their duration"),
+        ("noise", f"discrete Laplace of scale {1 / life.epsilon:.4g} on events and other exits in {len(life.events)} intervals"),
+        ("times", "private quantiles of the times of events; between them the curve is straight"),
+        EVENTS_FLOOR.note(question),
+        ("missing values", MISSING_POLICY),
+        public_line(question),
+        ("numerics", "exact whole numbers up to the noise; then floats"),
+    )
+    answer = Answer(curve, notes=notes, intervals=curve.intervals())
+    return EVENTS_FLOOR.judge(question, float(sum(life.events)) if curve.times else 0.0, answer)
+
+
+def quantiles_for(noisy_events: int, epsilon: Fraction) -> list[Fraction]:
+    """At which shares of the events time is cut: twice as many the more events times epsilon there are."""
+    intervals = max(noisy_events * float(epsilon) / INTERVAL_NATS, 1.0)
+    parts = 1 << min(max(math.floor(math.log2(intervals)), FEWEST_HALVINGS), MOST_HALVINGS)
+    return [Fraction(place, parts) for place in range(1, parts)]
+
+
+def positive_cuts(column: Column, drawn: list[int]) -> list[int]:
+    """Drawn places in time that are positive, as durations are; of a column of whole numbers they are whole."""
+    assert column.dtype is not None
+    times = [float_of(ordinal) for ordinal in drawn]
+    if column.dtype.kind in "iu":
+        times = [float(math.floor(time)) for time in times]
+    return sorted({ordinal_of(time) for time in times if time > 0})
+
+
+def release_life_table(
+    everyone: Column, happened: Column, ordinals: list[int], epsilon: Fraction, rng: RandomSource
+) -> NoisyLifeTable:
+    """Noisy numbers of events and other exits up to each cut and beyond the last, of which a row moves one by 1."""
+    raw_all, raw_events = (raw_between(column, ordinals) for column in (everyone, happened))
+    raw_others = [whole - part for whole, part in zip(raw_all, raw_events, strict=True)]
+    noisy = release_counts([*raw_events, *raw_others], epsilon, rng)
+    times = tuple(float_of(ordinal) for ordinal in ordinals)
+    is_whole = happened.dtype is not None and happened.dtype.kind in "iu"
+    return NoisyLifeTable(times, tuple(noisy[: len(raw_events)]), tuple(noisy[len(raw_events) :]), float(epsilon), is_whole)
+
+
+def raw_between(column: Column, ordinals: list[int]) -> list[int]:
+    """How many rows lie up to the first of some decimals, after it and up to the second, and so on, and after the last."""
+    assert column.dtype is not None
+    raw_up_to = column.counts_below([lowest_value_at(ordinal + 1, column.dtype) for ordinal in ordinals])
+    ends = [0, *raw_up_to, column.count()]
+    return [after - before for before, after in pairwise(ends)]
