@@ -16,6 +16,7 @@ _TWO_WORDS = {
     (Reads.NUMBERS, Reads.LABELS): ("values", "by"),
     (Reads.LABELS, Reads.LABELS): ("rows", "columns"),
     (Reads.FEATURES, Reads.NUMBERS): ("X", "y"),
+    (Reads.COLUMNS, Reads.LABELS): ("X", "y"),
 }
 
 TABLE_WORDS = {"data": "table", "column": "columns", "a column": "columns"}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dpstats.foundations.registry import Home
 
 HOMES = {
+    "additive_classifier": Home(("dpstats.statistics.classifiers",), ("boosting", "gaussian_boosting")),
     "association_test": Home(("dpstats.statistics.chi_square",), ("thresholded",)),
     "cdf": Home(("dpstats.statistics.distribution",), ("universal",)),
     "chi_square_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
@@ -45,6 +46,7 @@ HOMES = {
     ),
     "mode": Home(("dpstats.statistics.propose_test_release.modes",), ("stable",)),
     "mwem": Home(("dpstats.statistics.universes",), ("laplace", "gaussian")),
+    "naive_bayes": Home(("dpstats.statistics.classifiers",), ("counts", "gaussian_counts")),
     "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
     "quantile": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),

@@ -1,0 +1,173 @@
+"""Classifiers that are sums over columns: the additive classifier, and naive Bayes.
+
+Claim      boosting, counts: epsilon-DP. gaussian_boosting, gaussian_counts: (epsilon, delta)-DP
+Neighbors  ADD_REMOVE (the number of rows is private); CHANGE_ONE as one row removed and one added
+Why        Codes of all columns are found first, out of a part of one budget (classification/finding.py). From what is left the
+           additive classifier buys noisy sums of residuals by the codes of one column at a time (classification/effects.py),
+           naive Bayes a noisy table of classes by codes for each column (classification/tables.py). Last, two counts say how many
+           rows the model gets right. Shares of the budget add up to at most 1; all else is arithmetic on what was released
+Numerics   Whole numbers and exact noise. A row's residual is computed in floats, from that row and released numbers, rounded to
+           2**-20, and its length is checked in whole numbers
+No reply   Below a floor of rows; where classes are to be found and fewer than two have many rows. Costs the same as an answer
+Source     classification/classifiers.proof.md
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpstats.accounting.groups import row_cost, steps_between
+from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.results import value_text
+from dpstats.foundations.summaries import CodedTable
+from dpstats.statistics.classification.effects import boosted
+from dpstats.statistics.classification.finding import FoundFeatures, find_features
+from dpstats.statistics.classification.model import TWO, AdditiveModel
+from dpstats.statistics.classification.noise import AGREEMENT_SHARE, Agreement, noisy_agreement
+from dpstats.statistics.classification.parameters import CLASSES, FEATURE_LEVELS, settle_classes
+from dpstats.statistics.classification.tables import class_counts, class_tables, log_ratios
+from dpstats.statistics.floors import Floor
+from dpstats.statistics.likelihood.logarithms import log_of
+
+Floats = NDArray[np.float64]
+
+MOST_FEATURES = 100
+FLOOR_NATS, PURE_FLOOR_NATS = 40, 80
+"""Rows times epsilon, for each column, below which a classifier is hardly better than the commonest class; with delta, without."""
+ROUGH_NATS = 10
+"""The same for rough answers."""
+_RETURNS = "AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text()"
+
+
+ADDITIVE_CLASSIFIER = register(
+    Statistic(
+        "additive_classifier",
+        "A classifier of rows: for each class a sum of effects, one for the value in each column",
+        (CLASSES, FEATURE_LEVELS),
+        reads=(Reads.COLUMNS, Reads.LABELS),
+        returns=_RETURNS,
+        value=AdditiveModel,
+        revive=AdditiveModel.from_dict,
+        prefer=lambda arguments, delta: "gaussian_boosting" if delta else "boosting",
+        settle_columns=settle_classes,
+        labelled=lambda arguments: dict(arguments["levels"]),
+        most_features=MOST_FEATURES,
+    )
+)
+NAIVE_BAYES = register(
+    Statistic(
+        "naive_bayes",
+        "A classifier of rows by how often each class has each value of each column, as if columns were independent",
+        (CLASSES, FEATURE_LEVELS),
+        reads=(Reads.COLUMNS, Reads.LABELS),
+        returns=_RETURNS,
+        value=AdditiveModel,
+        revive=AdditiveModel.from_dict,
+        prefer=lambda arguments, delta: "gaussian_counts" if delta else "counts",
+        settle_columns=settle_classes,
+        labelled=lambda arguments: dict(arguments["levels"]),
+        most_features=MOST_FEATURES,
+    )
+)
+
+
+@method(
+    ADDITIVE_CLASSIFIER,
+    "boosting",
+    claim="pure epsilon-DP: private cuts, and whole-number Laplace noise on sums of residuals, one column after the other",
+)
+def additive_laplace(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
+    """Effects from sums with Laplace noise."""
+    return _additive(table, question, rng)
+
+
+@method(
+    ADDITIVE_CLASSIFIER,
+    "gaussian_boosting",
+    claim="(epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on sums of residuals, column by column",
+    needs_delta=True,
+)
+def additive_gaussian(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
+    """Effects from sums with Gaussian noise."""
+    return _additive(table, question, rng)
+
+
+@method(
+    NAIVE_BAYES,
+    "counts",
+    claim="pure epsilon-DP: private cuts, and whole-number Laplace noise on a table of classes by values for each column",
+)
+def naive_bayes_laplace(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
+    """Tables with Laplace noise."""
+    return _naive(table, question, rng)
+
+
+@method(
+    NAIVE_BAYES,
+    "gaussian_counts",
+    claim="(epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables of classes by values",
+    needs_delta=True,
+)
+def naive_bayes_gaussian(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
+    """Tables with Gaussian noise."""
+    return _naive(table, question, rng)
+
+
+def _additive(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
+    found, budget = find_features(table, question, rng)
+    if isinstance(found, Refusal):
+        return found
+    margins, cycles = boosted(table, found, budget, budget.left - AGREEMENT_SHARE, rng)
+    agreement = noisy_agreement(table, found.codings, margins, budget, rng)
+    effects = [_by_class(each) for each in margins.effects]
+    base, centred = np.zeros(len(found.classes)), []
+    for each, counts in zip(effects, found.counts, strict=True):
+        middle = np.round((each * counts).sum(axis=1) / counts.sum(), 6)
+        base, centred = base + middle, [*centred, each - middle[:, np.newaxis]]
+    model = AdditiveModel(
+        "additive classifier", question.columns[-1], found.features, found.classes, base, tuple(centred), agreement
+    )
+    how = ("steps", f"{cycles} cycle{'' if cycles == 1 else 's'} over {len(found.features)} columns")
+    return _answer(question, found, model, how)
+
+
+def _naive(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
+    found, budget = find_features(table, question, rng)
+    if isinstance(found, Refusal):
+        return found
+    tables = class_tables(table, found, budget, budget.left - AGREEMENT_SHARE)
+    classes = class_counts(tables)
+    named = zip(tables, found.counts, found.features, strict=True)
+    effects = tuple(log_ratios(each, classes, counts, feature.ordered) for each, counts, feature in named)
+    base = np.round(log_of(classes / classes.sum()), 6)
+    if len(classes) == TWO:
+        base, effects = base - base[0], tuple(each - each[0] for each in effects)
+    unseen = Agreement(0.0, 0.0)
+    model = AdditiveModel("naive Bayes", question.columns[-1], found.features, found.classes, base, effects, unseen)
+    agreement = noisy_agreement(table, found.codings, model, budget, rng)
+    model = AdditiveModel("naive Bayes", question.columns[-1], found.features, found.classes, base, effects, agreement)
+    return _answer(question, found, model, ("noise", f"{tables[0].law} in each cell of {len(tables)} tables"))
+
+
+def _by_class(directions: Floats) -> Floats:
+    """Effects of all classes; of two, zeros for the first."""
+    return np.concatenate([np.zeros_like(directions), directions]) if len(directions) == 1 else directions
+
+
+def _answer(question: Question, found: FoundFeatures, model: AdditiveModel, how: tuple[str, str]) -> Outcome:
+    price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
+    nats = FLOOR_NATS if price.delta else PURE_FLOOR_NATS
+    floor = Floor(nats * len(found.features), rough_nats=ROUGH_NATS * len(found.features))
+    notes = (
+        ("classes", ", ".join(value_text(label) for label in found.classes)),
+        ("values", f"{sum(feature.size for feature in found.features):,} in {len(found.features)} columns; about {round(found.rows):,} rows"),
+        how,
+        ("agreement", model.agreement.text()),
+        ("effects", "what a value of a column adds to a class's score, beside the column's average; not causes, and no intervals"),
+        ("left out", "rows without one of the classes; a missing cell counts as a value"),
+        ("public", "the parameters, names and types of columns; nothing about the rows"),
+        ("numerics", "exact noise on whole numbers; effects follow from these and from released numbers"),
+    )
+    return floor.judge(question, found.rows, Answer(model, notes=notes))
