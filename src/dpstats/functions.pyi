@@ -19,6 +19,7 @@ from dpstats.foundations.accepted import (
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.classification.model import AdditiveModel
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -30,6 +31,7 @@ from dpstats.statistics.universe.small_databases import SmallDatabase
 from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 __all__ = [
+    "additive_classifier",
     "association_test",
     "cdf",
     "chi_square_test",
@@ -50,6 +52,7 @@ __all__ = [
     "mle",
     "mode",
     "mwem",
+    "naive_bayes",
     "poisson_regression",
     "quantile",
     "quantile_regression",
@@ -68,6 +71,45 @@ __all__ = [
     "variance",
     "winsorized_mean",
 ]
+
+def additive_classifier(
+    X: Rows,
+    y: Rows,
+    classes: Elements | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "boosting", "gaussian_boosting"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[AdditiveModel] | NoReply:
+    """A classifier of rows: for each class a sum of effects, one for the value in each column.
+
+    Parameters
+      X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
+      y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      boosting           pure epsilon-DP: private cuts, and whole-number Laplace noise on sums of residuals, one column after the other
+      gaussian_boosting  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on sums of residuals, column by column
+
+    Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
 
 def association_test(
     rows: Rows,
@@ -846,6 +888,45 @@ def mwem(
       gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
     Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def naive_bayes(
+    X: Rows,
+    y: Rows,
+    classes: Elements | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "counts", "gaussian_counts"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[AdditiveModel] | NoReply:
+    """A classifier of rows by how often each class has each value of each column, as if columns were independent.
+
+    Parameters
+      X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
+      y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      counts           pure epsilon-DP: private cuts, and whole-number Laplace noise on a table of classes by values for each column
+      gaussian_counts  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables of classes by values
+
+    Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

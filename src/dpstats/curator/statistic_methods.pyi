@@ -9,6 +9,7 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.classification.model import AdditiveModel
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -21,6 +22,42 @@ from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 class SessionMethods:
     """The statistics on columns of a protected table."""
+
+    def additive_classifier(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "boosting", "gaussian_boosting"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[AdditiveModel] | NoReply:
+        """A classifier of rows: for each class a sum of effects, one for the value in each column.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          boosting           pure epsilon-DP: private cuts, and whole-number Laplace noise on sums of residuals, one column after the other
+          gaussian_boosting  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on sums of residuals, column by column
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
 
     def association_test(
         self,
@@ -733,6 +770,42 @@ class SessionMethods:
           gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
         Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def naive_bayes(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "counts", "gaussian_counts"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[AdditiveModel] | NoReply:
+        """A classifier of rows by how often each class has each value of each column, as if columns were independent.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          counts           pure epsilon-DP: private cuts, and whole-number Laplace noise on a table of classes by values for each column
+          gaussian_counts  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables of classes by values
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1635,6 +1708,42 @@ class SessionMethods:
 class GroupMethods:
     """The statistics on columns of a protected table, in every group of its rows."""
 
+    def additive_classifier(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "boosting", "gaussian_boosting"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[AdditiveModel] | NoReply:
+        """A classifier of rows: for each class a sum of effects, one for the value in each column.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          boosting           pure epsilon-DP: private cuts, and whole-number Laplace noise on sums of residuals, one column after the other
+          gaussian_boosting  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on sums of residuals, column by column
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def association_test(
         self,
         rows: str,
@@ -2346,6 +2455,42 @@ class GroupMethods:
           gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
         Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def naive_bayes(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "counts", "gaussian_counts"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[AdditiveModel] | NoReply:
+        """A classifier of rows by how often each class has each value of each column, as if columns were independent.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          counts           pure epsilon-DP: private cuts, and whole-number Laplace noise on a table of classes by values for each column
+          gaussian_counts  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables of classes by values
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

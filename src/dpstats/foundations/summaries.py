@@ -231,8 +231,8 @@ MOST_ROWS_AT_ONCE = 1 << 14
 
 
 class CodeSum(Protocol):
-    """Whole numbers added up over rows of codes, exactly: of rows in two parts it gives the sum of what it gives for the parts, and
-    what a row adds depends on that row alone. Stores may pickle it."""
+    """Whole numbers added up over rows of codes, exactly: of rows in two parts it gives the sum of what it gives for the parts,
+    and what a row adds depends on that row alone. Stores may pickle it."""
 
     def __call__(self, raw_codes: NDArray[np.signedinteger]) -> NDArray[np.int64]:
         """The sums over at most MOST_ROWS_AT_ONCE rows, perhaps none: codes by rows and columns, which it must not change."""

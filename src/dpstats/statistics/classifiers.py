@@ -14,30 +14,25 @@ Source     classification/classifiers.proof.md
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.accounting.groups import row_cost, steps_between
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Question, Reads, Refusal, Statistic, method, register
-from dpstats.foundations.results import value_text
+from dpstats.foundations.registry import Outcome, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import CodedTable
+from dpstats.statistics.classification.answers import classifier_answer
 from dpstats.statistics.classification.effects import boosted
-from dpstats.statistics.classification.finding import FoundFeatures, find_features
+from dpstats.statistics.classification.finding import find_features
 from dpstats.statistics.classification.model import TWO, AdditiveModel
-from dpstats.statistics.classification.noise import AGREEMENT_SHARE, Agreement, noisy_agreement
-from dpstats.statistics.classification.parameters import CLASSES, FEATURE_LEVELS, settle_classes
+from dpstats.statistics.classification.noise import AGREEMENT_SHARE, UNSEEN, noisy_agreement
+from dpstats.statistics.classification.parameters import CLASSES, FEATURE_LEVELS, MOST_FEATURES, settle_classes
 from dpstats.statistics.classification.tables import class_counts, class_tables, log_ratios
-from dpstats.statistics.floors import Floor
 from dpstats.statistics.likelihood.logarithms import log_of
 
 Floats = NDArray[np.float64]
 
-MOST_FEATURES = 100
-FLOOR_NATS, PURE_FLOOR_NATS = 40, 80
-"""Rows times epsilon, for each column, below which a classifier is hardly better than the commonest class; with delta, without."""
-ROUGH_NATS = 10
-"""The same for rough answers."""
 _RETURNS = "AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text()"
 
 
@@ -130,7 +125,7 @@ def _additive(table: CodedTable, question: Question, rng: RandomSource) -> Outco
         "additive classifier", question.columns[-1], found.features, found.classes, base, tuple(centred), agreement
     )
     how = ("steps", f"{cycles} cycle{'' if cycles == 1 else 's'} over {len(found.features)} columns")
-    return _answer(question, found, model, how)
+    return classifier_answer(question, found, model, agreement, how)
 
 
 def _naive(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
@@ -144,30 +139,12 @@ def _naive(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     base = np.round(log_of(classes / classes.sum()), 6)
     if len(classes) == TWO:
         base, effects = base - base[0], tuple(each - each[0] for each in effects)
-    unseen = Agreement(0.0, 0.0)
-    model = AdditiveModel("naive Bayes", question.columns[-1], found.features, found.classes, base, effects, unseen)
-    agreement = noisy_agreement(table, found.codings, model, budget, rng)
-    model = AdditiveModel("naive Bayes", question.columns[-1], found.features, found.classes, base, effects, agreement)
-    return _answer(question, found, model, ("noise", f"{tables[0].law} in each cell of {len(tables)} tables"))
+    unseen = AdditiveModel("naive Bayes", question.columns[-1], found.features, found.classes, base, effects, UNSEEN)
+    model = replace(unseen, agreement=noisy_agreement(table, found.codings, unseen, budget, rng))
+    how = ("noise", f"{tables[0].law} in each cell of {len(tables)} tables")
+    return classifier_answer(question, found, model, model.agreement, how)
 
 
 def _by_class(directions: Floats) -> Floats:
     """Effects of all classes; of two, zeros for the first."""
     return np.concatenate([np.zeros_like(directions), directions]) if len(directions) == 1 else directions
-
-
-def _answer(question: Question, found: FoundFeatures, model: AdditiveModel, how: tuple[str, str]) -> Outcome:
-    price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
-    nats = FLOOR_NATS if price.delta else PURE_FLOOR_NATS
-    floor = Floor(nats * len(found.features), rough_nats=ROUGH_NATS * len(found.features))
-    notes = (
-        ("classes", ", ".join(value_text(label) for label in found.classes)),
-        ("values", f"{sum(feature.size for feature in found.features):,} in {len(found.features)} columns; about {round(found.rows):,} rows"),
-        how,
-        ("agreement", model.agreement.text()),
-        ("effects", "what a value of a column adds to a class's score, beside the column's average; not causes, and no intervals"),
-        ("left out", "rows without one of the classes; a missing cell counts as a value"),
-        ("public", "the parameters, names and types of columns; nothing about the rows"),
-        ("numerics", "exact noise on whole numbers; effects follow from these and from released numbers"),
-    )
-    return floor.judge(question, found.rows, Answer(model, notes=notes))

@@ -14,6 +14,7 @@ HOMES = {
     "correlation": Home(("dpstats.statistics.correlations",), ("scores", "cells")),
     "count": Home(("dpstats.statistics.counts",), ("laplace",)),
     "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
+    "decision_tree": Home(("dpstats.statistics.decision_trees",), ("agreement", "gaussian_agreement", "id3")),
     "goodness_of_fit_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
     "histogram": Home(("dpstats.statistics.histograms",), ("laplace", "thresholded")),
     "interquantile_range": Home(

@@ -30,7 +30,7 @@ CURVATURES = (0.2, 0.1, 0.05, 0.03)
 """In each cycle, about how much a row's residual falls by when its score rises by 1: less and less, as rows come to be known."""
 WEIGHTS = (1, 1, 2, 2)
 """What each cycle takes of a budget, in proportion."""
-STRENGTHS = (30.0, 100.0, 600.0)
+STRENGTHS = (30.0, 400.0, 1200.0)
 """Rows, in standard deviations of the noise of a step that took all of an even part, from which on there is one cycle more."""
 OWN_VARIANCE = 0.1
 """About the variance of a row's residual: what sums differ by from table to table."""
@@ -48,9 +48,7 @@ def cycles_for(rows: float, features: int, classes: int, budget: Budget, share: 
     return 1 + sum(strength >= enough for enough in STRENGTHS)
 
 
-def boosted(
-    table: CodedTable, found: FoundFeatures, budget: Budget, share: Fraction, rng: RandomSource
-) -> tuple[Margins, int]:
+def boosted(table: CodedTable, found: FoundFeatures, budget: Budget, share: Fraction, rng: RandomSource) -> tuple[Margins, int]:
     """Spend a share on the effects of all features; and in how many cycles."""
     features, classes = len(found.features), len(found.classes)
     directions = Margins((), classes).directions

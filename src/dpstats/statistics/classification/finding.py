@@ -1,7 +1,7 @@
 """Finding the codes of features and the classes, out of a part of a classifier's budget.
 
-Claim      All that is bought here and from the budget handed on is together epsilon-DP without delta, and else (epsilon, delta)-DP:
-           but for an event of probability delta / 2 it is rho-zCDP, with rho = zcdp_within(epsilon, delta / 2)
+Claim      All that is bought here and from the budget handed on is together epsilon-DP without delta, and else (epsilon,
+           delta)-DP: but for an event of probability delta / 2 it is rho-zCDP, with rho = zcdp_within(epsilon, delta / 2)
 Neighbors  ADD_REMOVE of one row
 Why        Codes are found and counted out of a budget of their own (synthetic/finding.py), a quarter of the whole; what it leaves
            goes to the other one. How much that is depends on what was released, and never exceeds the whole
@@ -68,7 +68,7 @@ def find_features(table: CodedTable, question: Question, rng: RandomSource) -> t
     kind: type[Budget] = ConcentratedTableBudget if price.delta else PureTableBudget
     whole = zcdp_within(price.epsilon, price.delta / 2) if price.delta else price.epsilon
     finding_budget = kind(whole * FINDING_SHARE, rng)
-    *names, outcome = question.columns
+    outcome = question.columns[-1]
     classes = question.arguments["classes"]
     levels = levels_of(question) | ({outcome: classes} if classes else {})
     finding = CodeFinding(table, Wish(question.columns, levels), finding_budget, price.delta / 2, rng)

@@ -30,7 +30,9 @@ def _columns(data: Any, names: Sequence[str]) -> list[Any]:
         known = list(known)
         missing = [name for name in names if name not in known]
         if missing:
-            raise UnknownNameError(f"the classifier needs a column {missing[0]!r}; it was fitted on {', '.join(map(repr, names))}.")
+            raise UnknownNameError(
+                f"the classifier needs a column {missing[0]!r}; it was fitted on {', '.join(map(repr, names))}."
+            )
         return [data[name] for name in names]
     rows = data if isinstance(data, np.ndarray) else np.array(data, dtype=object)
     if rows.ndim != 2 or rows.shape[1] != len(names):

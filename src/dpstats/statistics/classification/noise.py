@@ -52,6 +52,10 @@ class Agreement(NamedTuple):
         return f"{100 * self.part:.1f}% of the rows it was fitted to (noise +- {100 * self.error:.2g}); a little less on new rows"
 
 
+UNSEEN = Agreement(0.0, 0.0)
+"""Of a model before its rows are counted."""
+
+
 def noisy_agreement(
     table: CodedTable, codings: tuple[Coding, ...], model: Predicts, budget: Budget, rng: RandomSource
 ) -> Agreement:

@@ -14,6 +14,7 @@ from dpstats.foundations.registry import Parameter, Question
 from dpstats.statistics.coded.parameters import BOOLEAN, LEVELS, NUMERIC, settle_levels
 
 MOST_CLASSES = 50
+MOST_FEATURES = 100
 MARKS = (0, 1)
 
 
