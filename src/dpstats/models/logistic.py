@@ -15,7 +15,8 @@ from dpstats.engines.reading import native_column
 from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.models.given import UnsuitableDataError
-from dpstats.models.private_regression import Numbers, PrivateRegression
+from dpstats.models.private_estimator import Numbers
+from dpstats.models.private_regression import PrivateRegression
 from dpstats.models.scikit_learn import ClassifierMixin
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.regression.fit import RegressionFit
@@ -38,7 +39,7 @@ class LogisticRegression(ClassifierMixin, PrivateRegression):
     """
 
     _statistic = "logistic_regression"
-    _predicts_missing = False  # there is no label to say so
+    _takes_missing = False  # there is no label to say so
     classes: Elements | None = None
 
     def decision_function(self, X: Any) -> Numbers:

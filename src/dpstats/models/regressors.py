@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpstats.models.private_regression import Numbers, PrivateRegression
+from dpstats.models.private_estimator import Numbers
+from dpstats.models.private_regression import PrivateRegression
 from dpstats.models.scikit_learn import RegressorMixin
 from dpstats.statistics.regression.predictions import exponentials
 

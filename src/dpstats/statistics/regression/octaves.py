@@ -36,6 +36,8 @@ FLAT, HALVED = 4, 2
 HEIGHT = 1 << 40
 MEDIAN = Fraction(1, 2)
 EVENLY = Fraction(1, 2)
+OUTWARD, MOST_BEYOND = Fraction(4, 5), Fraction(1, 4)
+"""The part of a draw's nats that keeps a reach from going beyond all rows; and which part of the rows may lie beyond it."""
 CERTAIN = 19
 """How much more mass than all others a cell gets that is nearly certain."""
 
@@ -96,6 +98,16 @@ def draw_magnitude(
     return magnitude_of(bisect_right(ends, _draw_place(raw_counts, ends, quantile, epsilon, rng, under)) - 1)
 
 
+def draw_reach(raw_counts: Sequence[int], rows_beyond: int, epsilon: Fraction, rng: RandomSource, *, likely: float) -> float:
+    """A private magnitude that about `rows_beyond` of the counted ones exceed, and at most MOST_BEYOND of them: the upper end of
+    its cell. `likely` is about what to expect, from something released."""
+    ends = steep_hill(int(cells_of(np.array([likely]))[0]))
+    raw_rows = sum(raw_counts)
+    target = raw_rows - min(Fraction(rows_beyond), raw_rows * MOST_BEYOND)
+    loss = RankLoss(target, epsilon * OUTWARD, epsilon * (1 - OUTWARD))
+    return magnitude_of(bisect_right(ends, _draw_by(raw_counts, ends, loss, rng)))
+
+
 def draw_cell(raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource) -> int:
     """The cell of a private quantile of rows that were counted in public cells, all of which have the same mass."""
     return _draw_place(raw_counts, range(len(raw_counts) + 1), quantile, epsilon, rng)
@@ -117,7 +129,12 @@ def _draw_place(
     under: Fraction = EVENLY,
 ) -> int:
     """A place on the line of cells that begin and end at `ends`."""
+    loss = RankLoss(quantile * sum(raw_counts), *rank_slopes(quantile, epsilon, under))
+    return _draw_by(raw_counts, ends, loss, rng)
+
+
+def _draw_by(raw_counts: Sequence[int], ends: Sequence[int], loss: RankLoss, rng: RandomSource) -> int:
+    """A place on the line of cells that begin and end at `ends`, by the loss of its rank."""
     filled = [cell for cell, count in enumerate(raw_counts) if count]
     marks = Marks.listed([(ends[cell], ends[cell + 1]) for cell in filled], [raw_counts[cell] for cell in filled])
-    loss = RankLoss(quantile * sum(raw_counts), *rank_slopes(quantile, epsilon, under))
     return draw_piece(CutLine(0, ends[-1], marks, 0), loss, rng)[1]

@@ -35,7 +35,7 @@ LARGEST = 1e125
 
 @dataclass(frozen=True)
 class Points:
-    """How rows become points: first the ones of an intercept, then the features; the last column of a row is its outcome."""
+    """How rows become points: first the ones of an intercept, then the features, which are the first columns of a row."""
 
     middles: tuple[float, ...]
     scales: tuple[float, ...]
@@ -63,7 +63,7 @@ class Points:
         raw_points[:, : self.intercept] = POINT
         raw_features = raw_points[:, self.intercept :]
         with np.errstate(over="ignore"):  # a sum beyond the largest float is infinite, and cut off
-            np.subtract(raw_rows[:, :-1], self.middles, out=raw_features)
+            np.subtract(raw_rows[:, : len(self.middles)], self.middles, out=raw_features)
             np.divide(raw_features, self.scales, out=raw_features)
             np.multiply(raw_features, POINT, out=raw_features)
         self.held(raw_features)

@@ -26,14 +26,15 @@ ACROSS, ALONG = 7, 5
 
 @dataclass(frozen=True)
 class Distances:
-    """For each feature the cells of how far rows lie from its middle; rows at the middle, to 15 digits, are left out."""
+    """For each feature the cells of how far rows lie from its middle; rows at the middle, to 15 digits, are left out.
+    Features are the first columns of a row."""
 
     middles: tuple[float, ...]
 
     def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
         """Count them, feature after feature."""
         with np.errstate(over="ignore"):
-            raw_distances = np.abs(raw_rows[:, :-1] - self.middles)
+            raw_distances = np.abs(raw_rows[:, : len(self.middles)] - self.middles)
         raw_distances[raw_distances <= GRID * np.abs(self.middles)] = 0.0
         return np.concatenate([count_cells(raw_distances[:, place]) for place in range(len(self.middles))])
 

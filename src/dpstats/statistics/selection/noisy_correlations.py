@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.rounding import nearest_float
-from dpstats.foundations.summaries import RowSum, Table
+from dpstats.foundations.summaries import Table
 from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.regression.budget_split import BudgetSplit, part
 from dpstats.statistics.regression.octaves import CELLS, draw_magnitude
@@ -47,17 +46,6 @@ EXPLAINED = 3.0
 """About by how much the noise of correlations weighs more where others explain a part of the outcome."""
 LEAST_VARIANCE = 3.0
 """A column varies if its variance is so many deviations of its noise."""
-
-
-@dataclass(frozen=True)
-class AllColumns:
-    """A sum over rows by which every column is a feature: the outcome is not looked at, so it may be 0."""
-
-    row_sum: RowSum
-
-    def __call__(self, raw_rows: Floats) -> NDArray[np.int64]:
-        """Add it up over rows with a column of zeros after their own."""
-        return self.row_sum(np.column_stack([raw_rows, np.zeros(len(raw_rows))]))
 
 
 @dataclass(frozen=True)
@@ -102,7 +90,7 @@ def noisy_correlations(
     points = _standard_points(table, columns, (middle, scale), budget, rng)
     size, share = columns + 1, budget.left
     weights = weights_of_triangle(size)
-    raw_triangle = table.row_sums(AllColumns(Products(points)))
+    raw_triangle = table.row_sums(Products(points))
     raw_weighted = [weight * raw for weight, raw in zip(weights, raw_triangle, strict=True)]
     noisy, deviation = budget.noisy(raw_weighted, ALONG * points.radius**2, share)
     matrix = matrix_of(np.array(noisy, dtype=np.float64) / weights, size) / BALL**2
@@ -118,7 +106,7 @@ def _standard_points(
     for place in range(columns):
         ordinal = draw_quantile(table.column(place), half, budget.draw_epsilon(shares[0]), relation, rng)
         middles.append(nearest_float(fraction_of(ordinal)))
-    raw_counts = table.row_sums(AllColumns(Distances(tuple(middles))))
+    raw_counts = table.row_sums(Distances(tuple(middles)))
     scales = []
     for place, middle in enumerate(middles):
         raw_own, marks = raw_counts[place * CELLS : (place + 1) * CELLS], middle in MARKS

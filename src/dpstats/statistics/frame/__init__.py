@@ -1,0 +1,1 @@
+"""The first step of what learns from rows without bounds: a private frame of their columns."""
