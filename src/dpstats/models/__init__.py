@@ -1,4 +1,4 @@
-"""Regressions as estimators of scikit-learn: `dp.models.LinearRegression(epsilon=1).fit(X, y)`.
+"""Regressions and classifiers as estimators of scikit-learn: `dp.models.LinearRegression(epsilon=1).fit(X, y)`.
 
 They are loaded on first use, because scikit-learn is; it comes with `pip install 'dpstats[models]'`.
 """
@@ -9,18 +9,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dpstats.models.classifiers import AdditiveClassifier, DecisionTree, NaiveBayes
     from dpstats.models.logistic import LogisticRegression
     from dpstats.models.regressors import LinearRegression, PoissonRegressor, QuantileRegressor
 
-__all__ = ["LinearRegression", "LogisticRegression", "PoissonRegressor", "QuantileRegressor"]
+__all__ = [
+    "AdditiveClassifier",
+    "DecisionTree",
+    "LinearRegression",
+    "LogisticRegression",
+    "NaiveBayes",
+    "PoissonRegressor",
+    "QuantileRegressor",
+]
+_HOMES = {
+    "AdditiveClassifier": "classifiers",
+    "DecisionTree": "classifiers",
+    "LogisticRegression": "logistic",
+    "NaiveBayes": "classifiers",
+}
 
 if not TYPE_CHECKING:  # a type checker is to know that there is nothing else
 
     def __getattr__(name: str) -> type:
         if name not in __all__:
             raise AttributeError(f"dpstats.models has no {name!r}; it has {', '.join(__all__)}.")
-        home = "logistic" if name == "LogisticRegression" else "regressors"
-        return globals().setdefault(name, getattr(import_module(f"dpstats.models.{home}"), name))
+        home = import_module(f"dpstats.models.{_HOMES.get(name, 'regressors')}")
+        return globals().setdefault(name, getattr(home, name))
 
 
 def __dir__() -> list[str]:

@@ -18,9 +18,23 @@ _ALL = {
         "tell that there is such a row."
     ),
 }
-_OTHER_LABELS = "Rows whose label is not one of the two classes are left out; an error would tell that there are some."
+_NOT_LOOKED_UP = "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
+_OTHER_LABELS = "Rows whose label is not one of the classes are left out; an error would tell that there are some."
+
+_CLASSIFIERS: dict[str, str] = {
+    "check_dtype_object": (
+        "An array of objects has labels, for its elements must not decide it, and labels are listed or found with delta: pass an "
+        "array of numbers, or a data frame."
+    ),
+    **{name: _ALL[name] for name in ("check_estimators_empty_data_messages", "check_supervised_y_no_nan")},
+    "check_classifiers_classes": _NOT_LOOKED_UP,
+    "check_classifiers_train": _NOT_LOOKED_UP,
+    "check_classifiers_regression_target": _OTHER_LABELS,
+}
 
 DEVIATIONS: dict[str, dict[str, str]] = {
+    "AdditiveClassifier": _CLASSIFIERS,
+    "DecisionTree": _CLASSIFIERS,
     "LinearRegression": _ALL,
     "LogisticRegression": {
         **_ALL,
@@ -28,12 +42,11 @@ DEVIATIONS: dict[str, dict[str, str]] = {
             "A fit leaves rows with missing cells out, and infinities count as the largest and smallest numbers; an error would "
             "tell that there are some. A prediction for such a row, which is the caller's, is an error."
         ),
-        "check_classifiers_classes": (
-            "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
-        ),
+        "check_classifiers_classes": _NOT_LOOKED_UP,
         "check_classifiers_regression_target": _OTHER_LABELS,
         "check_classifier_not_supporting_multiclass": _OTHER_LABELS,
     },
+    "NaiveBayes": _CLASSIFIERS,
     "PoissonRegressor": _ALL,
     "QuantileRegressor": _ALL,
 }

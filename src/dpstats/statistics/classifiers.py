@@ -19,11 +19,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Outcome, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import CodedTable
 from dpstats.statistics.classification.answers import classifier_answer
-from dpstats.statistics.classification.effects import boosted
+from dpstats.statistics.classification.effects import DECIMALS, boosted
 from dpstats.statistics.classification.finding import find_features
 from dpstats.statistics.classification.model import TWO, AdditiveModel
 from dpstats.statistics.classification.noise import AGREEMENT_SHARE, UNSEEN, noisy_agreement
@@ -117,10 +118,9 @@ def _additive(table: CodedTable, question: Question, rng: RandomSource) -> Outco
     margins, cycles = boosted(table, found, budget, budget.left - AGREEMENT_SHARE, rng)
     agreement = noisy_agreement(table, found.codings, margins, budget, rng)
     effects = [_by_class(each) for each in margins.effects]
-    base, centred = np.zeros(len(found.classes)), []
-    for each, counts in zip(effects, found.counts, strict=True):
-        middle = np.round((each * counts).sum(axis=1) / counts.sum(), 6)
-        base, centred = base + middle, [*centred, each - middle[:, np.newaxis]]
+    middles = [np.round(_mean(each, counts), DECIMALS) for each, counts in zip(effects, found.counts, strict=True)]
+    base = np.round(np.add.reduce(middles), DECIMALS)
+    centred = [np.round(each - middle[:, np.newaxis], DECIMALS) for each, middle in zip(effects, middles, strict=True)]
     model = AdditiveModel(
         "additive classifier", question.columns[-1], found.features, found.classes, base, tuple(centred), agreement
     )
@@ -143,6 +143,11 @@ def _naive(table: CodedTable, question: Question, rng: RandomSource) -> Outcome:
     model = replace(unseen, agreement=noisy_agreement(table, found.codings, unseen, budget, rng))
     how = ("noise", f"{tables[0].law} in each cell of {len(tables)} tables")
     return classifier_answer(question, found, model, model.agreement, how)
+
+
+def _mean(effects: Floats, counts: Floats) -> Floats:
+    """For each class the mean effect over rows, in a fixed order."""
+    return np.array([inner_product(row, counts) for row in effects]) / inner_product(counts, np.ones_like(counts))
 
 
 def _by_class(directions: Floats) -> Floats:

@@ -70,4 +70,4 @@ def _steps(sums: Floats, variance: float, counts: Floats, ordered: int, curvatur
     slopes = curvature * counts
     variances = (variance + OWN_VARIANCE * counts) / (slopes * slopes)
     steps = np.array([smoothed(row / slopes, variances, ordered) for row in sums])
-    return np.clip(steps, -MOST_STEP, MOST_STEP)
+    return np.asarray(np.clip(steps, -MOST_STEP, MOST_STEP))

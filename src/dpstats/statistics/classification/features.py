@@ -85,7 +85,7 @@ class CodedFeature:
         codes = np.array(self.codes)
         if self.is_labels:
             return codes[_label_places(values, self.labels)]
-        numbers = np.array([_number(value) for value in _listed(values)]) if _is_untyped(values) else np.asarray(values, _FLOAT)
+        numbers = np.array([as_number(value) for value in _listed(values)]) if _is_untyped(values) else np.asarray(values, _FLOAT)
         places = np.searchsorted(np.array(self._cuts(_FLOAT)), numbers, side="right")
         return codes[np.where(np.isnan(numbers), len(self.edges) + 1, places)]
 
@@ -138,7 +138,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or value != value  # NaN is not itself
 
 
-def _number(value: Any) -> float:
+def as_number(value: Any) -> float:
     """A cell as a number, NaN where it is none."""
     try:
         return float(value)

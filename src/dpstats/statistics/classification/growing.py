@@ -3,14 +3,16 @@
 Claim      Paid for out of shares of a budget: half for the splits, an even part for each level, and half for the leaves
 Neighbors  ADD_REMOVE of one row
 Why        A row lies in one node of each level, and in one leaf: nodes of a level cost together what one does. A drawn split is
-           one exponential mechanism over monotone scores (splits.py). By information gain, as printed, a node releases a noisy table
-           of each feature's codes by class, of which a row moves one cell by 1, and splits follow from these. Leaves are counts
+           one exponential mechanism over monotone scores (splits.py). By information gain, as printed, a node releases a noisy
+           table of each feature's codes by class, of which a row moves one cell by 1, and splits follow from these. Leaves are
+           counts
 Numerics   Counts are exact, draws and noise too
 Source     classifiers.proof.md; Blum, Dwork, McSherry & Nissim 2005 (ID3 by noisy counts)
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -101,7 +103,7 @@ def depth_for(rows: float, budget: Budget, share: Fraction) -> int:
 def _draw_size(budget: Budget, share: Fraction, depth: int) -> float:
     """About the epsilon of a draw, by the noise that its share would buy."""
     law = budget.law(share * SPLIT_SHARE / depth)
-    return 2.0 / law.variance**0.5 if isinstance(budget, ConcentratedTableBudget) else (2.0 / law.variance) ** 0.5
+    return math.sqrt((4.0 if isinstance(budget, ConcentratedTableBudget) else 2.0) / law.variance)
 
 
 def grown(

@@ -11,11 +11,12 @@ from dpstats.foundations.errors import InvalidParameterError, MissingParameterEr
 from dpstats.foundations.json_types import LABEL, NOTHING, either, list_of
 from dpstats.foundations.keys import are_distinct, plain_key
 from dpstats.foundations.registry import Parameter, Question
-from dpstats.statistics.coded.parameters import BOOLEAN, LEVELS, NUMERIC, settle_levels
+from dpstats.statistics.coded.parameters import BOOLEAN, LEVELS, NUMERIC, UNDECLARED, settle_levels
 
 MOST_CLASSES = 50
 MOST_FEATURES = 100
 MARKS = (0, 1)
+TEXT = "text"
 
 
 def checked_classes(value: object) -> tuple[Any, ...]:
@@ -33,8 +34,8 @@ def checked_classes(value: object) -> tuple[Any, ...]:
 
 CLASSES = Parameter(
     "classes",
-    "the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a "
-    "column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta",
+    "the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of "
+    "a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta",
     checked_classes,
     None,
     either(list_of(LABEL, 2, MOST_CLASSES), NOTHING),
@@ -43,15 +44,19 @@ CLASSES = Parameter(
 )
 FEATURE_LEVELS = replace(
     LEVELS,
-    help="the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True "
-    "and False have theirs; all others are found privately, which needs delta",
+    help="the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of "
+    "True and False have theirs; all others are found privately, which needs delta",
 )
 
 
 def settle_classes(question: Question, kinds: Mapping[str, str], keys: Mapping[str, Sequence[Any]]) -> Question:
-    """The question about columns of these types, with all the labels that are known; raises where some can not be found."""
+    """The question about columns of these types, with all the labels that are known; raises where some can not be found.
+
+    Columns that declare no type have labels.
+    """
     *features, outcome = question.columns
-    question = settle_levels(question, {name: kinds[name] for name in features}, keys)
+    told = {name: TEXT if kinds[name] == UNDECLARED else kinds[name] for name in features}
+    question = settle_levels(question, told, keys)
     if question.arguments["classes"]:
         return question
     classes: tuple[Any, ...] = ()
@@ -59,7 +64,7 @@ def settle_classes(question: Question, kinds: Mapping[str, str], keys: Mapping[s
         classes = (False, True)
     elif outcome in keys:
         classes = checked_classes(list(keys[outcome]))
-    elif kinds[outcome] in NUMERIC:
+    elif kinds[outcome] in NUMERIC or (kinds[outcome] == UNDECLARED and not question.delta):
         classes = MARKS
     if not classes and not question.delta:
         raise MissingParameterError(

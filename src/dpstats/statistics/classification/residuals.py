@@ -1,4 +1,4 @@
-"""Residuals: how far a row's class is from what an additive model says of it, in whole numbers, added up by the codes of a column.
+"""Residuals: how far a row's class is from what an additive model says of it, in whole numbers, summed by the codes of a column.
 
 What a row adds depends on that row and on the model, which was released before: its residuals are computed in floats, made whole
 numbers of 1 / SCALE, and then cut to a length that is checked in whole numbers. So two neighbouring tables differ by one row's

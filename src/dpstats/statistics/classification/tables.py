@@ -43,7 +43,7 @@ def class_counts(tables: list[NoisyTable]) -> Floats:
     summed = np.zeros(totals.shape[1])
     for weight, total in zip(weights.tolist(), totals, strict=True):
         summed += weight * total
-    return np.maximum(summed / weights.sum(), 1.0)
+    return np.asarray(np.maximum(summed / weights.sum(), 1.0))
 
 
 def log_ratios(table: NoisyTable, classes: Floats, counts: Floats, ordered: int) -> Floats:
