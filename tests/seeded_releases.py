@@ -56,13 +56,21 @@ SIDES = np.where(C > 0, "x", "y")
 TABLE = {"pay": POSITIVE, "size": COUNTS, "label": LABELS, "side": SIDES}
 LEVELS = {"label": ["a", "b", "c"], "side": ["x", "y"]}
 
+FEATURES = {"pay": POSITIVE, "size": COUNTS, "side": SIDES}
+CLASSES: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((FEATURES, MARKS), {"levels": {"side": ["x", "y"]}}),
+    ((X, LABELS), {"classes": ["a", "b", "c"]}),
+]
+
 ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "additive_classifier": CLASSES,
     "association_test": [((LABELS, SIDES), {})],
     "cdf": [((POSITIVE,), {"points": 9})],
     "chi_square_test": [((LABELS, SIDES), {"row_labels": ["a", "b", "c"], "column_labels": ["x", "y"]})],
     "contingency_table": [((TABLE,), {"columns": ["label", "side", "pay"], "levels": LEVELS, "bins": {"pay": [0, 5, 10, 20]}})],
     "correlation": [((A, Y), {"kind": kind}) for kind in ("pearson", "spearman", "kendall")],
     "covariance": [((A, Y), {})],
+    "decision_tree": CLASSES,
     "goodness_of_fit_test": [((LABELS,), {"probabilities": {"a": 0.3, "b": 0.4, "c": 0.3}})],
     "interquantile_range": [((POSITIVE,), {"q": [0.2, 0.8]})],
     "ks_test": [((A,), {"distribution": law, "loc": 0, "scale": 1}) for law in ("normal", "laplace", "cauchy", "lognormal")],
@@ -71,6 +79,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "median_test": [((A, SIDES), {"groups": ["x", "y"]})],
     "mode": [((LABELS,), {})],
     "mwem": [((TABLE,), {"columns": ["label", "side"], "levels": LEVELS, "rounds": 3})],
+    "naive_bayes": CLASSES,
     "poisson_regression": [((X, COUNTS), {})],
     "quantile": [((POSITIVE,), {"q": 0.9})],
     "quantile_regression": [((X, Y), {})],

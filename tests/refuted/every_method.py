@@ -11,14 +11,17 @@ from dpstats.foundations.registry import Method, Reads, Statistic, find_statisti
 
 GROUPS = ["a", "b"]
 ARGUMENTS: dict[str, list[dict[str, Any]]] = {
+    "additive_classifier": [{"classes": GROUPS}],
     "contingency_table": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}}],
     "small_database": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "size": 2}],
     "mwem": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "rounds": 2}],
     "synthesize": [{"levels": {"l": GROUPS}}],
     "chi_square_test": [{"row_labels": GROUPS, "column_labels": GROUPS}],
     "correlation": [{"kind": "pearson"}, {"kind": "spearman"}, {"kind": "kendall"}],
+    "decision_tree": [{"classes": GROUPS}],
     "goodness_of_fit_test": [{"probabilities": {"a": 0.5, "b": 0.5}}],
     "median_test": [{"groups": GROUPS}],
+    "naive_bayes": [{"classes": GROUPS}],
     "quantile": [{"q": 0.3}, {"q": [0.01, 0.5, 0.9]}],
     "sample_and_aggregate": [{"function": "mean", "blocks": 200}, {"function": "mean", "aggregate": "mean", "range": (0, 9)}],
     "select_model": [{"models": ["linear", "quadratic"]}],

@@ -18,7 +18,9 @@ _ALL = {
         "tell that there is such a row."
     ),
 }
-_NOT_LOOKED_UP = "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
+_NOT_LOOKED_UP = (
+    "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
+)
 _OTHER_LABELS = "Rows whose label is not one of the classes are left out; an error would tell that there are some."
 
 _CLASSIFIERS: dict[str, str] = {

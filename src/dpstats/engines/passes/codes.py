@@ -67,8 +67,12 @@ class CodeTotals:
 
     def scan(self, batches: Iterable[Batch]) -> RowTotals:
         """Add up the rows of some batches."""
+        return self.over(self.rows.pieces(batches, MOST_ROWS_AT_ONCE))
+
+    def over(self, raw_pieces: Iterable[NDArray[np.signedinteger]]) -> RowTotals:
+        """The same for rows that have their codes already, at most MOST_ROWS_AT_ONCE in a piece."""
         totals = self._of_none()
-        for raw_codes in self.rows.pieces(batches, MOST_ROWS_AT_ONCE):
+        for raw_codes in raw_pieces:
             raw_shown = raw_codes.T
             raw_shown.flags.writeable = False
             totals.take(raw_shown)

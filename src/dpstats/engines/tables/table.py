@@ -27,6 +27,7 @@ from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import ColumnRun
 from dpstats.engines.stores.store import Batch, Job, Store, Summary
 from dpstats.engines.tables.kept import DecodedRows, KeptRun, PairPieces, RowPieces, keep_rows
+from dpstats.engines.tables.kept_codes import KeptCodes
 from dpstats.engines.units.contributions import BoundedBatch
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
@@ -202,6 +203,7 @@ class StoreCodes:
         self._view = view
         self.numeric = tuple(numeric)
         self._columns = tuple((name, read_as(view, name, numeric=wanted)) for name, wanted in zip(names, numeric, strict=True))
+        self._kept = KeptCodes(store)
 
     def column(self, place: int) -> Column:
         """One column."""
@@ -217,10 +219,9 @@ class StoreCodes:
         return self._store.run(CodeCount(rows, placed), self._view.needs(name for name, _ in rows.columns))
 
     def code_sums(self, codings: Sequence[Coding], row_sum: CodeSum) -> tuple[int, ...]:
-        """The exact sums over all rows of what they add by their codes, by one pass."""
+        """The exact sums over all rows of what they add by their codes; sums by the same codes read the rows once."""
         rows = self._coded(codings, range(len(codings)))
-        job = CodeTotals(rows, row_sum)
-        return self._store.run(job, self._view.needs(name for name, _ in rows.columns)).totals(len(rows.columns))
+        return self._kept.totals(CodeTotals(rows, row_sum), self._view.needs(name for name, _ in rows.columns))
 
     def _coded(self, codings: Sequence[Coding], read: Sequence[int]) -> CodedRows:
         return CodedRows(self._view, tuple(self._columns[place] for place in read), tuple(codings[place] for place in read))

@@ -24,7 +24,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import CodedTable
 from dpstats.statistics.classification.finding import FoundFeatures
 from dpstats.statistics.classification.noise import Budget, noisy_sums
-from dpstats.statistics.classification.splits import Split, divides, draw_split, full_split, possible_splits
+from dpstats.statistics.classification.splits import NodeSplit, divides, draw_split, full_split, possible_splits
 from dpstats.statistics.classification.tree import TreeNode, TreeShape
 from dpstats.statistics.coded.budget import ConcentratedTableBudget
 from dpstats.statistics.likelihood.logarithms import log_of
@@ -136,7 +136,7 @@ def grown(
     return GrownTree(shape, np.array(noisy, dtype=np.float64).reshape(leaves, classes), variance**0.5)
 
 
-def _with_splits(shape: TreeShape, chosen: Sequence[Split | None]) -> tuple[TreeShape, int]:
+def _with_splits(shape: TreeShape, chosen: Sequence[NodeSplit | None]) -> tuple[TreeShape, int]:
     """The tree whose leaves are split, each by its own split if it has one, and how many leaves it has."""
     numbers = iter(range(1 << 30))
 
@@ -178,7 +178,7 @@ def _used(shape: TreeShape) -> list[set[int]]:
     return below(shape.root, set())
 
 
-def _best_gain(tables: Sequence[Whole], splits: Sequence[Split], used: set[int]) -> Split | None:
+def _best_gain(tables: Sequence[Whole], splits: Sequence[NodeSplit], used: set[int]) -> NodeSplit | None:
     """The split by all codes of the feature that tells most about the class, by noisy counts; None where none is left."""
     left = [split for split in splits if split.feature not in used and split.ways > 1]
     if not left:

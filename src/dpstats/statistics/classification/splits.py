@@ -22,7 +22,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Split:
+class NodeSplit:
     """A question about one feature: for each of its codes the number of the branch that rows with it take."""
 
     feature: int
@@ -34,32 +34,34 @@ class Split:
         return max(self.branches) + 1
 
 
-def possible_splits(features: Sequence[CodedFeature]) -> list[Split]:
+def possible_splits(features: Sequence[CodedFeature]) -> list[NodeSplit]:
     """All splits in two, from the codes alone."""
     found = []
     for place, feature in enumerate(features):
         codes = range(feature.size)
         ordered = feature.ordered if feature.ordered > 1 else 0
         groups = [{*range(last + 1)} for last in range(ordered - 1)] if ordered else [{code} for code in codes]
-        found += [Split(place, tuple(int(code not in group) for code in codes)) for group in groups if len(group) < len(codes)]
+        found += [
+            NodeSplit(place, tuple(int(code not in group) for code in codes)) for group in groups if len(group) < len(codes)
+        ]
     return found
 
 
-def full_split(place: int, counts: NDArray[np.float64], most: int) -> Split:
+def full_split(place: int, counts: NDArray[np.float64], most: int) -> NodeSplit:
     """The split of a feature by all its codes; neighbours share a branch where there would be more than `most`, by released counts."""
     if len(counts) <= most:
-        return Split(place, tuple(range(len(counts))))
+        return NodeSplit(place, tuple(range(len(counts))))
     before = np.add.accumulate(counts) - counts / 2
     branches = np.minimum((before / counts.sum() * most).astype(np.int64), most - 1)
-    return Split(place, tuple(np.searchsorted(np.unique(branches), branches).tolist()))
+    return NodeSplit(place, tuple(np.searchsorted(np.unique(branches), branches).tolist()))
 
 
-def divides(split: Split, codes: Sequence[set[int]]) -> bool:
+def divides(split: NodeSplit, codes: Sequence[set[int]]) -> bool:
     """Whether rows with some of these codes, a set for each feature, can take different branches."""
     return len({split.branches[code] for code in codes[split.feature]}) > 1
 
 
-def agreement_scores(raw_tables: Sequence[Whole], splits: Sequence[Split]) -> list[int]:
+def agreement_scores(raw_tables: Sequence[Whole], splits: Sequence[NodeSplit]) -> list[int]:
     """How many rows of a node have the commonest class of their side, for each split.
 
     `raw_tables` has for each feature the rows of the node by code and class.
@@ -71,7 +73,7 @@ def agreement_scores(raw_tables: Sequence[Whole], splits: Sequence[Split]) -> li
     return raw_scores
 
 
-def draw_split(raw_tables: Sequence[Whole], splits: Sequence[Split], epsilon: Fraction, rng: RandomSource) -> Split:
+def draw_split(raw_tables: Sequence[Whole], splits: Sequence[NodeSplit], epsilon: Fraction, rng: RandomSource) -> NodeSplit:
     """One split, with weight exp(epsilon * score): scores move in one direction, so that this costs epsilon, without a factor 2."""
     raw_scores = agreement_scores(raw_tables, splits)
     return splits[choose(score_weights([Fraction(score) for score in raw_scores], epsilon), rng)]

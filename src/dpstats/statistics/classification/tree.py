@@ -16,7 +16,7 @@ from dpstats.statistics.classification.features import CodedFeature, Label
 from dpstats.statistics.classification.model import label_array
 from dpstats.statistics.classification.new_rows import codes_of_rows
 from dpstats.statistics.classification.noise import Agreement
-from dpstats.statistics.classification.splits import Split
+from dpstats.statistics.classification.splits import NodeSplit
 from dpstats.statistics.coded.columns import CodedColumn
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ _LONGEST_NAME = 40
 class TreeNode:
     """A node: a split with a child for each branch, or a leaf."""
 
-    split: Split | None = None
+    split: NodeSplit | None = None
     children: tuple[TreeNode, ...] = ()
     number: int = 0
     """Of a leaf: its place among all leaves."""
@@ -52,7 +52,7 @@ class TreeNode:
         """The node that `to_dict` made plain."""
         if "leaf" in plain:
             return cls(number=plain["leaf"])
-        split = Split(plain["feature"], tuple(plain["branches"]))
+        split = NodeSplit(plain["feature"], tuple(plain["branches"]))
         return cls(split, tuple(cls.from_dict(child) for child in plain["children"]))
 
 
@@ -166,7 +166,7 @@ class DecisionTreeModel:
         return f"<pre>{html.escape(f'{self}{chr(10)}{self.text()}')}</pre>"
 
 
-def branch_words(feature: CodedFeature, split: Split, branch: int) -> str:
+def branch_words(feature: CodedFeature, split: NodeSplit, branch: int) -> str:
     """Which values take a branch, in words: "below 30", "is a, b"."""
     codes = [code for code, each in enumerate(split.branches) if each == branch]
     ordered = [code for code in codes if code < feature.ordered]
