@@ -1,7 +1,8 @@
 """Kept codes: the codes of all rows, so that the many passes of one question read their store once.
 
-Codes take a byte or two for each cell. They are kept in this process while a question is worked on if they take at most KEPT_BYTES;
-where they take more, or rows must stay where they are, every pass reads the store. What comes out is the same either way.
+Codes take a byte or two for each cell. They are kept in this process while a question is worked on if they take at most
+KEPT_BYTES; where they take more, or rows must stay where they are, every pass reads the store. What comes out is the same
+either way.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def checked_classes(value: object) -> tuple[Any, ...]:
 
 CLASSES = Parameter(
     "classes",
-    "the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of "
-    "a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta",
+    "the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 "
+    "of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta",
     checked_classes,
     None,
     either(list_of(LABEL, 2, MOST_CLASSES), NOTHING),

@@ -48,7 +48,7 @@ def possible_splits(features: Sequence[CodedFeature]) -> list[NodeSplit]:
 
 
 def full_split(place: int, counts: NDArray[np.float64], most: int) -> NodeSplit:
-    """The split of a feature by all its codes; neighbours share a branch where there would be more than `most`, by released counts."""
+    """The split of a feature by all its codes; beyond `most` branches neighbours share one, by released counts."""
     if len(counts) <= most:
         return NodeSplit(place, tuple(range(len(counts))))
     before = np.add.accumulate(counts) - counts / 2
@@ -74,6 +74,6 @@ def agreement_scores(raw_tables: Sequence[Whole], splits: Sequence[NodeSplit]) -
 
 
 def draw_split(raw_tables: Sequence[Whole], splits: Sequence[NodeSplit], epsilon: Fraction, rng: RandomSource) -> NodeSplit:
-    """One split, with weight exp(epsilon * score): scores move in one direction, so that this costs epsilon, without a factor 2."""
+    """One split, with weight exp(epsilon * score): all scores move in one direction, so that this costs epsilon."""
     raw_scores = agreement_scores(raw_tables, splits)
     return splits[choose(score_weights([Fraction(score) for score in raw_scores], epsilon), rng)]
