@@ -20,6 +20,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -39,6 +40,7 @@ __all__ = [
     "correlation",
     "count",
     "covariance",
+    "decision_tree",
     "goodness_of_fit_test",
     "histogram",
     "interquantile_range",
@@ -92,7 +94,7 @@ def additive_classifier(
     Parameters
       X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
       y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
-      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
       levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
       epsilon    the privacy that the answer spends; required, for example 0.5
       delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
@@ -363,6 +365,46 @@ def covariance(
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def decision_tree(
+    X: Rows,
+    y: Rows,
+    classes: Elements | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "agreement", "gaussian_agreement", "id3"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[DecisionTreeModel] | NoReply:
+    """A classifier of rows that asks about one column after the other.
+
+    Parameters
+      X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
+      y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      agreement           pure epsilon-DP: private cuts, splits drawn by how many rows they put right, and whole-number Laplace noise on leaves
+      gaussian_agreement  (epsilon, delta)-DP: private cuts and labels, splits drawn by how many rows they put right, Gaussian noise on leaves
+      id3                 pure epsilon-DP: as printed, features of most information gain by counts with whole-number Laplace noise
+
+    Returns DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 
@@ -911,7 +953,7 @@ def naive_bayes(
     Parameters
       X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
       y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
-      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
       levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
       epsilon    the privacy that the answer spends; required, for example 0.5
       delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it

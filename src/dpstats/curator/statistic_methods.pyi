@@ -10,6 +10,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
 from dpstats.statistics.likelihood.fit import LikelihoodFit
@@ -42,7 +43,7 @@ class SessionMethods:
         Parameters
           X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
           y         the outcome: a column by name
-          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
           levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
           epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
@@ -287,6 +288,43 @@ class SessionMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def decision_tree(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "agreement", "gaussian_agreement", "id3"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[DecisionTreeModel] | NoReply:
+        """A classifier of rows that asks about one column after the other.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          agreement           pure epsilon-DP: private cuts, splits drawn by how many rows they put right, and whole-number Laplace noise on leaves
+          gaussian_agreement  (epsilon, delta)-DP: private cuts and labels, splits drawn by how many rows they put right, Gaussian noise on leaves
+          id3                 pure epsilon-DP: as printed, features of most information gain by counts with whole-number Laplace noise
+
+        Returns DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -792,7 +830,7 @@ class SessionMethods:
         Parameters
           X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
           y         the outcome: a column by name
-          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
           levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
           epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
@@ -1727,7 +1765,7 @@ class GroupMethods:
         Parameters
           X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
           y         the outcome: a column by name
-          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
           levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
           epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
@@ -1972,6 +2010,43 @@ class GroupMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def decision_tree(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "agreement", "gaussian_agreement", "id3"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[DecisionTreeModel] | NoReply:
+        """A classifier of rows that asks about one column after the other.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          agreement           pure epsilon-DP: private cuts, splits drawn by how many rows they put right, and whole-number Laplace noise on leaves
+          gaussian_agreement  (epsilon, delta)-DP: private cuts and labels, splits drawn by how many rows they put right, Gaussian noise on leaves
+          id3                 pure epsilon-DP: as printed, features of most information gain by counts with whole-number Laplace noise
+
+        Returns DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2477,7 +2552,7 @@ class GroupMethods:
         Parameters
           X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
           y         the outcome: a column by name
-          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Left out, they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
           levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
           epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
           delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it

@@ -92,6 +92,7 @@ def test_arrays_have_columns_by_place() -> None:
     assert release.question.startswith("additive_classifier([x1, x2], y")
 
 
+@pytest.mark.floors
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_few_rows_are_refused(statistic: str) -> None:
     few = FRAME.iloc[:20]

@@ -19,11 +19,14 @@ ROUGH_NATS = 10
 def classifier_answer(
     question: Question, found: FoundFeatures, model: object, agreement: Agreement, how: tuple[str, str]
 ) -> Outcome:
-    """The answer that a model is, with its card; a refusal where rows are too few. `how` is a line about how it was made."""
+    """The answer that a model is, with its card; a refusal where rows are too few, as they were counted for the agreement.
+
+    `how` is a line about how it was made.
+    """
     price = row_cost(question.epsilon, question.delta, steps_between(question.neighbors, 1))
     features = len(found.features)
     floor = Floor((FLOOR_NATS if price.delta else PURE_FLOOR_NATS) * features, rough_nats=ROUGH_NATS * features)
-    values = f"{sum(feature.size for feature in found.features):,} in {features} columns; about {round(found.rows):,} rows"
+    values = f"{sum(feature.size for feature in found.features):,} in {features} columns; about {max(agreement.rows, 0):,} rows"
     notes = (
         ("classes", ", ".join(value_text(label) for label in found.classes)),
         ("values", values),
@@ -34,4 +37,4 @@ def classifier_answer(
         ("public", "the parameters, names and types of columns; nothing about the rows"),
         ("numerics", "exact noise on whole numbers; the model follows from these and from released numbers"),
     )
-    return floor.judge(question, found.rows, Answer(model, notes=notes))
+    return floor.judge(question, agreement.rows, Answer(model, notes=notes))

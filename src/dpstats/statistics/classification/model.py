@@ -86,7 +86,7 @@ class AdditiveModel:
         columns = f"{len(self.features)} column{'' if len(self.features) == 1 else 's'}"
         named = ", ".join(shortened(value_text(label), _LONGEST_NAME) for label in self.classes[:_SHOWN])
         more = f" and {len(self.classes) - _SHOWN} more" if len(self.classes) > _SHOWN else ""
-        return f"{self.kind} of {self.outcome} ({named}{more}) by {columns}; right for about {100 * self.agreement.part:.1f}%"
+        return f"{self.kind} of {self.outcome} ({named}{more}) by {columns}, right for {self.agreement.part:.3f} of its rows"
 
     def text(self) -> str:
         """The features by strength, each with the values of its least and greatest effects on the last class."""

@@ -18,7 +18,7 @@ from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBu
 Floats = NDArray[np.float64]
 Budget = PureTableBudget | ConcentratedTableBudget
 
-AGREEMENT_SHARE = Fraction(2, 100)
+AGREEMENT_SHARE = Fraction(3, 100)
 """What counting the rows that a classifier gets right takes of a budget."""
 
 
@@ -42,17 +42,19 @@ def noisy_sums(
 
 
 class Agreement(NamedTuple):
-    """The part of the rows whose class a classifier predicts, and the standard deviation of the noise in it."""
+    """The part of the rows whose class a classifier predicts, the standard deviation of the noise in it, and the rows."""
 
     part: float
     error: float
+    rows: int
+    """About how many rows there are."""
 
     def text(self) -> str:
         """In words for a card."""
-        return f"{100 * self.part:.1f}% of the rows it was fitted to (noise +- {100 * self.error:.2g}); a little less on new rows"
+        return f"{self.part:.4g} of the rows it was fitted to (noise +- {self.error:.2g}); a little less of new ones"
 
 
-UNSEEN = Agreement(0.0, 0.0)
+UNSEEN = Agreement(0.0, 0.0, 0)
 """Of a model before its rows are counted."""
 
 
@@ -62,7 +64,9 @@ def noisy_agreement(
     """How many rows a released model gets right: a row adds 1 to one of two counts."""
     raw_counts = table.code_sums(codings, AgreementSum(model))
     (right, wrong), variance = noisy_sums(raw_counts, 1, budget, AGREEMENT_SHARE, rng)
-    rows = max(right + wrong, 1)
+    rows = right + wrong
+    if rows < 1:
+        return Agreement(0.0, 1.0, rows)
     part = min(max(right / rows, 0.0), 1.0)
     error = (variance * (part**2 + (1 - part) ** 2)) ** 0.5 / rows
-    return Agreement(round(part, 6), min(float(f"{error:.3g}"), 1.0))
+    return Agreement(round(part, 6), min(float(f"{error:.3g}"), 1.0), rows)

@@ -114,7 +114,7 @@ class DecisionTreeModel:
     def __str__(self) -> str:
         leaves = len(self.counts)
         size = f"depth {self.depth}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
-        return f"decision tree of {self.outcome} ({size}); right for about {100 * self.agreement.part:.1f}%"
+        return f"decision tree of {self.outcome} ({size}), right for {self.agreement.part:.3f} of its rows"
 
     def text(self) -> str:
         """The tree as lines, a step to the right for each split."""
