@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 import dpstats as dp
+from dpstats.curator.publishing.value_tables import tables_of
 from dpstats.foundations.registry import find_statistic
 from dpstats.statistics.classification.features import CodedFeature
 from dpstats.statistics.classification.smoothing import smoothed
@@ -170,3 +172,17 @@ def test_text_of_a_tree_shows_its_splits() -> None:
     text = asked("decision_tree", epsilon=50).value.text()
     assert "age below" in text
     assert "region is" in text
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_releases_are_drawn_summed_up_and_published(statistic: str, tmp_path: Path) -> None:
+    release = asked(statistic)
+    for ending in ("svg", "png"):
+        release.plot(tmp_path / f"drawn.{ending}")
+    assert "region" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
+    assert release.summary().splitlines()[0] == str(release.value)
+    [(name, table)] = tables_of(release).items()
+    assert name == ("leaves" if statistic == "decision_tree" else "effects")
+    assert len(table.lines) == len(list(release.value.rows()))
+    assert {len(line) for line in table.lines} == {len(table.heads)}
+    assert "agreement" in str(release.card())

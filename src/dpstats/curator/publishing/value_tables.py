@@ -14,6 +14,8 @@ from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, Release
 from dpstats.foundations.text_tables import free_name
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.universe.small_databases import SmallDatabase
@@ -45,6 +47,10 @@ def tables_of(answer: Release) -> dict[str, PublishedTable]:
     if isinstance(value, WeightedUniverse):
         heads = (*value.columns, free_name("count", value.columns))
         return {"weights": PublishedTable(heads, [(*levels, count) for levels, count in value.cells()])}
+    if isinstance(value, (AdditiveModel, DecisionTreeModel)):
+        rows = list(value.rows())
+        name = "effects" if isinstance(value, AdditiveModel) else "leaves"
+        return {name: PublishedTable(tuple(rows[0]), [tuple(row.values()) for row in rows])}
     if isinstance(value, Histogram):
         return {"histogram": _bins(value)}
     if hasattr(value, "named_values"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.portable import exponential
-from dpstats.foundations.results import value_text
+from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.statistics.classification.features import CodedFeature, Label
 from dpstats.statistics.classification.new_rows import codes_of_rows
@@ -100,6 +100,10 @@ class AdditiveModel:
             lines.append(f"  {shortened(self.features[place].name, _LONGEST_NAME)}: {ends[0]} to {ends[1]}")
         return "\n".join(lines)
 
+    def summary(self, intervals: Sequence[Interval] = ()) -> str:
+        """All of it in words; effects have no intervals."""
+        return f"{self}\n{self.text()}"
+
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {
@@ -126,7 +130,7 @@ class AdditiveModel:
         )
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(f'{self}{chr(10)}{self.text()}')}</pre>"
+        return f"<pre>{html.escape(self.summary())}</pre>"
 
 
 def label_array(labels: tuple[Label, ...]) -> NDArray[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,12 +41,16 @@ def pruned(shape: TreeShape, counts: Floats, error: float) -> tuple[TreeShape, F
 
 
 def _differ(leaves: list[Floats], error: float) -> bool:
-    """Whether some leaf differs from all of them together by more than its noise, in the part of a class."""
+    """Whether some leaf differs from all of them together by more than its noise, in the part of a class.
+
+    A leaf of no more rows than noise gives is not looked at.
+    """
     together = np.maximum(np.add.reduce(leaves), 0.0)
-    if not together.sum():
+    there = [counts for counts in leaves if counts.sum() > TOLD_APART * error * math.sqrt(counts.size)]
+    if len(there) < 2:
         return False
     parts = together / together.sum()
-    for counts in leaves:
+    for counts in there:
         expected = parts * max(float(counts.sum()), 0.0)
         spread = np.sqrt(error**2 + expected * (1.0 - parts))
         if (np.abs(counts - expected) > TOLD_APART * spread).any():

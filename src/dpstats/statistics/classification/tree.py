@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpstats.foundations.results import value_text
+from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.statistics.classification.features import CodedFeature, Label
 from dpstats.statistics.classification.model import label_array
@@ -139,6 +139,29 @@ class DecisionTreeModel:
         best = int(np.argmax(self.counts[leaf.number]))
         return f"{value_text(self.classes[best])} ({counts[best]:,.0f} of {counts.sum():,.0f})"
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The leaves one by one: the splits on the way to each, its class, and about how many rows of each class it has."""
+        yield from self._rows(self.shape.root, ())
+
+    def _rows(self, node: TreeNode, way: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+        if node.split is None:
+            counts = {f"rows of {value_text(label)}": count for label, count in self._counted(node.number)}
+            yield {"leaf": " and ".join(way) or "all", "class": self._class_at(node.number), **counts}
+            return
+        feature = self.features[node.split.feature]
+        for branch, child in enumerate(node.children):
+            yield from self._rows(child, (*way, f"{feature.name} {branch_words(feature, node.split, branch)}"))
+
+    def _counted(self, leaf: int) -> list[tuple[Label, float]]:
+        return list(zip(self.classes, self.counts[leaf].tolist(), strict=True))
+
+    def _class_at(self, leaf: int) -> Label:
+        return self.classes[int(np.argmax(self.counts[leaf]))]
+
+    def summary(self, intervals: Sequence[Interval] = ()) -> str:
+        """All of it in words; counts at leaves have no intervals."""
+        return f"{self}\n{self.text()}"
+
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {
@@ -163,7 +186,7 @@ class DecisionTreeModel:
         )
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(f'{self}{chr(10)}{self.text()}')}</pre>"
+        return f"<pre>{html.escape(self.summary())}</pre>"
 
 
 def branch_words(feature: CodedFeature, split: NodeSplit, branch: int) -> str:
