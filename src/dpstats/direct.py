@@ -11,6 +11,7 @@ from typing import Any
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.desk import Desk, library_of
 from dpstats.curator.scope import Scope
+from dpstats.engines.cells import ColumnType
 from dpstats.engines.formulas.design import declared_levels
 from dpstats.engines.stores.opening import check_stored, open_store
 from dpstats.engines.tables.features import Feature, features_of
@@ -74,13 +75,20 @@ def answer_given(question: Question, data: Sequence[object], source: RandomSourc
     statistic, store = question.statistic, GivenStore(data)
     scope = Scope(store.columns, TableView(store.columns))
     if statistic.reads_codes:
-        named = dict(zip(question.columns, store.columns.values(), strict=True))
-        question = Scope(named, TableView(named)).settled(question)
+        question = _settled_by_name(question, tuple(store.columns.values()))
         return Desk(store, store.columns).answer(scope, question, source, store.names)
     numeric = scope.reads_numbers(question, store.names)
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
     return Desk(store, store.columns).answer(scope, question.settled(numeric[0]), source, store.names)
+
+
+def _settled_by_name(question: Question, kinds: Sequence[ColumnType]) -> Question:
+    """The question about columns of these types; features that declare none, such as arrays of objects, have labels."""
+    *features, outcome = kinds
+    told = [ColumnType.TEXT if kind is ColumnType.UNDECLARED else kind for kind in features]
+    named = dict(zip(question.columns, (*told, outcome), strict=True))
+    return Scope(named, TableView(named)).settled(question)
 
 
 def answer_table(

@@ -18,12 +18,15 @@ from dpstats.foundations.summaries import CutCoding, LabelCoding, MergedCoding
 from dpstats.statistics.coded.columns import CodedColumn
 from dpstats.statistics.synthetic.columns import MeasuredColumn
 from dpstats.statistics.synthetic.fine_codes import decimal_of
-from dpstats.statistics.universal.decimals import lowest_value_at, ordinal_of
+from dpstats.statistics.universal.decimals import float_of, lowest_value_at, ordinal_of
 
 Label = int | float | str
 Codes = NDArray[np.int64]
 _FLOAT = np.dtype(np.float64)
 MISSING, OTHERS = "missing", "others"
+_NEARBY = 3
+"""Decimals of 15 digits that an edge may lie above the number that it was set after."""
+_DIGITS_SAVED = 6
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,15 @@ class CodedFeature:
     def names(self) -> tuple[str, ...]:
         """The codes in words."""
         if not self.is_labels:
-            ranges = CodedColumn(self.name, edges=self.edges, whole=self.whole).names
+            ranges = CodedColumn(self.name, edges=tuple(map(_shown, self.edges)), whole=self.whole).names
             return ranges if self.codes[-1] < len(ranges) else (*ranges, MISSING)
         words = [*map(value_text, self.labels), OTHERS, MISSING]
         own = [[word for word, code in zip(words, self.codes, strict=True) if code == each] for each in range(self.size)]
         return tuple(_together(each) for each in own)
+
+    def sides(self, edge: int) -> tuple[str, ...]:
+        """What lies below one of the edges, and above it, in words."""
+        return CodedColumn(self.name, edges=(_shown(self.edges[edge]),), whole=self.whole).names
 
     def coding(self, dtype: np.dtype[Any] | None) -> MergedCoding:
         """How rows get their codes; numbers of a column of this type."""
@@ -103,6 +110,15 @@ class CodedFeature:
         """The feature that `to_dict` made plain."""
         edges, labels = tuple(plain.get("edges", ())), tuple(plain.get("labels", ()))
         return cls(plain["name"], tuple(plain["codes"]), edges, labels, "labels" in plain, plain.get("whole", False))
+
+
+def _shown(edge: float) -> float:
+    """An edge for people: one that was set a little above a shorter decimal as the next decimal after that."""
+    for steps in range(2, _NEARBY + 1):
+        before = ordinal_of(edge) - steps
+        if len(value_text(float_of(before))) + _DIGITS_SAVED <= len(value_text(edge)):
+            return float_of(before + 1)
+    return edge
 
 
 def _together(words: Sequence[str]) -> str:

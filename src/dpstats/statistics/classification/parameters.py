@@ -16,7 +16,6 @@ from dpstats.statistics.coded.parameters import BOOLEAN, LEVELS, NUMERIC, UNDECL
 MOST_CLASSES = 50
 MOST_FEATURES = 100
 MARKS = (0, 1)
-TEXT = "text"
 
 
 def checked_classes(value: object) -> tuple[Any, ...]:
@@ -52,11 +51,10 @@ FEATURE_LEVELS = replace(
 def settle_classes(question: Question, kinds: Mapping[str, str], keys: Mapping[str, Sequence[Any]]) -> Question:
     """The question about columns of these types, with all the labels that are known; raises where some can not be found.
 
-    Columns that declare no type have labels.
+    An outcome that declares no type, such as a list, has 0 and 1, or with delta whatever labels are found.
     """
     *features, outcome = question.columns
-    told = {name: TEXT if kinds[name] == UNDECLARED else kinds[name] for name in features}
-    question = settle_levels(question, told, keys)
+    question = settle_levels(question, {name: kinds[name] for name in features}, keys)
     if question.arguments["classes"]:
         return question
     classes: tuple[Any, ...] = ()

@@ -17,7 +17,6 @@ from dpstats.statistics.classification.model import label_array
 from dpstats.statistics.classification.new_rows import codes_of_rows
 from dpstats.statistics.classification.noise import Agreement
 from dpstats.statistics.classification.splits import NodeSplit
-from dpstats.statistics.coded.columns import CodedColumn
 
 Floats = NDArray[np.float64]
 RawCodes = NDArray[np.signedinteger]
@@ -195,18 +194,13 @@ def branch_words(feature: CodedFeature, split: NodeSplit, branch: int) -> str:
     ordered = [code for code in codes if code < feature.ordered]
     if ordered and ordered == list(range(ordered[0], ordered[-1] + 1)) and len(ordered) < feature.ordered:
         if not ordered[0]:
-            return _sides(feature, ordered[-1])[0]
+            return feature.sides(ordered[-1])[0]
         if ordered[-1] == feature.ordered - 1:
-            return _sides(feature, ordered[0] - 1)[1]
+            return feature.sides(ordered[0] - 1)[1]
     if branch and split.ways == 2 and len(codes) > 1 and not feature.ordered:
         first = [name for name, each in zip(feature.names, split.branches, strict=True) if not each]
         return f"is not {shortened(', '.join(first), _LONGEST_NAME)}"
     return f"is {shortened(', '.join(feature.names[code] for code in codes), _LONGEST_NAME)}"
-
-
-def _sides(feature: CodedFeature, edge: int) -> tuple[str, ...]:
-    """What lies below an edge and above it, in words."""
-    return CodedColumn(feature.name, edges=(feature.edges[edge],), whole=feature.whole).names
 
 
 def _depth(node: TreeNode) -> int:
