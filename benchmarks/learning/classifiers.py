@@ -76,6 +76,7 @@ def synthetic(levels: dict[str, list[int]], epsilon: float) -> Callable[..., Pre
         release = dp.synthesize(
             features.assign(**{"class": classes}), levels=known, focus=["class"], epsilon=epsilon, delta=DELTA, rough=True
         )
+        assert release, "rough rows have no floor that these tables are below"
         rows = release.value.to_pandas()
         labels = rows.pop("class").astype(float).fillna(0).astype(int)
         rows = rows.astype(float).fillna(-1)
@@ -123,7 +124,8 @@ def not_private() -> dict[str, Callable[..., Predict]]:
         return lambda new: np.full(len(new), int(classes.mean() > 0.5))
 
     def forest(features: pd.DataFrame, classes: NDArray[Any], seed: int) -> Predict:
-        return RandomForestClassifier(40, max_depth=8, random_state=seed).fit(features, classes).predict
+        fitted = RandomForestClassifier(40, max_depth=8, random_state=seed).fit(features, classes)
+        return lambda new: np.asarray(fitted.predict(new))
 
     return {"the commonest class": commonest, "a forest, not private": forest}
 

@@ -16,7 +16,7 @@ import dpstats as dp
 CHANCE = np.random.default_rng(4)
 ROWS = 600
 FRAME = pd.DataFrame({"age": CHANCE.normal(40, 10, ROWS), "region": np.array(["n", "s"])[CHANCE.integers(0, 2, ROWS)]})
-BUYS = np.where((FRAME["age"] > 40) ^ (FRAME["region"] == "s") & (FRAME["age"] < 50), "yes", "no")
+BUYS = np.where(FRAME["age"] + np.where(FRAME["region"] == "s", 8, 0) > 44, "yes", "no")
 NAMES = ["AdditiveClassifier", "NaiveBayes", "DecisionTree"]
 
 

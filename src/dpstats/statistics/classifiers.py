@@ -119,7 +119,7 @@ def _additive(table: CodedTable, question: Question, rng: RandomSource) -> Outco
     agreement = noisy_agreement(table, found.codings, margins, budget, rng)
     effects = [_by_class(each) for each in margins.effects]
     middles = [np.round(_mean(each, counts), DECIMALS) for each, counts in zip(effects, found.counts, strict=True)]
-    base = np.round(np.add.reduce(middles), DECIMALS)
+    base = np.asarray(np.round(np.add.reduce(middles), DECIMALS), dtype=np.float64)
     centred = [np.round(each - middle[:, np.newaxis], DECIMALS) for each, middle in zip(effects, middles, strict=True)]
     model = AdditiveModel(
         "additive classifier", question.columns[-1], found.features, found.classes, base, tuple(centred), agreement

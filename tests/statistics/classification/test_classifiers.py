@@ -186,3 +186,11 @@ def test_releases_are_drawn_summed_up_and_published(statistic: str, tmp_path: Pa
     assert len(table.lines) == len(list(release.value.rows()))
     assert {len(line) for line in table.lines} == {len(table.heads)}
     assert "agreement" in str(release.card())
+
+
+@pytest.mark.floors
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_plans_say_how_often_there_is_a_reply(statistic: str) -> None:
+    few, many = (dp.plan(statistic, n=n, epsilon=1, features=2, shape="normal", repeats=3) for n in (20, 3_000))
+    assert "no reply 100%" in str(few)
+    assert "no reply 100%" not in str(many)

@@ -25,7 +25,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import Question, Refusal
 from dpstats.foundations.summaries import CodedTable, Coding, LabelCoding
 from dpstats.statistics.classification.features import CodedFeature
-from dpstats.statistics.classification.parameters import MOST_CLASSES
+from dpstats.statistics.classification.parameters import MARKS, MOST_CLASSES
 from dpstats.statistics.coded.budget import ConcentratedTableBudget, PureTableBudget
 from dpstats.statistics.coded.parameters import levels_of
 from dpstats.statistics.synthetic.columns import MeasuredColumn, rows_of
@@ -69,7 +69,7 @@ def find_features(table: CodedTable, question: Question, rng: RandomSource) -> t
     whole = zcdp_within(price.epsilon, price.delta / 2) if price.delta else price.epsilon
     finding_budget = kind(whole * FINDING_SHARE, rng)
     outcome = question.columns[-1]
-    classes = question.arguments["classes"]
+    classes = question.arguments["classes"] or (() if price.delta else MARKS)
     levels = levels_of(question) | ({outcome: classes} if classes else {})
     finding = CodeFinding(table, Wish(question.columns, levels), finding_budget, price.delta / 2, rng)
     found = finding.fine_columns()
