@@ -76,7 +76,7 @@ def synthetic(levels: dict[str, list[int]], epsilon: float) -> Callable[..., Pre
         release = dp.synthesize(
             features.assign(**{"class": classes}), levels=known, focus=["class"], epsilon=epsilon, delta=DELTA, rough=True
         )
-        assert release, "rough rows have no floor that these tables are below"
+        assert isinstance(release, dp.Release), "these tables are above the floor of rough rows"
         rows = release.value.to_pandas()
         labels = rows.pop("class").astype(float).fillna(0).astype(int)
         rows = rows.astype(float).fillna(-1)

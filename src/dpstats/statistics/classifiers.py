@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from dpstats.foundations.portable import inner_product
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Outcome, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Outcome, Question, Refusal, method, register
 from dpstats.foundations.summaries import CodedTable
 from dpstats.statistics.classification.answers import classifier_answer
 from dpstats.statistics.classification.effects import DECIMALS, boosted
 from dpstats.statistics.classification.finding import find_features
 from dpstats.statistics.classification.model import TWO, AdditiveModel
 from dpstats.statistics.classification.noise import AGREEMENT_SHARE, UNSEEN, noisy_agreement
-from dpstats.statistics.classification.parameters import CLASSES, FEATURE_LEVELS, MOST_FEATURES, settle_classes
+from dpstats.statistics.classification.parameters import classifier_statistic
 from dpstats.statistics.classification.tables import class_counts, class_tables, log_ratios
 from dpstats.statistics.likelihood.logarithms import log_of
 
@@ -38,33 +38,23 @@ _RETURNS = "AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pan
 
 
 ADDITIVE_CLASSIFIER = register(
-    Statistic(
+    classifier_statistic(
         "additive_classifier",
         "A classifier of rows: for each class a sum of effects, one for the value in each column",
-        (CLASSES, FEATURE_LEVELS),
-        reads=(Reads.COLUMNS, Reads.LABELS),
-        returns=_RETURNS,
-        value=AdditiveModel,
-        revive=AdditiveModel.from_dict,
-        prefer=lambda arguments, delta: "gaussian_boosting" if delta else "boosting",
-        settle_columns=settle_classes,
-        labelled=lambda arguments: dict(arguments["levels"]),
-        most_features=MOST_FEATURES,
+        _RETURNS,
+        AdditiveModel,
+        "boosting",
+        "gaussian_boosting",
     )
 )
 NAIVE_BAYES = register(
-    Statistic(
+    classifier_statistic(
         "naive_bayes",
         "A classifier of rows by how often each class has each value of each column, as if columns were independent",
-        (CLASSES, FEATURE_LEVELS),
-        reads=(Reads.COLUMNS, Reads.LABELS),
-        returns=_RETURNS,
-        value=AdditiveModel,
-        revive=AdditiveModel.from_dict,
-        prefer=lambda arguments, delta: "gaussian_counts" if delta else "counts",
-        settle_columns=settle_classes,
-        labelled=lambda arguments: dict(arguments["levels"]),
-        most_features=MOST_FEATURES,
+        _RETURNS,
+        AdditiveModel,
+        "counts",
+        "gaussian_counts",
     )
 )
 

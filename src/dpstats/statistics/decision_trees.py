@@ -15,29 +15,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Outcome, Question, Reads, Refusal, Statistic, method, register
+from dpstats.foundations.registry import Outcome, Question, Refusal, method, register
 from dpstats.foundations.summaries import CodedTable
 from dpstats.statistics.classification.answers import classifier_answer
 from dpstats.statistics.classification.finding import find_features
 from dpstats.statistics.classification.growing import grown
 from dpstats.statistics.classification.noise import AGREEMENT_SHARE, UNSEEN, noisy_agreement
-from dpstats.statistics.classification.parameters import CLASSES, FEATURE_LEVELS, MOST_FEATURES, settle_classes
+from dpstats.statistics.classification.parameters import classifier_statistic
 from dpstats.statistics.classification.pruning import pruned
 from dpstats.statistics.classification.tree import DecisionTreeModel
 
 DECISION_TREE = register(
-    Statistic(
+    classifier_statistic(
         "decision_tree",
         "A classifier of rows that asks about one column after the other",
-        (CLASSES, FEATURE_LEVELS),
-        reads=(Reads.COLUMNS, Reads.LABELS),
-        returns="DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text()",
-        value=DecisionTreeModel,
-        revive=DecisionTreeModel.from_dict,
-        prefer=lambda arguments, delta: "gaussian_agreement" if delta else "agreement",
-        settle_columns=settle_classes,
-        labelled=lambda arguments: dict(arguments["levels"]),
-        most_features=MOST_FEATURES,
+        "DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text()",
+        DecisionTreeModel,
+        "agreement",
+        "gaussian_agreement",
     )
 )
 

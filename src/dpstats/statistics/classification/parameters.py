@@ -10,7 +10,7 @@ from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.json_types import LABEL, NOTHING, either, list_of
 from dpstats.foundations.keys import are_distinct, plain_key
-from dpstats.foundations.registry import Parameter, Question
+from dpstats.foundations.registry import Outcomes, Parameter, Question, Reads, Statistic
 from dpstats.statistics.coded.parameters import BOOLEAN, LEVELS, NUMERIC, UNDECLARED, settle_levels
 
 MOST_CLASSES = 50
@@ -46,6 +46,24 @@ FEATURE_LEVELS = replace(
     help="the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of "
     "True and False have theirs; all others are found privately, which needs delta",
 )
+
+
+def classifier_statistic(name: str, summary: str, returns: str, value: Any, pure: str, gaussian: str) -> Statistic:
+    """A statistic of features of any types and an outcome of classes; with delta its method is `gaussian`, without `pure`."""
+    return Statistic(
+        name,
+        summary,
+        (CLASSES, FEATURE_LEVELS),
+        reads=(Reads.COLUMNS, Reads.LABELS),
+        returns=returns,
+        value=value,
+        revive=value.from_dict,
+        prefer=lambda arguments, delta: gaussian if delta else pure,
+        settle_columns=settle_classes,
+        labelled=lambda arguments: dict(arguments["levels"]),
+        outcomes=Outcomes.MARKS,
+        most_features=MOST_FEATURES,
+    )
 
 
 def settle_classes(question: Question, kinds: Mapping[str, str], keys: Mapping[str, Sequence[Any]]) -> Question:
