@@ -14,7 +14,15 @@ from hypothesis.extra.numpy import arrays
 
 import dpstats as dp
 from dpstats.statistics.classification.features import CodedFeature
-from dpstats.statistics.classification.residuals import SCALE, Margins, ResidualSum, length_is_within, residual_bound
+from dpstats.statistics.classification.residuals import (
+    CURVATURE_BOUND,
+    SCALE,
+    CurvatureSum,
+    Margins,
+    ResidualSum,
+    length_is_within,
+    residual_bound,
+)
 from dpstats.statistics.classification.splits import NodeSplit, agreement_scores, possible_splits
 from dpstats.testing import seeded
 from tests.laws.mechanisms import exponential_of_minus
@@ -80,6 +88,9 @@ def test_no_residual_is_longer_than_its_bound(classes: int, norm: int, seed: int
     alone = np.concatenate([row_sum.residuals(codes[place : place + 1]) for place in range(50)], axis=1)
     assert np.array_equal(steps, alone)
     assert np.array_equal(row_sum(codes), row_sum(codes[:20]) + row_sum(codes[20:]))
+    falls = [CurvatureSum(row_sum)(codes[place : place + 1]).item() for place in range(50)]
+    assert 0 <= min(falls) <= max(falls) <= CURVATURE_BOUND
+    assert sum(falls) == CurvatureSum(row_sum)(codes).item()
     assert not np.any(row_sum(codes[:0]))
 
 

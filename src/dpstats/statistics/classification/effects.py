@@ -3,8 +3,8 @@
 Claim      All of it is paid for out of one budget: a share for each column in each cycle
 Neighbors  ADD_REMOVE of one row
 Why        A step releases the sums of residuals by the codes of one column, with noise. A row adds to one code, whole numbers no
-           longer than a bound (residuals.py). The model that residuals are taken of was released by the steps before. How many
-           cycles there are goes by the released number of rows
+           longer than a bound (residuals.py). The model that residuals are taken of was released by the steps before. From the
+           third cycle on one more sum says how far residuals fall. How many cycles there are goes by the released number of rows
 Numerics   Sums are exact and noise is exact; effects are computed from released numbers in floats, in a fixed order
 Source     classifiers.proof.md; Nori, Caruana, Bu, Shen & Kulkarni 2021 (cyclic boosting of noisy residuals, on given bins)
 """
@@ -21,13 +21,16 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import CodedTable
 from dpstats.statistics.classification.finding import FoundFeatures
 from dpstats.statistics.classification.noise import Budget, noisy_sums, norm_of
-from dpstats.statistics.classification.residuals import SCALE, Margins, ResidualSum, residual_bound
+from dpstats.statistics.classification.residuals import CURVATURE_BOUND, SCALE, CurvatureSum, Margins, ResidualSum, residual_bound
 from dpstats.statistics.classification.smoothing import smoothed
 
 Floats = NDArray[np.float64]
 
-CURVATURES = (0.2, 0.1, 0.05, 0.03)
-"""In each cycle, about how much a row's residual falls by when its score rises by 1: less and less, as rows come to be known."""
+FIRST_CURVATURES = (0.2, 0.1)
+"""By how much a row's residual falls when its score rises by 1, about, in the first cycles; in later ones it is measured."""
+LEAST_CURVATURE, MOST_CURVATURE = 0.02, 0.2
+CURVATURE_SHARE = Fraction(1, 200)
+"""What measuring it takes of a share, in each cycle after the first two."""
 WEIGHTS = (1, 1, 2, 2)
 """What each cycle takes of a budget, in proportion."""
 STRENGTHS = (30.0, 400.0, 1200.0)
@@ -54,15 +57,30 @@ def boosted(table: CodedTable, found: FoundFeatures, budget: Budget, share: Frac
     directions = Margins((), classes).directions
     effects = [np.zeros((directions, feature.size)) for feature in found.features]
     cycles = cycles_for(found.rows, features, classes, budget, share)
+    known = len(FIRST_CURVATURES)
+    steps_share = share * (1 - CURVATURE_SHARE * max(cycles - known, 0))
     for cycle in range(cycles):
-        step_share = share * Fraction(WEIGHTS[cycle], sum(WEIGHTS[:cycles]) * features)
+        step_share = steps_share * Fraction(WEIGHTS[cycle], sum(WEIGHTS[:cycles]) * features)
+        if cycle < known:
+            curvature = FIRST_CURVATURES[cycle]
+        else:
+            curvature = _curvature(table, found, tuple(effects), budget, share * CURVATURE_SHARE, rng)
         for place, feature in enumerate(found.features):
             row_sum = ResidualSum(Margins(tuple(effects), classes), place, feature.size, norm_of(budget))
             noisy, variance = noisy_sums(table.code_sums(found.codings, row_sum), row_sum.bound, budget, step_share, rng)
             sums = np.array(noisy, dtype=np.float64).reshape(directions, feature.size) / SCALE
-            step = _steps(sums, variance / SCALE**2, found.counts[place], feature.ordered, CURVATURES[cycle])
+            step = _steps(sums, variance / SCALE**2, found.counts[place], feature.ordered, curvature)
             effects[place] = np.round(effects[place] + step, DECIMALS)
     return Margins(tuple(effects), classes), cycles
+
+
+def _curvature(
+    table: CodedTable, found: FoundFeatures, effects: tuple[Floats, ...], budget: Budget, share: Fraction, rng: RandomSource
+) -> float:
+    """By how much a row's residual falls when its score rises by 1: a noisy mean over rows."""
+    row_sum = CurvatureSum(ResidualSum(Margins(effects, len(found.classes)), 0, found.features[0].size, norm_of(budget)))
+    [noisy], _ = noisy_sums(table.code_sums(found.codings, row_sum), CURVATURE_BOUND, budget, share, rng)
+    return min(max(noisy / SCALE / found.rows, LEAST_CURVATURE), MOST_CURVATURE)
 
 
 def _steps(sums: Floats, variance: float, counts: Floats, ordered: int, curvature: float) -> Floats:

@@ -23,6 +23,8 @@ RawCodes = NDArray[np.signedinteger]
 SCALE = 1 << 20
 """Parts of a row in which residuals are counted."""
 _MOST_SCORE = 40.0
+CURVATURE_BOUND = SCALE // 4
+"""The most that a row adds to a `CurvatureSum`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,26 @@ def length_is_within(raw_steps: Whole, bound: int, norm: int) -> NDArray[np.bool
     if norm == 1:
         return np.asarray(np.abs(raw_steps).sum(axis=0) <= bound)
     return np.asarray((raw_steps * raw_steps).sum(axis=0) <= bound * bound)
+
+
+@dataclass(frozen=True, eq=False)
+class CurvatureSum:
+    """By how much the residuals of all rows fall together when their scores rise by 1, the mean over directions, in 1 / SCALE.
+
+    A row adds a whole number from 0 to SCALE / 4. Residuals that were cut do not fall.
+    """
+
+    residuals: ResidualSum
+
+    def __call__(self, raw_codes: RawCodes) -> Whole:
+        """The sum over some rows."""
+        raw_expected = self.residuals.margins.probabilities(raw_codes)
+        raw_falls = np.zeros(len(raw_codes))
+        for raw_part in raw_expected:
+            raw_falls += raw_part * (1.0 - raw_part)
+        raw_right = self.residuals.margins.likeliest(raw_codes) == raw_codes[:, -1]
+        raw_steps = np.rint(np.where(raw_right, raw_falls / len(raw_expected), 0.0) * SCALE).astype(np.int64)
+        return np.array([np.clip(raw_steps, 0, CURVATURE_BOUND).sum()], dtype=np.int64)
 
 
 class Predicts(Protocol):
