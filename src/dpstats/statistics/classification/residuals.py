@@ -132,7 +132,7 @@ def length_is_within(raw_steps: Whole, bound: int, norm: int) -> NDArray[np.bool
 class CurvatureSum:
     """By how much the residuals of all rows fall together when their scores rise by 1, the mean over directions, in 1 / SCALE.
 
-    A row adds a whole number from 0 to SCALE / 4. Residuals that were cut do not fall.
+    A row adds a whole number from 0 to SCALE / 4. Of two classes, residuals that were cut do not fall.
     """
 
     residuals: ResidualSum
@@ -143,8 +143,9 @@ class CurvatureSum:
         raw_falls = np.zeros(len(raw_codes))
         for raw_part in raw_expected:
             raw_falls += raw_part * (1.0 - raw_part)
-        raw_right = self.residuals.margins.likeliest(raw_codes) == raw_codes[:, -1]
-        raw_steps = np.rint(np.where(raw_right, raw_falls / len(raw_expected), 0.0) * SCALE).astype(np.int64)
+        if len(raw_expected) == 1:
+            raw_falls[self.residuals.margins.likeliest(raw_codes) != raw_codes[:, -1]] = 0.0
+        raw_steps = np.rint(raw_falls / len(raw_expected) * SCALE).astype(np.int64)
         return np.array([np.clip(raw_steps, 0, CURVATURE_BOUND).sum()], dtype=np.int64)
 
 
