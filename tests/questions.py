@@ -70,7 +70,8 @@ def session(rows: Any = None, **changes: Any) -> Session:
 def columns_for(statistic: Statistic) -> list[Any]:
     """Columns that a statistic can be asked about, as its method takes them."""
     if statistic.has_outcome:
-        return [["age"], "region" if statistic.reads[-1] is Reads.LABELS else "income"]
+        codes = statistic.reads_codes
+        return [["age"], "employed" if codes else "region" if statistic.reads[-1] is Reads.LABELS else "income"]
     if statistic.takes_only_columns:
         return [["age", "income"]]
     return [_COLUMNS[reads][place] for place, reads in enumerate(statistic.reads)]

@@ -56,7 +56,14 @@ SIDES = np.where(C > 0, "x", "y")
 TABLE = {"pay": POSITIVE, "size": COUNTS, "label": LABELS, "side": SIDES}
 LEVELS = {"label": ["a", "b", "c"], "side": ["x", "y"]}
 
+FEATURES = {"pay": POSITIVE, "size": COUNTS, "side": SIDES}
+CLASSES: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((FEATURES, MARKS), {"levels": {"side": ["x", "y"]}}),
+    ((X, LABELS), {"classes": ["a", "b", "c"]}),
+]
+
 ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "additive_classifier": CLASSES,
     "association_test": [((LABELS, SIDES), {})],
     "cdf": [((POSITIVE,), {"points": 9})],
     "anova": [((A, LABELS), {"groups": ["a", "b", "c"]})],
@@ -68,6 +75,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "density": [((POSITIVE,), {}), ((X,), {})],
     "gaussian_mixture": [((X,), {"components": 2})],
     "frequent_itemsets": [((TABLE,), {"levels": LEVELS, "k": 8})],
+    "decision_tree": CLASSES,
     "goodness_of_fit_test": [((LABELS,), {"probabilities": {"a": 0.3, "b": 0.4, "c": 0.3}})],
     "interquantile_range": [((POSITIVE,), {"q": [0.2, 0.8]})],
     "kmeans": [((X,), {"clusters": 3})],
@@ -80,6 +88,7 @@ ASKED: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "mwem": [((TABLE,), {"columns": ["label", "side"], "levels": LEVELS, "rounds": 3})],
     "nearest_neighbors": [((X, LABELS), {"classes": ["a", "b", "c"]})],
     "pca": [((np.column_stack([A, B, Y]),), {}), ((np.column_stack([A, B, Y]),), {"components": 3, "scale": False})],
+    "naive_bayes": CLASSES,
     "poisson_regression": [((X, COUNTS), {})],
     "quantile": [((POSITIVE,), {"q": 0.9})],
     "quantile_regression": [((X, Y), {})],

@@ -11,6 +11,7 @@ from typing import Any
 import dpstats.statistics  # noqa: F401  (announces them to the registry)
 from dpstats.curator.desk import Desk, library_of
 from dpstats.curator.scope import Scope
+from dpstats.engines.cells import ColumnType
 from dpstats.engines.formulas.design import declared_levels
 from dpstats.engines.stores.opening import check_stored, open_store
 from dpstats.engines.tables.features import Feature, features_of
@@ -28,7 +29,7 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError, Mis
 from dpstats.foundations.randomness import RandomSource, source_or_system
 from dpstats.foundations.registry import Question, Statistic, ask, find_statistic
 from dpstats.foundations.results import NoReply, Release
-from dpstats.foundations.text_tables import shortened
+from dpstats.foundations.text_tables import free_name, shortened
 
 StatisticFunction = Callable[..., Release | NoReply]
 
@@ -73,10 +74,21 @@ def answer_given(question: Question, data: Sequence[object], source: RandomSourc
     """The reply to a priced question about containers of the same rows: a desk without a ledger over a store of them."""
     statistic, store = question.statistic, GivenStore(data)
     scope = Scope(store.columns, TableView(store.columns))
+    if statistic.reads_codes:
+        question = _settled_by_name(question, tuple(store.columns.values()))
+        return Desk(store, store.columns).answer(scope, question, source, store.names)
     numeric = scope.reads_numbers(question, store.names)
     if not statistic.only_counts:
         store.check(numeric, question.columns if statistic.takes_features else (), has_outcome=statistic.has_outcome)
     return Desk(store, store.columns).answer(scope, question.settled(numeric[0]), source, store.names)
+
+
+def _settled_by_name(question: Question, kinds: Sequence[ColumnType]) -> Question:
+    """The question about columns of these types; features that declare none, such as arrays of objects, have labels."""
+    *features, outcome = kinds
+    told = [ColumnType.TEXT if kind is ColumnType.UNDECLARED else kind for kind in features]
+    named = dict(zip(question.columns, (*told, outcome), strict=True))
+    return Scope(named, TableView(named)).settled(question)
 
 
 def answer_table(
@@ -141,7 +153,17 @@ def _with_features(question: Question, raw_features: object, raw_outcome: object
     features = features_of(raw_features)
     names = [_feature_name(each) for each in features]
     check_columns(question.statistic, [*names, _name(raw_outcome)], "leave one out, or rename one: y.rename('...')")
-    return question.on((*names, _label(raw_outcome))), [*(each.raw_values for each in features), raw_outcome]
+    named = (*names, _label(raw_outcome))
+    if question.statistic.reads_codes:  # their columns are known by name
+        named = _all_named(named)
+    return question.on(named), [*(each.raw_values for each in features), raw_outcome]
+
+
+def _all_named(names: Sequence[str]) -> tuple[str, ...]:
+    """Names for all columns: those without one are called x1, x2 ... and the outcome y, or like that where it is taken."""
+    *features, outcome = names
+    given = [name or free_name(f"x{place}", names) for place, name in enumerate(features, 1)]
+    return (*given, outcome or free_name("y", given))
 
 
 def _feature_name(feature: Feature) -> str:

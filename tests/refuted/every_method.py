@@ -12,6 +12,7 @@ from dpstats.foundations.registry import Method, Reads, Statistic, find_statisti
 GROUPS = ["a", "b"]
 ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "association_rules": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "k": 3}],
+    "additive_classifier": [{"classes": GROUPS}],
     "contingency_table": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}}],
     "small_database": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "size": 2}],
     "mwem": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "rounds": 2}],
@@ -20,10 +21,12 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "chi_square_test": [{"row_labels": GROUPS, "column_labels": GROUPS}],
     "correlation": [{"kind": "pearson"}, {"kind": "spearman"}, {"kind": "kendall"}],
     "frequent_itemsets": [{"levels": {"l": GROUPS}, "bins": {"x": [0, 1]}, "k": 3}],
+    "decision_tree": [{"classes": GROUPS}],
     "goodness_of_fit_test": [{"probabilities": {"a": 0.5, "b": 0.5}}],
     "mann_whitney": [{"groups": GROUPS}],
     "median_test": [{"groups": GROUPS}],
     "nearest_neighbors": [{"classes": GROUPS}],
+    "naive_bayes": [{"classes": GROUPS}],
     "quantile": [{"q": 0.3}, {"q": [0.01, 0.5, 0.9]}],
     "sample_and_aggregate": [{"function": "mean", "blocks": 200}, {"function": "mean", "aggregate": "mean", "range": (0, 9)}],
     "select_model": [{"models": ["linear", "quadratic"]}],

@@ -31,6 +31,8 @@ class Course:
     """What each of these steps may cost: an epsilon; of Gaussian noise a rho."""
     moved: list[Any] = field(default_factory=list)
     """The raw table of each step of noise."""
+    later: list[Any] = field(default_factory=list)
+    """What was released after codes, by a classifier."""
 
 
 @contextmanager

@@ -573,7 +573,33 @@ def synthetic_rows() -> None:
     assert abs(np.mean(rows["bmi"] < np.median(bmi())) - 0.5) <= 0.02
 
 
-PARTS = (of_one_column, of_two_columns, of_tests, of_regressions, of_laws, of_choices, of_tables, of_trees)
+# ---- classifiers
+
+
+TOLD_BY = ["mean area", "mean smoothness", "mean texture", "mean concave points"]
+WORSE = 0.04
+"""How much less often than the usual one, of the same kind, a classifier may be right: it sees ranges, and not numbers."""
+
+
+def of_classifiers() -> Iterator[Case]:
+    yield Case("additive_classifier", "", partial(compare_classifiers, "additive_classifier", "linear_model.LogisticRegression"))
+    yield Case("naive_bayes", "", partial(compare_classifiers, "naive_bayes", "naive_bayes.GaussianNB"))
+    yield Case("decision_tree", "", partial(compare_classifiers, "decision_tree", "tree.DecisionTreeClassifier", max_depth=2))
+
+
+def compare_classifiers(name: str, usual: str, **options: Any) -> None:
+    features, outcome = table("breast_cancer")[TOLD_BY], table("breast_cancer")["target"]
+    home, _, kind = usual.partition(".")
+    scaled = (features - features.mean()) / features.std()
+    best = (getattr(import_module(f"sklearn.{home}"), kind)(**options).fit(scaled, outcome).predict(scaled) == outcome).mean()
+    for delta in (0, DELTA):
+        model = getattr(dp, name)(features, outcome, **spend(delta=delta)).value
+        right = (model.predict(features) == outcome).mean()
+        assert right >= best - WORSE
+        assert abs(model.agreement.part - right) <= 0.01
+
+
+PARTS = (of_one_column, of_two_columns, of_tests, of_regressions, of_laws, of_choices, of_tables, of_trees, of_classifiers)
 CASES = [case for part in PARTS for case in part()]
 
 

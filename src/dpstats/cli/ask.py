@@ -171,7 +171,7 @@ def answer_questions(
 
 def _scope_of(question: Question, scope: Scope) -> Scope:
     """A statistic of numbers or labels that is not told which takes a column without a type, of a CSV file, for labels."""
-    if question.statistic.takes_tables or question.statistic.told(question.arguments, None) is not None:
+    if question.statistic.reads_codes or question.statistic.told(question.arguments, None) is not None:
         return scope
     reads = question.statistic.reads_of(len(question.columns))
     either = {name for name, each in zip(question.columns, reads, strict=True) if each is Reads.EITHER}

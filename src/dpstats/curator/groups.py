@@ -191,7 +191,7 @@ class _Answering:
         def answer(key: Key, opened: Column | Table | CodedTable) -> Outcome:
             return outcome_of(lambda: question.run(opened, sources[key]), sources[key])
 
-        if question.statistic.takes_tables:
+        if question.statistic.reads_codes:
             numbers = {key: number for number, key in enumerate(group_keys.keys)}
             stores = {key: KeyedStore(store, view, group_keys, numbers[key]) for key in keys}
             return {key: answer(key, StoreCodes(stores[key], view, columns, numeric)) for key in keys}

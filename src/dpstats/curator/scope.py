@@ -72,7 +72,7 @@ class Scope:
     def settled(self, question: Question, keys: Mapping[str, Sequence[Any]] | None = None) -> Question:
         """The question about columns of these names and types, some with public keys; raises where it cannot be asked of them."""
         self.check(question.statistic, question.columns)
-        if question.statistic.takes_tables:
+        if question.statistic.reads_codes:
             kinds = {name: self.view.type_of(name).value for name in question.columns}
             return question.statistic.settle_columns(question, kinds, keys or {})
         return question.settled(*self.reads_numbers(question, question.columns)[:1]) if question.columns else question

@@ -17,6 +17,7 @@ _TWO_WORDS = {
     (Reads.LABELS, Reads.LABELS): ("rows", "columns"),
     (Reads.FEATURES, Reads.NUMBERS): ("X", "y"),
     (Reads.FEATURES, Reads.LABELS): ("X", "y"),
+    (Reads.COLUMNS, Reads.LABELS): ("X", "y"),
 }
 
 TABLE_WORDS = {"data": "table", "column": "columns", "a column": "columns"}

@@ -184,6 +184,12 @@ def _data_help(statistic: Statistic) -> dict[str, str]:
         }
     if len(names) == 1:
         return {name: f"{kind}: {_CONTAINERS}; {MISSING_POLICY}" for name, kind in helps.items()}
+    if statistic.reads_codes:
+        return {
+            names[0]: f"the features, {helps[names[0]]}: {_SEVERAL}; a missing cell counts as a value of its own",
+            names[1]: f"the classes, {helps[names[1]]}: {_CONTAINERS}, of the same rows in the same order; a row without one of "
+            "the classes is left out",
+        }
     if statistic.takes_features:
         return {
             names[0]: f"the features: {_SEVERAL}; a row that is missing in one column is left out of all; {MISSING_POLICY}",

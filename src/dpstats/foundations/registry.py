@@ -58,8 +58,9 @@ class Reads(enum.Enum):
     """One column of numbers or several, as many as are given; only as the first of a statistic's columns. Alone, they are columns
     of the same rows without an outcome. The statistic reads a table, also of one column."""
     COLUMNS = "columns"
-    """Columns of any types, as many as are given, alone: those of numbers are read as numbers, and others as labels. The
-    statistic reads a table whose rows are counted by codes; where no columns are named, all are meant."""
+    """Columns of any types, as many as are given: those of numbers are read as numbers, and others as labels. The statistic reads
+    a table whose rows are counted by codes. Alone, they are columns of a whole table: where none are named, all are meant. Before
+    an outcome they are its features."""
 
 
 class Outcomes(enum.Enum):
@@ -218,9 +219,14 @@ class Statistic:
         return self.reads[0] in (Reads.FEATURES, Reads.COLUMNS)
 
     @property
-    def takes_tables(self) -> bool:
-        """Whether it reads columns of any types, by default all of a table."""
+    def reads_codes(self) -> bool:
+        """Whether it reads columns of any types, as codes."""
         return self.reads[0] is Reads.COLUMNS
+
+    @property
+    def takes_tables(self) -> bool:
+        """Whether it reads columns of any types without an outcome, by default all of a table."""
+        return self.reads_codes and len(self.reads) == 1
 
     @property
     def has_outcome(self) -> bool:
@@ -233,12 +239,11 @@ class Statistic:
         return self.takes_features and not self.has_outcome
 
     def reads_of(self, columns: int) -> tuple[Reads, ...]:
-        """What each of `columns` columns is read as: features are numbers."""
-        if self.takes_tables:
-            return (Reads.EITHER,) * columns
+        """What each of `columns` columns is read as: features are numbers, unless they are columns of any types."""
         if not self.takes_features:
             return self.reads
-        return (*(Reads.NUMBERS,) * (columns - len(self.reads) + 1), *self.reads[1:])
+        feature = Reads.EITHER if self.reads_codes else Reads.NUMBERS
+        return (*(feature,) * (columns - len(self.reads) + 1), *self.reads[1:])
 
     def method_for(self, name: object, arguments: Mapping[str, Any] | None = None, delta: Fraction = Fraction(0)) -> Method:
         """The method of that name; "auto" takes the preferred one, where that depends on them by arguments and delta."""
@@ -309,10 +314,11 @@ class Question:
 
         The rows never decide it. Where a statistic takes either, its arguments say which, or else the declared type.
         """
-        if self.statistic.takes_tables:
-            labelled = self.statistic.labelled(self.arguments)
-            return tuple(name not in labelled and bool(each) for name, each in zip(self.columns, declared, strict=True))
         reads = self.statistic.reads_of(len(declared))
+        if self.statistic.reads_codes:
+            labelled = self.statistic.labelled(self.arguments)
+            told = zip(self.columns, declared, reads, strict=True)
+            return tuple(kind is Reads.EITHER and name not in labelled and bool(each) for name, each, kind in told)
         return tuple(self._is_numeric(kind, each) for kind, each in zip(reads, declared, strict=True))
 
     def _is_numeric(self, reads: Reads, declared: bool | None) -> bool:

@@ -230,6 +230,15 @@ MOST_ROWS_AT_ONCE = 1 << 14
 """Rows that a `RowSum` is shown together: they fit into a processor's cache, and sums of them into its numbers."""
 
 
+class CodeSum(Protocol):
+    """Whole numbers added up over rows of codes, exactly: of rows in two parts it gives the sum of what it gives for the parts,
+    and what a row adds depends on that row alone. Stores may pickle it."""
+
+    def __call__(self, raw_codes: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+        """The sums over at most MOST_ROWS_AT_ONCE rows, perhaps none: codes by rows and columns, which it must not change."""
+        ...
+
+
 @dataclass(frozen=True)
 class CutCoding:
     """A public row map from numbers to codes: how many of the cuts are at most the number."""
@@ -336,5 +345,12 @@ class CodedTable(Protocol):
         """For each set of places the number of rows with each combination of codes, an array with an axis for each place.
 
         There is one coding for each column. A row that one of them leaves out is in no count.
+        """
+        ...
+
+    def code_sums(self, codings: Sequence[Coding], row_sum: CodeSum) -> tuple[int, ...]:
+        """The exact sums over all rows of what they add by their codes in all columns, a few thousand rows at a time.
+
+        There is one coding for each column. A row that one of them leaves out adds nothing.
         """
         ...

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dpstats.models.classifiers import AdditiveClassifier, DecisionTree, NaiveBayes
     from dpstats.models.clusterers import GaussianMixture, KMeans
     from dpstats.models.components import PCA
     from dpstats.models.logistic import LogisticRegression
@@ -17,19 +18,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PCA",
+    "AdditiveClassifier",
+    "DecisionTree",
     "GaussianMixture",
     "KMeans",
     "KNeighborsClassifier",
     "LinearRegression",
     "LogisticRegression",
+    "NaiveBayes",
     "PoissonRegressor",
     "QuantileRegressor",
 ]
 _HOMES = {
+    "AdditiveClassifier": "classifiers",
+    "DecisionTree": "classifiers",
     "GaussianMixture": "clusterers",
     "KMeans": "clusterers",
     "KNeighborsClassifier": "neighbors",
     "LogisticRegression": "logistic",
+    "NaiveBayes": "classifiers",
     "PCA": "components",
 }
 """The modules of estimators that are not regressors."""

@@ -26,23 +26,37 @@ _NOT_FINITE = (
     "that there are some. A prediction for such a row, which is the caller's, is an error."
 )
 _UNSUPERVISED = {**_ALL_ESTIMATORS, "check_estimators_nan_inf": _NOT_FINITE}
+_NOT_LOOKED_UP = (
+    "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
+)
 _OTHER_LABELS = "Rows whose label is not one of the classes are left out; an error would tell that there are some."
 _WITH_CLASSES = {
     **_WITH_OUTCOME,
     "check_estimators_nan_inf": _NOT_FINITE,
-    "check_classifiers_classes": (
-        "Which labels are in y is private, so they are not looked up there: others than 0 and 1 are listed with `classes=`."
-    ),
+    "check_classifiers_classes": _NOT_LOOKED_UP,
     "check_classifiers_regression_target": _OTHER_LABELS,
     "check_classifier_not_supporting_multiclass": _OTHER_LABELS,
 }
+_OF_CODES = {
+    "check_dtype_object": (
+        "An array of objects has labels, for its elements must not decide it, and labels are listed or found with delta: pass an "
+        "array of numbers, or a data frame."
+    ),
+    **{name: _WITH_OUTCOME[name] for name in ("check_estimators_empty_data_messages", "check_supervised_y_no_nan")},
+    "check_classifiers_classes": _NOT_LOOKED_UP,
+    "check_classifiers_train": _NOT_LOOKED_UP,
+    "check_classifiers_regression_target": _OTHER_LABELS,
+}
 
 DEVIATIONS: dict[str, dict[str, str]] = {
+    "AdditiveClassifier": _OF_CODES,
+    "DecisionTree": _OF_CODES,
     "GaussianMixture": _UNSUPERVISED,
     "KMeans": _UNSUPERVISED,
     "KNeighborsClassifier": _WITH_CLASSES,
     "LinearRegression": _WITH_OUTCOME,
     "LogisticRegression": _WITH_CLASSES,
+    "NaiveBayes": _OF_CODES,
     "PCA": _ALL_ESTIMATORS,
     "PoissonRegressor": _WITH_OUTCOME,
     "QuantileRegressor": _WITH_OUTCOME,

@@ -1,7 +1,8 @@
 """Panels: one release each, drawn by what its value is.
 
 A histogram becomes bars with whiskers, a distribution function a line with a band, numbers and the parameters of a fitted model
-become dots with their intervals; what cannot be drawn is written. Nothing but the release is looked at.
+become dots with their intervals, classifiers their effects or their tree; what cannot be drawn is written. Nothing but the
+release is looked at.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
+from dpstats.pictures.classifiers import effects_panel, tree_panel
 from dpstats.pictures.degrees import degree_panel
 from dpstats.pictures.densities import density_panel, neighbors_panel
 from dpstats.pictures.looks import COLORS, Panel, as_written
@@ -50,6 +52,10 @@ def drawn_panel(answer: Release) -> Panel | None:
     value = answer.value
     if hasattr(value, "family") and hasattr(value, "distribution"):  # first, for its parameters may have any names
         return likelihood_panel(value, answer.intervals)
+    if hasattr(value, "effects") and hasattr(value, "strengths"):
+        return effects_panel(value)
+    if hasattr(value, "leaf_text"):
+        return tree_panel(value)
     if hasattr(value, "noisy") and hasattr(value, "names"):
         return _histogram_panel(value)
     if hasattr(value, "coefficients") and hasattr(value, "intercept"):

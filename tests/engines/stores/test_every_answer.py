@@ -23,7 +23,7 @@ from dpstats.engines.views import TableView
 from dpstats.foundations.summaries import Clip, Coding, Column, CutCoding, LabelCoding, Table, WindowRequest
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
-from tests.engines.stores.ugly import ROW, ROWS, UGLY, Products, expected_cells, ugly_frame
+from tests.engines.stores.ugly import ROW, ROWS, UGLY, CodeProducts, Products, expected_cells, ugly_frame
 from tests.fresh_ledgers import forget_ledgers_in_memory
 
 REQUESTS = [WindowRequest(Fraction(part, 8), margin) for part in (0, 1, 4, 7, 8) for margin in (0, 1, 5)]
@@ -307,15 +307,17 @@ def test_answers_are_the_same(shelf: Shelf, asked: Store, unit: str) -> None:
     assert {question: plain(ask(table)) for question, ask in QUESTIONS.items()} == expected_answers(unit)
 
 
+CODED: dict[str, Coding] = {
+    "floats": CutCoding((-1.0, 0.0, 0.1, 7.0), missing=5),
+    "wholes": CutCoding((0, 2, 2**40), missing=4),
+    "words": LabelCoding(("north", "", "südost"), other=3, missing=4),
+    "flags": LabelCoding((0, 1), missing=2),
+}
+
+
 @pytest.mark.parametrize("rows", [ROWS, 1, 0])
 def test_every_store_counts_rows_by_the_same_codes(shelf: Shelf, rows: int) -> None:
-    coded: dict[str, Coding] = {
-        "floats": CutCoding((-1.0, 0.0, 0.1, 7.0), missing=5),
-        "wholes": CutCoding((0, 2, 2**40), missing=4),
-        "words": LabelCoding(("north", "", "südost"), other=3, missing=4),
-        "flags": LabelCoding((0, 1), missing=2),
-    }
-    held = {name: coding for name, coding in coded.items() if name not in shelf.maker.lacks}
+    held = {name: coding for name, coding in CODED.items() if name not in shelf.maker.lacks}
     numeric = [isinstance(coding, CutCoding) for coding in held.values()]
     sets = [tuple(range(size)) for size in range(len(held) + 1)]
     found = []
@@ -324,3 +326,16 @@ def test_every_store_counts_rows_by_the_same_codes(shelf: Shelf, rows: int) -> N
         found.append(StoreCodes(store, view, list(held), numeric).code_counts(list(held.values()), sets))
     assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
     assert found[0][0] == rows
+
+
+@pytest.mark.parametrize("rows", [ROWS, 1, 0])
+def test_every_store_adds_up_what_rows_give_by_their_codes(shelf: Shelf, rows: int) -> None:
+    coded = {name: coding for name, coding in CODED.items() if name not in shelf.maker.lacks}
+    numeric = [isinstance(coding, CutCoding) for coding in coded.values()]
+    found = []
+    for store in (shelf.store(rows), reference(rows)):
+        view = TableView({name: UGLY[name].type for name in coded})
+        table = StoreCodes(store, view, list(coded), numeric)
+        found.append([table.code_sums(list(coded.values()), CodeProducts(power)) for power in (0, 1, 40)])
+    assert found[0] == found[1]
+    assert found[0][0][0] == rows

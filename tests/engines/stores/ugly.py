@@ -219,3 +219,16 @@ def rows_of(table: Any) -> list[tuple[Any, ...]]:
     for batch in store.batches(list(store.columns)):
         found += zip(*(plain_cells(batch.cells(name, kind)) for name, kind in store.columns.items()), strict=True)
     return sorted(found, key=str)
+
+
+@dataclass(frozen=True)
+class CodeProducts:
+    """Sums over rows of codes: the rows, and all products of two codes, times a power of two."""
+
+    power: int
+
+    def __call__(self, raw_codes: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+        assert raw_codes.dtype.kind == "i"
+        assert len(raw_codes) <= MOST_ROWS_AT_ONCE
+        places = raw_codes.astype(np.int64)
+        return np.array([len(places), *((places.T @ places) << self.power).ravel()], dtype=np.int64)

@@ -9,15 +9,17 @@ equal, and such that these change by about 3 from the middle to the ends of the 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from dpstats.curator.planning.pairs import CORRELATION, Floats, shape_values
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.uniforms import in_unit_interval, refuse_too_many
-from dpstats.engines.tables.given import as_table
+from dpstats.engines.tables.given import as_codes, as_table
 from dpstats.foundations.registry import Outcomes
-from dpstats.foundations.summaries import Table
+from dpstats.foundations.summaries import CodedTable, Table
 
 COEFFICIENT = 1.0
 COUNT = 3.0
@@ -32,6 +34,17 @@ def drawn_features(
     shape: Shape, features: int, rows: int, generator: np.random.Generator, outcomes: Outcomes = Outcomes.NUMBERS
 ) -> Table:
     """A random table of `features` features and an outcome."""
+    return as_table(feature_columns(shape, features, rows, generator, outcomes))
+
+
+def drawn_classes(shape: Shape, features: int, rows: int, generator: np.random.Generator, classes: Sequence[Any]) -> CodedTable:
+    """A random table of `features` features and a column of two classes."""
+    *columns, marks = feature_columns(shape, features, rows, generator, Outcomes.MARKS)
+    return as_codes([*columns, np.array(classes[:2])[marks.astype(np.int64)]], [*[True] * features, False])
+
+
+def feature_columns(shape: Shape, features: int, rows: int, generator: np.random.Generator, outcomes: Outcomes) -> list[Floats]:
+    """The columns of a random table of `features` features, and last its outcome."""
     refuse_too_many(rows)
     middle = float(shape.values_at(np.array([0.5]))[0])
     columns = _together(shape, features, rows, generator)
@@ -43,7 +56,7 @@ def drawn_features(
         outcome = generator.poisson(COUNT * np.exp(np.minimum(predictor, _STEEPEST))).astype(np.float64)
     else:
         outcome = (generator.logistic(size=rows) < predictor).astype(np.float64)
-    return as_table([*columns, outcome])
+    return [*columns, outcome]
 
 
 def drawn_columns(shape: Shape, columns: int, rows: int, generator: np.random.Generator) -> Table:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.curator.planning.feature_tables import drawn_columns, drawn_features
+from dpstats.curator.planning.feature_tables import drawn_classes, drawn_columns, drawn_features
 from dpstats.curator.planning.pairs import PairTable, drawn_places, even_places
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
@@ -14,9 +14,9 @@ from dpstats.curator.planning.uniforms import DrawnUniforms, EvenUniforms, in_un
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.tables.given import as_table
 from dpstats.foundations.registry import Question, Reads, Simulated
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import CodedTable, Column, Table
 
-Sample = ShapeColumn | Column | Table
+Sample = ShapeColumn | Column | Table | CodedTable
 
 FEW_ROWS = 20_000
 """Rows of a column that are drawn all at once; of more only those that are asked for."""
@@ -43,6 +43,9 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
         return ArrayColumn(columns) if is_column else as_table(columns)
     if question.statistic.takes_only_columns:
         return drawn_columns(shape, len(question.columns), rows, generator)
+    if question.statistic.reads_codes:
+        classes = question.arguments.get("classes") or (0, 1)
+        return drawn_classes(shape, len(question.columns) - 1, rows, generator, classes)
     if question.statistic.takes_features:
         return drawn_features(shape, len(question.columns) - 1, rows, generator, question.statistic.outcomes)
     if len(question.statistic.reads) == 1 and rows <= FEW_ROWS:

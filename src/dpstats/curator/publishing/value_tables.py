@@ -14,6 +14,8 @@ from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, Release
 from dpstats.foundations.text_tables import free_name
 from dpstats.statistics.binned.histogram import Histogram
+from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.itemsets.found_sets import Itemsets
 from dpstats.statistics.itemsets.rules import AssociationRules
@@ -52,6 +54,10 @@ def tables_of(answer: Release) -> dict[str, PublishedTable]:
         name = {Itemsets: "sets", AssociationRules: "rules", SurvivalCurve: "curve"}[type(value)]
         listed = [*value.lines()]
         return {name: PublishedTable(tuple(listed[0]) if listed else (name,), [tuple(each.values()) for each in listed])}
+    if isinstance(value, (AdditiveModel, DecisionTreeModel)):
+        rows = list(value.rows())
+        name = "effects" if isinstance(value, AdditiveModel) else "leaves"
+        return {name: PublishedTable(tuple(rows[0]), [tuple(row.values()) for row in rows])}
     if isinstance(value, Histogram):
         return {"histogram": _bins(value)}
     if hasattr(value, "named_values"):

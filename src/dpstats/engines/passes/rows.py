@@ -6,7 +6,7 @@ thousand at a time, whatever batches they come in: whole numbers become the near
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpstats.engines.passes.collectors import Gatherer, merged
 from dpstats.engines.stores.store import Batch
 from dpstats.engines.views import TableView
-from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, RowSum
+from dpstats.foundations.summaries import MOST_ROWS_AT_ONCE, CodeSum, RowSum
 
 R = TypeVar("R", bound="RowCollector")
 Floats = NDArray[np.float64]
@@ -66,8 +66,8 @@ class RowList:
 class RowTotals:
     """The exact sums of what rows add."""
 
-    def __init__(self, row_sum: RowSum) -> None:
-        self._row_sum = row_sum
+    def __init__(self, row_sum: RowSum | CodeSum | Callable[[Any], NDArray[np.int64]]) -> None:
+        self._row_sum: Callable[[Any], NDArray[np.int64]] = row_sum
         self._raw_totals: list[int] | None = None
         self._raw_recent: list[NDArray[np.int64]] = []
 
@@ -75,7 +75,7 @@ class RowTotals:
         """The same sums, of no rows."""
         return RowTotals(self._row_sum)
 
-    def take(self, raw_rows: Floats) -> None:
+    def take(self, raw_rows: NDArray[Any]) -> None:
         """Add rows up; whatever a caller has told numpy, no number of a row raises or warns."""
         with np.errstate(all="ignore"):
             raw_sums = self._row_sum(raw_rows)

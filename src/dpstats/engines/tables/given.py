@@ -11,10 +11,10 @@ from dpstats.engines.passes.columns import LabelColumn, open_column
 from dpstats.engines.passes.scans import ColumnRun
 from dpstats.engines.reading import held_column, native_column
 from dpstats.engines.stores.memory import MemoryStore
-from dpstats.engines.tables.table import StoreTable
+from dpstats.engines.tables.table import StoreCodes, StoreTable
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
-from dpstats.foundations.summaries import Column, Table
+from dpstats.foundations.summaries import CodedTable, Column, Table
 
 _PERHAPS_NUMBERS = (ColumnType.NUMBER, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.UNDECLARED)
 
@@ -65,6 +65,13 @@ def as_table(containers: Sequence[Any], numeric: Sequence[bool] | None = None) -
     wanted = [True] * len(containers) if numeric is None else numeric
     store.check(wanted)
     return StoreTable(store, TableView(store.columns), store.names, wanted)
+
+
+def as_codes(containers: Sequence[Any], numeric: Sequence[bool]) -> CodedTable:
+    """Containers of the same rows as a table whose rows are counted by codes."""
+    store = GivenStore(containers)
+    store.check(numeric)
+    return StoreCodes(store, TableView(store.columns), store.names, numeric)
 
 
 def _complaint(place: int, holds: Kind, called: Sequence[str], *, has_outcome: bool) -> DataTypeError:

@@ -20,18 +20,19 @@ from dpstats.engines.groups.answers import SPLIT_ROWS, RowsRun, SplitJob
 from dpstats.engines.groups.keys import GroupKeys, count_keys
 from dpstats.engines.groups.lookups import canonical_label
 from dpstats.engines.groups.splits import Split
-from dpstats.engines.passes.codes import CodeCount, may_leave_out
+from dpstats.engines.passes.codes import CodeCount, CodedRows, CodeTotals, may_leave_out
 from dpstats.engines.passes.columns import column_by, empty_type, is_remote, open_column, read_as, room_for
 from dpstats.engines.passes.pairs import P, PairList, PairScan, ProductSums
 from dpstats.engines.passes.rows import R, RowList, RowScan, RowTotals
 from dpstats.engines.passes.scans import ColumnRun
 from dpstats.engines.stores.store import Batch, Job, Store, Summary
 from dpstats.engines.tables.kept import DecodedRows, KeptRun, PairPieces, RowPieces, keep_rows
+from dpstats.engines.tables.kept_codes import KeptCodes
 from dpstats.engines.units.contributions import BoundedBatch
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.registry import Statistic
-from dpstats.foundations.summaries import Clip, CodedTable, Coding, Column, RowSum, Table
+from dpstats.foundations.summaries import Clip, CodedTable, CodeSum, Coding, Column, RowSum, Table
 
 
 def open_columns(
@@ -41,7 +42,7 @@ def open_columns(
 
     `numeric` says for each column whether it is read as numbers.
     """
-    if statistic.takes_tables:
+    if statistic.reads_codes:
         return StoreCodes(store, view, names, numeric)
     if len(names) == 1 and not statistic.takes_features:
         return open_column(store, view, names[0], numeric[0])
@@ -220,6 +221,7 @@ class StoreCodes:
         self._view = view
         self.numeric = tuple(numeric)
         self._columns = tuple((name, read_as(view, name, numeric=wanted)) for name, wanted in zip(names, numeric, strict=True))
+        self._kept = KeptCodes(store)
 
     def column(self, place: int) -> Column:
         """One column."""
@@ -230,10 +232,17 @@ class StoreCodes:
         """The rows by their codes, a table of counts for each set of columns, all by one pass over the columns that matter."""
         counted = {place for places in sets for place in places}
         read = [place for place, coding in enumerate(codings) if place in counted or may_leave_out(coding)]
-        columns = tuple(self._columns[place] for place in read)
+        rows = self._coded(codings, read)
         placed = tuple(tuple(read.index(place) for place in places) for places in sets)
-        job = CodeCount(self._view, columns, tuple(codings[place] for place in read), placed)
-        return self._store.run(job, self._view.needs(name for name, _ in columns))
+        return self._store.run(CodeCount(rows, placed), self._view.needs(name for name, _ in rows.columns))
+
+    def code_sums(self, codings: Sequence[Coding], row_sum: CodeSum) -> tuple[int, ...]:
+        """The exact sums over all rows of what they add by their codes; sums by the same codes read the rows once."""
+        rows = self._coded(codings, range(len(codings)))
+        return self._kept.totals(CodeTotals(rows, row_sum), self._view.needs(name for name, _ in rows.columns))
+
+    def _coded(self, codings: Sequence[Coding], read: Sequence[int]) -> CodedRows:
+        return CodedRows(self._view, tuple(self._columns[place] for place in read), tuple(codings[place] for place in read))
 
 
 def _label(label: Any) -> Any:
