@@ -18,23 +18,32 @@ from dpstats.foundations.accepted import (
 )
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.analyses_of_variance import GroupsResult
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
+from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.clusters.clusters import Clusters
 from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
+from dpstats.statistics.itemsets.found_sets import Itemsets
+from dpstats.statistics.itemsets.rules import AssociationRules
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.principal.components import PrincipalComponents
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
 from dpstats.statistics.universe.small_databases import SmallDatabase
 from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 __all__ = [
+    "additive_classifier",
+    "anova",
+    "association_rules",
     "association_test",
     "cdf",
     "chi_square_test",
@@ -42,7 +51,9 @@ __all__ = [
     "correlation",
     "count",
     "covariance",
+    "decision_tree",
     "density",
+    "frequent_itemsets",
     "gaussian_mixture",
     "goodness_of_fit_test",
     "histogram",
@@ -52,12 +63,14 @@ __all__ = [
     "ks_test",
     "linear_regression",
     "logistic_regression",
+    "mann_whitney",
     "mean",
     "median",
     "median_test",
     "mle",
     "mode",
     "mwem",
+    "naive_bayes",
     "nearest_neighbors",
     "pca",
     "poisson_regression",
@@ -70,6 +83,7 @@ __all__ = [
     "small_database",
     "std",
     "sum",
+    "survival_curve",
     "synthesize",
     "t_test",
     "trimmed_mean",
@@ -78,6 +92,131 @@ __all__ = [
     "variance",
     "winsorized_mean",
 ]
+
+def additive_classifier(
+    X: Rows,
+    y: Rows,
+    classes: Elements | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "boosting", "gaussian_boosting"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[AdditiveModel] | NoReply:
+    """A classifier of rows: for each class a sum of effects, one for the value in each column.
+
+    Parameters
+      X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
+      y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      boosting           pure epsilon-DP: private cuts, and whole-number Laplace noise on sums of residuals, one column after the other
+      gaussian_boosting  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on sums of residuals, column by column
+
+    Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def anova(
+    values: Rows,
+    by: Rows,
+    groups: Elements | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "clipped", "thresholded"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[GroupsResult] | NoReply:
+    """Whether several groups of rows have the same mean (one-way analysis of variance, Welch's version).
+
+    Parameters
+      values     numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by         values of any type, of the same rows in the same order
+      groups     the labels whose rows are compared, such as ['a', 'b', 'c']; left out: those of many rows are found, with delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      clipped      pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
+      thresholded  (epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off
+
+    Returns a result with statistic (Welch's F), p_value, estimate (eta squared), df, and groups with their means and errors, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def association_rules(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    k: int = 50,
+    size: int = 3,
+    confidence: float = 0.5,
+    levels: Mapping[str, Elements] | None = None,
+    bins: int | Mapping[str, int | Elements] = 8,
+    baskets: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[AssociationRules] | NoReply:
+    """Rules such as 'of the rows with these values, 80% have that one', of the sets that most rows share.
+
+    Parameters
+      table       a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns     the columns that are asked about, by name; left out: all of the table
+      k           how many sets are drawn, from 1 to 1,000
+      size        how many items a set has at most, from 2 to 4
+      confidence  the least confidence of rules that are shown
+      levels      the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins        about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+      baskets     True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+      types       declares columns of text or of no type: {'income': 'number'}
+      epsilon     the privacy that the answer spends; required, for example 0.5
+      delta       for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors   'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval    the confidence level of the interval, or None for none
+      rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit        what one row stands for, in words, for the card
+      rng         dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+      gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+    Returns AssociationRules: each has .before, .after, .confidence and .lift with their ends; .to_pandas() has all, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
 
 def association_test(
     rows: Rows,
@@ -334,6 +473,46 @@ def covariance(
     What several calls cost adds up, and nothing here keeps count.
     """
 
+def decision_tree(
+    X: Rows,
+    y: Rows,
+    classes: Elements | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "agreement", "gaussian_agreement", "id3"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[DecisionTreeModel] | NoReply:
+    """A classifier of rows that asks about one column after the other.
+
+    Parameters
+      X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
+      y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      agreement           pure epsilon-DP: private cuts, splits drawn by how many rows they put right, and whole-number Laplace noise on leaves
+      gaussian_agreement  (epsilon, delta)-DP: private cuts and labels, splits drawn by how many rows they put right, Gaussian noise on leaves
+      id3                 pure epsilon-DP: as printed, features of most information gain by counts with whole-number Laplace noise
+
+    Returns DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
 def density(
     data: Columns,
     *more: Columns,
@@ -364,6 +543,53 @@ def density(
       tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
 
     Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def frequent_itemsets(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    k: int = 50,
+    size: int = 3,
+    levels: Mapping[str, Elements] | None = None,
+    bins: int | Mapping[str, int | Elements] = 8,
+    baskets: bool = False,
+    types: Mapping[str, str] | None = None,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace", "gaussian"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[Itemsets] | NoReply:
+    """The combinations of values of up to `size` columns that most rows share, with their counts.
+
+    Parameters
+      table      a DataFrame, a dict of columns, a Parquet or CSV file, or any other table that dpstats.protect takes
+      columns    the columns that are asked about, by name; left out: all of the table
+      k          how many sets are drawn, from 1 to 1,000
+      size       how many items a set has at most, from 1 to 4
+      levels     the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+      bins       about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+      baskets    True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+      types      declares columns of text or of no type: {'income': 'number'}
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+      gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+    Returns Itemsets with .sets, .counts, .rows, .rules() and .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 
@@ -722,6 +948,44 @@ def logistic_regression(
     What several calls cost adds up, and nothing here keeps count.
     """
 
+def mann_whitney(
+    values: Rows,
+    by: Rows,
+    groups: Elements,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "laplace"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[TestResult] | NoReply:
+    """Whether rows of one group tend to be higher than those of another (Mann and Whitney's test, Wilcoxon's rank sum).
+
+    Parameters
+      values       numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by           values of any type, of the same rows in the same order
+      groups       the two labels whose rows are compared, such as ['a', 'b']
+      alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+      epsilon      the privacy that the answer spends; required, for example 0.5
+      delta        for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors    'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval     the confidence level of the interval, or None for none
+      rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit         what one row stands for, in words, for the card
+      rng          dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the lead of one group in ranks, with noise
+
+    Returns a result with statistic, p_value, estimate (the chance that a row of the first group is higher) and rows (noisy), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
 def mean(
     data: Rows,
     *,
@@ -963,6 +1227,45 @@ def mwem(
       gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
     Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def naive_bayes(
+    X: Rows,
+    y: Rows,
+    classes: Elements | None = None,
+    levels: Mapping[str, Elements] | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "counts", "gaussian_counts"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[AdditiveModel] | NoReply:
+    """A classifier of rows by how often each class has each value of each column, as if columns were independent.
+
+    Parameters
+      X          the features, columns of any types: a two-dimensional array, a pandas or polars DataFrame, an arrow table, a dict of columns, a list of rows, a list of arrays or Series, each a column, or one column alone; a missing cell counts as a value of its own
+      y          the classes, values of any type: a list, a numpy array, a pandas or polars Series, an arrow array, of the same rows in the same order; a row without one of the classes is left out
+      classes    the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+      levels     the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      counts           pure epsilon-DP: private cuts, and whole-number Laplace noise on a table of classes by values for each column
+      gaussian_counts  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables of classes by values
+
+    Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 
@@ -1703,6 +2006,42 @@ def sum(
       clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
     Returns a float, in a Release, or a NoReply at the same cost.
+    What several calls cost adds up, and nothing here keeps count.
+    """
+
+def survival_curve(
+    values: Rows,
+    by: Rows,
+    event: str | float | bool = 1,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbors: NeighborsName = "add_remove",
+    method: Literal["auto", "life_table"] = "auto",
+    interval: Number | None = 0.95,
+    rough: bool = False,
+    unit: str = "row",
+    rng: RandomSource | None = None,
+) -> Release[SurvivalCurve] | NoReply:
+    """The share of subjects to whom an event has not happened by some time (Kaplan and Meier), from durations and a mark.
+
+    Parameters
+      values     numbers: a list, a numpy array, a pandas or polars Series, an arrow array; a row that is missing in one column is left out of all; rows with null or NaN are left out; +-inf count as the largest and smallest values; -0.0 is 0
+      by         values of any type, of the same rows in the same order
+      event      the label that marks an event in the second column; all other rows were watched until then without one
+      epsilon    the privacy that the answer spends; required, for example 0.5
+      delta      for methods that need it, for example 1e-6; with method='auto' it is spent where a method gains by it
+      neighbors  'add_remove' (one row more or less, the default) or 'change_one' (the number of rows is public)
+      method     the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+      interval   the confidence level of the interval, or None for none
+      rough      True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+      unit       what one row stands for, in words, for the card
+      rng        dpstats.testing.seeded(7) repeats itself and marks the release NOT PRIVATE; leave it out otherwise
+
+    Methods and what they claim
+      life_table  pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events
+
+    Returns a SurvivalCurve S with S(time), .times, .survival, .low, .high, .at_risk, .events, .median and .to_pandas(), in a Release, or a NoReply at the same cost.
     What several calls cost adds up, and nothing here keeps count.
     """
 

@@ -8,17 +8,23 @@ from dpstats.foundations.accepted import Blocks, Bounds, ColumnNames, Elements, 
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.results import NoReply, Release
+from dpstats.statistics.analyses_of_variance import GroupsResult
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
+from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.clusters.clusters import Clusters
 from dpstats.statistics.clusters.mixtures import MixtureFit
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.statistics.distribution import Distribution
+from dpstats.statistics.itemsets.found_sets import Itemsets
+from dpstats.statistics.itemsets.rules import AssociationRules
 from dpstats.statistics.likelihood.fit import LikelihoodFit
 from dpstats.statistics.principal.components import PrincipalComponents
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.selection.values import PopularOption, SelectedFeatures
+from dpstats.statistics.survival.curve import SurvivalCurve
 from dpstats.statistics.synthetic.data import SyntheticData
 from dpstats.statistics.testing.results import CountsResult, TestResult
 from dpstats.statistics.universe.small_databases import SmallDatabase
@@ -26,6 +32,119 @@ from dpstats.statistics.universe.weighted_universe import WeightedUniverse
 
 class SessionMethods:
     """The statistics on columns of a protected table."""
+
+    def additive_classifier(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "boosting", "gaussian_boosting"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[AdditiveModel] | NoReply:
+        """A classifier of rows: for each class a sum of effects, one for the value in each column.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          boosting           pure epsilon-DP: private cuts, and whole-number Laplace noise on sums of residuals, one column after the other
+          gaussian_boosting  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on sums of residuals, column by column
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def anova(
+        self,
+        values: str,
+        by: str,
+        groups: Elements | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[GroupsResult] | NoReply:
+        """Whether several groups of rows have the same mean (one-way analysis of variance, Welch's version).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the labels whose rows are compared, such as ['a', 'b', 'c']; left out: those of many rows are found, with delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped      pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
+          thresholded  (epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off
+
+        Returns a result with statistic (Welch's F), p_value, estimate (eta squared), df, and groups with their means and errors, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def association_rules(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        confidence: float = 0.5,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[AssociationRules] | NoReply:
+        """Rules such as 'of the rows with these values, 80% have that one', of the sets that most rows share.
+
+        Parameters
+          columns     columns by name in a list, such as ['age', 'region']; left out: all
+          *more       further columns by name
+          k           how many sets are drawn, from 1 to 1,000
+          size        how many items a set has at most, from 2 to 4
+          confidence  the least confidence of rules that are shown
+          levels      the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins        about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets     True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns AssociationRules: each has .before, .after, .confidence and .lift with their ends; .to_pandas() has all, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
 
     def association_test(
         self,
@@ -258,6 +377,43 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def decision_tree(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "agreement", "gaussian_agreement", "id3"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[DecisionTreeModel] | NoReply:
+        """A classifier of rows that asks about one column after the other.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          agreement           pure epsilon-DP: private cuts, splits drawn by how many rows they put right, and whole-number Laplace noise on leaves
+          gaussian_agreement  (epsilon, delta)-DP: private cuts and labels, splits drawn by how many rows they put right, Gaussian noise on leaves
+          id3                 pure epsilon-DP: as printed, features of most information gain by counts with whole-number Laplace noise
+
+        Returns DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def density(
         self,
         column: ColumnNames,
@@ -285,6 +441,47 @@ class SessionMethods:
           tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
 
         Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def frequent_itemsets(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[Itemsets] | NoReply:
+        """The combinations of values of up to `size` columns that most rows share, with their counts.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          k         how many sets are drawn, from 1 to 1,000
+          size      how many items a set has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets   True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns Itemsets with .sets, .counts, .rows, .rules() and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -616,6 +813,41 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def mann_whitney(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[TestResult] | NoReply:
+        """Whether rows of one group tend to be higher than those of another (Mann and Whitney's test, Wilcoxon's rank sum).
+
+        Parameters
+          values       a column by name
+          by           a column by name
+          groups       the two labels whose rows are compared, such as ['a', 'b']
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the lead of one group in ranks, with noise
+
+        Returns a result with statistic, p_value, estimate (the chance that a row of the first group is higher) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def mean(
         self,
         column: str,
@@ -836,6 +1068,42 @@ class SessionMethods:
           gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
         Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def naive_bayes(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "counts", "gaussian_counts"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[AdditiveModel] | NoReply:
+        """A classifier of rows by how often each class has each value of each column, as if columns were independent.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          counts           pure epsilon-DP: private cuts, and whole-number Laplace noise on a table of classes by values for each column
+          gaussian_counts  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables of classes by values
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -1570,6 +1838,39 @@ class SessionMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def survival_curve(
+        self,
+        values: str,
+        by: str,
+        event: str | float | bool = 1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "life_table"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> Release[SurvivalCurve] | NoReply:
+        """The share of subjects to whom an event has not happened by some time (Kaplan and Meier), from durations and a mark.
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          event     the label that marks an event in the second column; all other rows were watched until then without one
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          life_table  pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events
+
+        Returns a SurvivalCurve S with S(time), .times, .survival, .low, .high, .at_risk, .events, .median and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def synthesize(
         self,
         columns: ColumnNames | None = None,
@@ -1806,6 +2107,119 @@ class SessionMethods:
 class GroupMethods:
     """The statistics on columns of a protected table, in every group of its rows."""
 
+    def additive_classifier(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "boosting", "gaussian_boosting"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[AdditiveModel] | NoReply:
+        """A classifier of rows: for each class a sum of effects, one for the value in each column.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          boosting           pure epsilon-DP: private cuts, and whole-number Laplace noise on sums of residuals, one column after the other
+          gaussian_boosting  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on sums of residuals, column by column
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def anova(
+        self,
+        values: str,
+        by: str,
+        groups: Elements | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "clipped", "thresholded"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[GroupsResult] | NoReply:
+        """Whether several groups of rows have the same mean (one-way analysis of variance, Welch's version).
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          groups    the labels whose rows are compared, such as ['a', 'b', 'c']; left out: those of many rows are found, with delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          clipped      pure epsilon-DP, no bounds asked, no delta, may refuse: rows are cut off at privately found limits
+          thresholded  (epsilon, delta)-DP, no bounds asked, may refuse: groups of many rows, then means of rows that are cut off
+
+        Returns a result with statistic (Welch's F), p_value, estimate (eta squared), df, and groups with their means and errors, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def association_rules(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        confidence: float = 0.5,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[AssociationRules] | NoReply:
+        """Rules such as 'of the rows with these values, 80% have that one', of the sets that most rows share.
+
+        Parameters
+          columns     columns by name in a list, such as ['age', 'region']; left out: all
+          *more       further columns by name
+          k           how many sets are drawn, from 1 to 1,000
+          size        how many items a set has at most, from 2 to 4
+          confidence  the least confidence of rules that are shown
+          levels      the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins        about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets     True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon     the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta       for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method      the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval    the confidence level of the interval, or None for none
+          rough       True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng         dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns AssociationRules: each has .before, .after, .confidence and .lift with their ends; .to_pandas() has all, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def association_test(
         self,
         rows: str,
@@ -2037,6 +2451,43 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def decision_tree(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "agreement", "gaussian_agreement", "id3"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[DecisionTreeModel] | NoReply:
+        """A classifier of rows that asks about one column after the other.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          agreement           pure epsilon-DP: private cuts, splits drawn by how many rows they put right, and whole-number Laplace noise on leaves
+          gaussian_agreement  (epsilon, delta)-DP: private cuts and labels, splits drawn by how many rows they put right, Gaussian noise on leaves
+          id3                 pure epsilon-DP: as printed, features of most information gain by counts with whole-number Laplace noise
+
+        Returns DecisionTreeModel with .predict(X), .predict_proba(X), .counts and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def density(
         self,
         column: ColumnNames,
@@ -2064,6 +2515,47 @@ class GroupMethods:
           tree  pure epsilon-DP, no bounds asked: boxes are halved where noisy counts say that rows are many, and counted with noise
 
         Returns a Density: density(points), .interval(points), .error(points), .probability(low, high), .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def frequent_itemsets(
+        self,
+        columns: ColumnNames | None = None,
+        *more: ColumnNames,
+        k: int = 50,
+        size: int = 3,
+        levels: Mapping[str, Elements] | None = None,
+        bins: int | Mapping[str, int | Elements] = 8,
+        baskets: bool = False,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace", "gaussian"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[Itemsets] | NoReply:
+        """The combinations of values of up to `size` columns that most rows share, with their counts.
+
+        Parameters
+          columns   columns by name in a list, such as ['age', 'region']; left out: all
+          *more     further columns by name
+          k         how many sets are drawn, from 1 to 1,000
+          size      how many items a set has at most, from 1 to 4
+          levels    the labels of columns, where they are public: {'region': ['north', 'south']}; rows with other labels are left out. Columns of True and False have theirs; all others are found privately, which needs delta
+          bins      about how many bins a column of numbers gets, which are found privately; or by column a number or a list of edges: {'age': [18, 30, 65]}
+          baskets   True reads columns of 0 and 1, or of True and False, as things in a basket: an item is a column that is 1 or True
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace   pure epsilon-DP: exact draws of sets by their counts, and whole-number Laplace noise on these
+          gaussian  (epsilon, delta)-DP: exact draws of sets by their counts, and whole-number Gaussian noise, or Laplace where that is less
+
+        Returns Itemsets with .sets, .counts, .rows, .rules() and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -2395,6 +2887,41 @@ class GroupMethods:
         What it costs is debited before a row is read, and is never refunded.
         """
 
+    def mann_whitney(
+        self,
+        values: str,
+        by: str,
+        groups: Elements,
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "laplace"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[TestResult] | NoReply:
+        """Whether rows of one group tend to be higher than those of another (Mann and Whitney's test, Wilcoxon's rank sum).
+
+        Parameters
+          values       a column by name
+          by           a column by name
+          groups       the two labels whose rows are compared, such as ['a', 'b']
+          alternative  what speaks against the null hypothesis: 'two-sided', 'less' or 'greater'
+          epsilon      the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta        for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method       the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval     the confidence level of the interval, or None for none
+          rough        True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng          dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          laplace  pure epsilon-DP, no bounds asked, no delta, no refusal: the lead of one group in ranks, with noise
+
+        Returns a result with statistic, p_value, estimate (the chance that a row of the first group is higher) and rows (noisy), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
     def mean(
         self,
         column: str,
@@ -2615,6 +3142,42 @@ class GroupMethods:
           gaussian  (epsilon, delta)-DP: exact draws of queries, and whole-number Gaussian noise on their counts
 
         Returns a WeightedUniverse with .total, .measurements, .marginal(...) and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def naive_bayes(
+        self,
+        X: str,
+        y: str,
+        classes: Elements | None = None,
+        levels: Mapping[str, Elements] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "counts", "gaussian_counts"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[AdditiveModel] | NoReply:
+        """A classifier of rows by how often each class has each value of each column, as if columns were independent.
+
+        Parameters
+          X         the features: columns by name in a list, such as ['age', 'schooling'], or one by its name
+          y         the outcome: a column by name
+          classes   the labels that y holds, where they are public: ['no', 'yes']; rows with others are left out. Without it they are 0 and 1 of a column of numbers, False and True, or declared keys; of labels they are found privately, which needs delta
+          levels    the labels of features, where they are public: {'region': ['north', 'south']}; other labels count as one. Columns of True and False have theirs; all others are found privately, which needs delta
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          counts           pure epsilon-DP: private cuts, and whole-number Laplace noise on a table of classes by values for each column
+          gaussian_counts  (epsilon, delta)-DP: private cuts and labels, and whole-number Gaussian noise on tables of classes by values
+
+        Returns AdditiveModel with .predict(X), .predict_proba(X), .effects, .to_pandas() and .text(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 
@@ -3346,6 +3909,39 @@ class GroupMethods:
           clipped  pure epsilon-DP, no bounds asked, no delta: rows are cut off at privately found limits
 
         Returns a float, in a Release (of groups, one for each), or a NoReply at the same cost.
+        What it costs is debited before a row is read, and is never refunded.
+        """
+
+    def survival_curve(
+        self,
+        values: str,
+        by: str,
+        event: str | float | bool = 1,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        method: Literal["auto", "life_table"] = "auto",
+        interval: Number | None = 0.95,
+        rough: bool = False,
+        rng: RandomSource | None = None,
+    ) -> GroupedRelease[SurvivalCurve] | NoReply:
+        """The share of subjects to whom an event has not happened by some time (Kaplan and Meier), from durations and a mark.
+
+        Parameters
+          values    a column by name
+          by        a column by name
+          event     the label that marks an event in the second column; all other rows were watched until then without one
+          epsilon   the privacy that the answer spends, for the unit that the session protects; required, for example 0.2
+          delta     for methods and private group keys that need it, for example 1e-7; with method='auto' it is spent where a method gains by it
+          method    the method by name; 'auto' takes the first one listed below, or the one that a given delta serves
+          interval  the confidence level of the interval, or None for none
+          rough     True takes a rough answer, marked as such, where rows times epsilon are too few for a good one
+          rng       dpstats.testing.seeded(7), on tables that were protected with allow_seeded=True: repeats itself, NOT PRIVATE
+
+        Methods and what they claim
+          life_table  pure epsilon-DP, no bounds asked, no delta, may refuse: noisy counts between private quantiles of the times of events
+
+        Returns a SurvivalCurve S with S(time), .times, .survival, .low, .high, .at_risk, .events, .median and .to_pandas(), in a Release (of groups, one for each), or a NoReply at the same cost.
         What it costs is debited before a row is read, and is never refunded.
         """
 

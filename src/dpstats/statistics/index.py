@@ -6,9 +6,9 @@ from __future__ import annotations
 from dpstats.foundations.registry import Home
 
 HOMES = {
+    "additive_classifier": Home(("dpstats.statistics.classifiers",), ("boosting", "gaussian_boosting")),
     "anova": Home(("dpstats.statistics.analyses_of_variance",), ("clipped", "thresholded")),
     "association_rules": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
-    "additive_classifier": Home(("dpstats.statistics.classifiers",), ("boosting", "gaussian_boosting")),
     "association_test": Home(("dpstats.statistics.chi_square",), ("thresholded",)),
     "cdf": Home(("dpstats.statistics.distribution",), ("universal",)),
     "chi_square_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
@@ -16,10 +16,10 @@ HOMES = {
     "correlation": Home(("dpstats.statistics.correlations",), ("scores", "cells")),
     "count": Home(("dpstats.statistics.counts",), ("laplace",)),
     "covariance": Home(("dpstats.statistics.correlations",), ("clipped",)),
-    "density": Home(("dpstats.statistics.densities",), ("tree",)),
-    "gaussian_mixture": Home(("dpstats.statistics.gaussian_mixtures",), ("steps", "gaussian_steps")),
-    "frequent_itemsets": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
     "decision_tree": Home(("dpstats.statistics.decision_trees",), ("agreement", "gaussian_agreement", "id3")),
+    "density": Home(("dpstats.statistics.densities",), ("tree",)),
+    "frequent_itemsets": Home(("dpstats.statistics.frequent_itemsets",), ("laplace", "gaussian")),
+    "gaussian_mixture": Home(("dpstats.statistics.gaussian_mixtures",), ("steps", "gaussian_steps")),
     "goodness_of_fit_test": Home(("dpstats.statistics.chi_square",), ("laplace",)),
     "histogram": Home(("dpstats.statistics.histograms",), ("laplace", "thresholded")),
     "interquantile_range": Home(
@@ -54,9 +54,9 @@ HOMES = {
     ),
     "mode": Home(("dpstats.statistics.propose_test_release.modes",), ("stable",)),
     "mwem": Home(("dpstats.statistics.universes",), ("laplace", "gaussian")),
+    "naive_bayes": Home(("dpstats.statistics.classifiers",), ("counts", "gaussian_counts")),
     "nearest_neighbors": Home(("dpstats.statistics.nearest_neighbors",), ("tree",)),
     "pca": Home(("dpstats.statistics.principal_components",), ("laplace_moments", "gaussian_moments")),
-    "naive_bayes": Home(("dpstats.statistics.classifiers",), ("counts", "gaussian_counts")),
     "poisson_regression": Home(("dpstats.statistics.step_regressions",), ("steps", "gaussian_steps", "huber", "gaussian_huber")),
     "quantile": Home(
         ("dpstats.statistics.quantiles", "dpstats.statistics.propose_test_release.quantile_methods"),
