@@ -75,7 +75,7 @@ def smoothed_bars(points: Floats, edges: Any, counts: Any, width: float) -> Floa
 def by_dpstats(rows: Floats, points: Floats, epsilon: float) -> Floats | None:
     """Our density."""
     release = dp.density(rows.T, epsilon=epsilon)
-    return np.asarray(release.value(points)) if release else None
+    return None if isinstance(release, dp.NoReply) else np.asarray(release.value(points))
 
 
 def densities(rows: Floats, points: Floats, epsilon: float, seed: int) -> dict[str, Floats | None]:
@@ -89,11 +89,11 @@ def densities(rows: Floats, points: Floats, epsilon: float, seed: int) -> dict[s
     values, width = rows[0], float(rows[0].std() * rows.shape[1] ** -0.2)
     bars, edges = histogram(values, epsilon=epsilon, bins=BARS, range=(values.min(), values.max()), random_state=seed)
     own = dp.histogram(values, bins=BARS, epsilon=epsilon)
-    ends = None if not own else (list(own.value.edges), np.array(own.value.noisy, dtype=float))
+    ends = None if isinstance(own, dp.NoReply) else (list(own.value.edges), np.array(own.value.noisy, dtype=float))
     curve = dp.cdf(values, points=BARS - 1, epsilon=epsilon)
     return found | {
         "dp.histogram, smoothed": None if ends is None else smoothed_bars(points, ends[0], ends[1][1:-1], width),
-        "dp.cdf, smoothed": None if not curve else smoothed_cdf(points, curve.value, width),
+        "dp.cdf, smoothed": None if isinstance(curve, dp.NoReply) else smoothed_cdf(points, curve.value, width),
         "diffprivlib histogram, true range, smoothed": smoothed_bars(points, edges, bars, width),
         "diffprivlib histogram, true range, as bars": smoothed_bars(points, edges, bars, 0.0),
     }
@@ -138,7 +138,7 @@ def _cell(errors: list[float], repeats: int) -> str:
     return f"{np.median(errors):.3f}" + (f" ({repeats - len(errors)} no reply)" if len(errors) < repeats else "")
 
 
-CLASSED = {
+CLASSED: dict[str, tuple[list[str], Any]] = {
     "adult": (["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"], lambda t: t["income>50K"]),
     "diamonds": (["carat", "depth", "table", "x", "y", "z"], lambda t: (t["price"] > t["price"].median()).astype(int)),
     "diamonds' cut": (["carat", "depth", "table"], lambda t: pd.Categorical(t["cut"]).codes.astype(int)),
@@ -171,11 +171,11 @@ def report_neighbors(tables: dict[str, pd.DataFrame], sizes: list[int], repeats:
                     (
                         np.bincount(classes[test]).max() / len(test),
                         usual.score((whole[test] - middle) / spread, classes[test]),
-                        np.mean(ours.value.predict(whole[test]) == classes[test]) if ours else np.nan,
+                        np.nan if isinstance(ours, dp.NoReply) else float(np.mean(ours.value.predict(whole[test]) == classes[test])),
                         peer.score(whole[test], classes[test]),
                     )
                 )
-            print(f"| {name}, {size:,} | {' | '.join(f'{each:.3f}' for each in np.nanmean(scores, axis=0))} |", flush=True)
+            print(f"| {name}, {size:,} | {' | '.join(f'{each:.3f}' for each in np.nanmean(np.array(scores, dtype=float), axis=0))} |", flush=True)
 
 
 def main() -> None:

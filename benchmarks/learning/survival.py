@@ -46,7 +46,7 @@ def measure(name: str, epsilon: float, repeats: int) -> str:
     for _ in range(repeats):
         drawn = chance.integers(0, len(times), len(times))
         reply = dp.survival_curve(times[drawn], events[drawn], epsilon=epsilon, event=True)
-        if not reply:
+        if isinstance(reply, dp.NoReply):
             silent += 1
             continue
         curve = reply.value

@@ -20,7 +20,7 @@ from tests.laws.mechanisms import discrete_laplace_law
 from tests.privacy_loss.exact import largest_log_ratio
 from tests.twins.statistical_queries import counted_by_average, counted_in_full
 
-CONDITIONS = [lambda row: row & 1, lambda row: row & 2 == 2, lambda row: row >= 4]
+CONDITIONS: list[Any] = [lambda row: row & 1, lambda row: row & 2 == 2, lambda row: row >= 4]
 ROWS = list(range(8))
 
 

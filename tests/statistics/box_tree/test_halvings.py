@@ -51,7 +51,8 @@ def test_rows_beyond_the_limits_lie_in_the_outer_boxes() -> None:
 
 @given(numbers, numbers, st.floats(0, 1e308), st.booleans())
 def test_any_limits_make_a_side_that_can_be_halved(one: float, other: float, unit: float, whole: bool) -> None:
-    side = box_side(*sorted((one, other)), unit, whole=whole)
+    low, high = sorted((one, other))
+    side = box_side(low, high, unit, whole=whole)
     assert math.isfinite(side.width)
     assert side.low < side.low + side.width / 2 < side.high
     assert 0 < side.unit <= side.width
