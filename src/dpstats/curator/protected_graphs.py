@@ -107,7 +107,7 @@ class GraphDesk:
         method = question.method
         is_public = self.relation is GraphNeighbors.EDGE and isinstance(
             self.nodes, int
-        )  # for nodes, even their number is private
+        )  # else even their number is private
         return {
             **({"nodes": self.nodes} if is_public else {}),
             "edition": self.edition,
