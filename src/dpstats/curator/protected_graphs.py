@@ -105,7 +105,9 @@ class GraphDesk:
     def _details(self, question: GraphQuestion) -> dict[str, object]:
         """Everything that tells one question from another."""
         method = question.method
+        is_public = self.relation is GraphNeighbors.EDGE and isinstance(self.nodes, int)  # else even their number is private
         return {
+            **({"nodes": self.nodes} if is_public else {}),
             "edition": self.edition,
             "method": f"graphs.{question.statistic.name}_{method.name}/{method.version}",
             "arguments": json.loads(json.dumps(dict(question.arguments))),
