@@ -171,11 +171,12 @@ def report_neighbors(tables: dict[str, pd.DataFrame], sizes: list[int], repeats:
                     (
                         np.bincount(classes[test]).max() / len(test),
                         usual.score((whole[test] - middle) / spread, classes[test]),
-                        np.nan if isinstance(ours, dp.NoReply) else float(np.mean(ours.value.predict(whole[test]) == classes[test])),
+                        np.nan if isinstance(ours, dp.NoReply) else np.mean(ours.value.predict(whole[test]) == classes[test]),
                         peer.score(whole[test], classes[test]),
                     )
                 )
-            print(f"| {name}, {size:,} | {' | '.join(f'{each:.3f}' for each in np.nanmean(np.array(scores, dtype=float), axis=0))} |", flush=True)
+            means = np.nanmean(np.array(scores, dtype=float), axis=0)
+            print(f"| {name}, {size:,} | {' | '.join(f'{each:.3f}' for each in means)} |", flush=True)
 
 
 def main() -> None:
