@@ -78,7 +78,7 @@ def compare(table: pd.DataFrame, k: int, epsilon: float, delta: float, codes: di
     missed, floats, errors, seconds = [], [], [], []
     for seed in range(repeats):
         start = time.process_time()
-        release = dp.frequent_itemsets(table, k=k, epsilon=epsilon, **({"delta": delta} if delta else {}), rough=True, **codes)
+        release: Any = dp.frequent_itemsets(table, k=k, epsilon=epsilon, delta=delta, rough=True, **codes)
         seconds.append(time.process_time() - start)
         value = release.value
         tables = true_counts(coded(table, value.columns), value.columns)

@@ -45,7 +45,7 @@ def measure(name: str, epsilon: float, repeats: int) -> str:
     middle = truth.quantiles[below[0]] if len(below) else None
     for _ in range(repeats):
         drawn = chance.integers(0, len(times), len(times))
-        reply = dp.survival_curve(times[drawn], events[drawn], epsilon=epsilon, event=True)
+        reply: Any = dp.survival_curve(times[drawn], events[drawn], epsilon=epsilon, event=True)
         if not reply:
             silent += 1
             continue

@@ -114,7 +114,7 @@ def _in_units(values: Floats, unit: float, centre: float | None = None) -> Float
     """Numbers from a centre, by default the first of them, in units; those that are too large for squares stop there."""
     with np.errstate(all="ignore"):
         moved = (values / unit) - (values[0] / unit if centre is None else centre)
-    return np.clip(np.nan_to_num(moved, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST), -_LARGEST, _LARGEST)
+    return np.asarray(np.clip(np.nan_to_num(moved, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST), -_LARGEST, _LARGEST))
 
 
 def _between_and_within(
