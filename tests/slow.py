@@ -87,7 +87,6 @@ SLOW_FILES = frozenset(
         "steps",
         "stored_tables",
         "sums",
-        "survival",
         "tails",
         "tested_statistic_laws",
         "thresholding",
