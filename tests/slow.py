@@ -68,6 +68,7 @@ SLOW_FILES = frozenset(
         "quantile_regression",
         "quantiles",
         "range_methods",
+        "rank_sums",
         "reach_steps",
         "reading",
         "readme",

@@ -45,8 +45,8 @@ def measure(name: str, epsilon: float, repeats: int) -> str:
     middle = truth.quantiles[below[0]] if len(below) else None
     for _ in range(repeats):
         drawn = chance.integers(0, len(times), len(times))
-        reply = dp.survival_curve(times[drawn], events[drawn], epsilon=epsilon, event=True)
-        if isinstance(reply, dp.NoReply):
+        reply: Any = dp.survival_curve(times[drawn], events[drawn], epsilon=epsilon, event=True)
+        if not reply:
             silent += 1
             continue
         curve = reply.value

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpstats.foundations.results import Interval, value_text
+from dpstats.foundations.results import Interval
 from dpstats.foundations.text_tables import table_lines
 
 COVERS = "sampling error and noise of the curve at one time"
@@ -51,7 +51,7 @@ class SurvivalCurve:
 
     def named_values(self) -> tuple[tuple[str, float], ...]:
         """Each time with the share that survives it."""
-        return tuple((f"after {value_text(time)}", share) for time, share in zip(self.times, self.survival, strict=True))
+        return tuple((f"after {time:.6g}", share) for time, share in zip(self.times, self.survival, strict=True))
 
     def lines(self) -> Iterator[dict[str, float]]:
         """The curve time by time."""
