@@ -50,6 +50,7 @@ ANSWERED: dict[str, dict[str, Any]] = {
     "mle": {"family": "normal"},
     "sample_and_aggregate": {"function": "median", "blocks": 20},
     "select_model": {"models": ["constant", "linear"], "blocks": 20},
+    "nearest_neighbors": {"classes": ["high", "low"]},
 }
 
 
@@ -161,7 +162,7 @@ def test_every_estimator_takes_the_words_of_its_statistic(name: str) -> None:
     model = getattr(dp.models, name)
     called = {"intercept": "fit_intercept", "clusters": "n_clusters", "components": "n_components"}
     words = {called.get(word, word) for word in words_of(getattr(dp, model._statistic))}
-    extra = {"classes"} if name == "LogisticRegression" else set()
+    extra = {"LogisticRegression": {"classes"}, "KNeighborsClassifier": {"n_neighbors"}}.get(name, set())
     assert set(words_of(model)) - extra == words - {"X", "y", "data", "more"}
 
 
@@ -210,6 +211,8 @@ def columns_of(name: str) -> dict[str, Any]:
         columns["data"] = LABELS
     if name == "pca":
         columns["data"] = columns["X"]
+    if name == "nearest_neighbors":
+        columns["y"] = LABELS
     if name == "logistic_regression":
         columns["y"] = (ROWS[::-1] + ROWS > 100).astype(float)  # a feature that told all would have no largest likelihood
     return {word: column for word, column in columns.items() if word in words_of(getattr(dp, name))}
