@@ -48,10 +48,10 @@ GAUSSIAN_SHARES = ClusterShares(
     boxes=Fraction(18, 100),
     frame=Fraction(32, 100),
     spreads=Fraction(5, 100),
-    means=Fraction(20, 100),
+    means=Fraction(18, 100),
     radius=Fraction(3, 100),
-    choice=Fraction(10, 100),
-    steps=8,
+    choice=Fraction(13, 100),
+    steps=5,
 )
 PURE_SHARES = ClusterShares(
     boxes=Fraction(22, 100),

@@ -16,7 +16,7 @@ from dpstats.statistics.frame.frame import TableFrame
 
 Whole = NDArray[np.int64]
 
-STARTS = 24
+STARTS = 48
 """How many sets are tried; those that end in the same place count once."""
 MOST_ROUNDS = 60
 COARSE_BITS = 8
