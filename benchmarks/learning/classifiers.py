@@ -78,8 +78,8 @@ def synthetic(levels: dict[str, list[int]], epsilon: float) -> Callable[..., Pre
         )
         assert isinstance(release, dp.Release), "these tables are above the floor of rough rows"
         rows = release.value.to_pandas()
-        labels = rows.pop("class").astype(float).fillna(0).astype(int)
-        rows = rows.astype(float).fillna(-1)
+        rows = rows.apply(pd.to_numeric, errors="coerce").fillna(-1)  # "other" and missing cells
+        labels = rows.pop("class").clip(0).astype(int)
         forest = RandomForestClassifier(40, max_depth=8, random_state=seed).fit(rows, labels)
         return lambda new: forest.predict(new.astype(float))
 
