@@ -30,6 +30,7 @@ from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.cards import public_line, switch_parameter
 from dpstats.statistics.floors import Floor
 from dpstats.statistics.frame.frame import TableFrame, find_frame
+from dpstats.statistics.frame.sided_distances import SidedDistances
 from dpstats.statistics.principal.components import PrincipalComponents, components_of, quality_text, still_columns
 from dpstats.statistics.principal.moments import LARGEST, SMALLEST, HeldMoments, PointSizes
 from dpstats.statistics.principal.noisy_moments import NoisyMoments
@@ -48,8 +49,9 @@ FLOOR_NATS, GAUSSIAN_FLOOR_NATS = 200, 120
 """Rows times epsilon, for each column, below which there is no answer, and no rough one: it might as well be random."""
 LARGER, FEWEST_LARGER, MOST_LARGER = 5.0, 0.002, 0.1
 """The part of the rows that is drawn toward the middle: so much over the root of rows times epsilon, within these limits."""
-SPARSE = 0.5
-"""Where the middle is 0, most rows may lie at it: a standard deviation is about this part of how far the others lie from it."""
+AWAY_SHARE, LEAST_AWAY, AWAY = Fraction(2, 100), 0.04, 1.4
+"""Where the middle is 0, most rows may lie at it, or none: what is spent on how many lie away from it. A standard deviation is
+about so many times the median of their distances, times the root of their part of all rows, which counts as this at least."""
 STANDS_OUT = 3.0
 """Correlations that exceed noise by fewer deviations are not told from none."""
 LEAST_GAIN = 0.5
@@ -57,7 +59,7 @@ LEAST_GAIN = 0.5
 NO_INTERVAL = "what the largest rows, which are drawn toward the middle, would change is not known"
 NO_STRUCTURE = Refusal(
     "The correlations of these columns do not stand out of the noise, so that components would be random.",
-    "More rows or a larger epsilon help, and so do fewer columns.",
+    "More rows or a larger epsilon help, fewer columns, and where there are many of them a delta.",
 )
 
 
@@ -123,7 +125,7 @@ def _answer(table: Table, question: Question, rng: RandomSource, *, absolute: bo
     nats = columns * (FLOOR_NATS if absolute else GAUSSIAN_FLOOR_NATS)
     floor = Floor(nats, rough_nats=nats)
     budget = budget_split_for(question, rng)
-    frame = _for_sparse(find_frame(table, columns, FRAME_SHARE, budget, rng, limits=False))
+    frame = _for_sparse(table, find_frame(table, columns, FRAME_SHARE, budget, rng, limits=False), budget)
     moments = noisy_moments(
         table, frame, float(row_epsilon(question.epsilon, question.neighbors)), budget, rng, absolute=absolute
     )
@@ -166,9 +168,17 @@ def _with_laplace(raw_sums: Sequence[int], sensitivity: int, epsilon: Fraction, 
     return [raw + int(each) for raw, each in zip(raw_sums, drawn, strict=True)], math.sqrt(2) * float(scale)
 
 
-def _for_sparse(frame: TableFrame) -> TableFrame:
-    """The frame with smaller scales for columns most of whose rows may lie at the middle."""
-    columns = [each if each.middle else replace(each, scale=each.scale * SPARSE) for each in frame.columns]
+def _for_sparse(table: Table, frame: TableFrame, budget: BudgetSplit) -> TableFrame:
+    """The frame with scales of columns whose middle is 0 by how many rows lie away from it, for which AWAY_SHARE is spent."""
+    places = [place for place, column in enumerate(frame.columns) if not column.middle]
+    if not places:
+        return frame
+    raw_counts, columns = table.row_sums(SidedDistances(frame.middles)), list(frame.columns)
+    for place in places:
+        raw_away = sum(map(sum, SidedDistances.sides(raw_counts, place)))
+        ((noisy_away,), _) = budget.noisy([raw_away], 1, AWAY_SHARE / len(places))
+        part = min(1.0, max(LEAST_AWAY, noisy_away / frame.noisy_rows))
+        columns[place] = replace(columns[place], scale=columns[place].scale * AWAY * math.sqrt(part))
     return replace(frame, columns=tuple(columns))
 
 

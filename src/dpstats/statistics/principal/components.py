@@ -21,7 +21,7 @@ from dpstats.statistics.regression.predictions import linear_predictors, rows_by
 
 VARIES = 3.0
 """A column varies if its variance is more than so many deviations of its noise."""
-DRAWN = 0.7
+DRAWN = 0.5
 """What rows that are drawn toward the middle may do to a correlation, over their part of all rows, as a standard deviation."""
 _LONGEST_NAME = 24
 
