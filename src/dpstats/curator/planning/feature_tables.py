@@ -9,7 +9,7 @@ equal, and such that these change by about 3 from the middle to the ends of the 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,19 @@ def drawn_columns(shape: Shape, columns: int, rows: int, generator: np.random.Ge
     return as_table(_together(shape, columns, rows, generator))
 
 
+def drawn_codes(
+    shape: Shape, names: Sequence[str], levels: Mapping[str, Sequence[Any]], rows: int, generator: np.random.Generator
+) -> CodedTable:
+    """A random table whose rows are counted by codes. Columns with listed levels have each of these equally often; the others are
+    numbers of the shape. All go together as features do."""
+    refuse_too_many(rows)
+    columns: list[Any] = []
+    for name, scores in zip(names, _scores(len(names), rows, generator), strict=True):
+        listed = levels.get(name)
+        columns.append(_values(shape, scores) if listed is None else _labels(listed, scores))
+    return as_codes(columns, [name not in levels for name in names])
+
+
 def coefficient_of(shape: Shape, features: int, outcomes: Outcomes) -> float:
     """What each coefficient is in tables of a shape."""
     if outcomes is Outcomes.NUMBERS:
@@ -76,8 +89,13 @@ def coefficient_of(shape: Shape, features: int, outcomes: Outcomes) -> float:
 
 def _together(shape: Shape, columns: int, rows: int, generator: np.random.Generator) -> list[Floats]:
     """Columns of the shape that go together."""
+    return [_values(shape, scores) for scores in _scores(columns, rows, generator)]
+
+
+def _scores(columns: int, rows: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """Normal scores of columns that go together, one column after another."""
     shared = math.sqrt(CORRELATION) * generator.standard_normal(rows)
-    return [_values(shape, shared + math.sqrt(1 - CORRELATION) * generator.standard_normal(rows)) for _ in range(columns)]
+    return (shared + math.sqrt(1 - CORRELATION) * generator.standard_normal(rows) for _ in range(columns))
 
 
 def _spread(features: int) -> float:
@@ -86,6 +104,15 @@ def _spread(features: int) -> float:
 
 
 def _values(shape: Shape, scores: Floats) -> Floats:
+    return shape_values(shape, _chances(scores))
+
+
+def _labels(levels: Sequence[Any], scores: Floats) -> list[Any]:
+    places = (_chances(scores) * len(levels)).astype(np.int64)
+    return [levels[place] for place in places.tolist()]
+
+
+def _chances(scores: Floats) -> Floats:
     from scipy.special import ndtr
 
-    return shape_values(shape, in_unit_interval(ndtr(scores)))
+    return in_unit_interval(ndtr(scores))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.curator.planning.feature_tables import drawn_classes, drawn_columns, drawn_features
+from dpstats.curator.planning.feature_tables import drawn_classes, drawn_codes, drawn_columns, drawn_features
 from dpstats.curator.planning.pairs import PairTable, drawn_places, even_places
 from dpstats.curator.planning.shapes import Shape
 from dpstats.curator.planning.tables import ShapeColumn
@@ -15,6 +15,7 @@ from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.tables.given import as_table
 from dpstats.foundations.registry import Question, Reads, Simulated
 from dpstats.foundations.summaries import CodedTable, Column, Table
+from dpstats.statistics.coded.parameters import levels_of
 
 Sample = ShapeColumn | Column | Table | CodedTable
 
@@ -41,6 +42,8 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
             return as_table([*numbers, raw_labels], [*[True] * len(numbers), False])
         is_column = len(columns) == 1 and not question.statistic.takes_features
         return ArrayColumn(columns) if is_column else as_table(columns)
+    if question.statistic.takes_tables:
+        return drawn_codes(shape, question.columns, levels_of(question), rows, generator)
     if question.statistic.takes_only_columns:
         return drawn_columns(shape, len(question.columns), rows, generator)
     if question.statistic.reads_codes:
@@ -58,7 +61,7 @@ def drawn_sample(question: Question, shape: Shape, rows: int, generator: np.rand
 def even_sample(question: Question, shape: Shape, rows: int) -> Sample:
     """The most regular table of `rows` rows; there is none of features and an outcome, and of several columns a random one."""
     if question.statistic.takes_only_columns:
-        return drawn_columns(shape, len(question.columns), rows, np.random.default_rng(rows))
+        return drawn_sample(question, shape, rows, np.random.default_rng(rows))
     if len(question.statistic.reads) == 1:
         return ShapeColumn(shape, EvenUniforms(rows))
     return PairTable(shape, even_places(rows), question.statistic.reads, labels_of(question))
