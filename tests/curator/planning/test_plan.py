@@ -168,14 +168,24 @@ def test_every_method_of_every_statistic_can_be_planned(
         assert row.method == method
         assert 0 <= row.reply_interval.low <= row.reply_probability <= row.reply_interval.high <= 1
         has_error = row.error_95 is not None
-        has_distance = name not in ("histogram", "association_test", "anova", "survival_curve") and not (
-            statistic.simulate and row.shape_value is None
+        has_distance = not (
+            name in ("histogram", "association_test", "anova", "survival_curve")
+            or statistic.takes_tables
+            or (statistic.simulate and row.shape_value is None)
         )
         assert row.reply_probability == 0 or has_error or not has_distance
     assert f"{name}" in str(plan)
     again = Plan.from_dict(json.loads(json.dumps(plan.to_dict(), allow_nan=False, sort_keys=True)))
     assert again == plan
     assert str(again) == str(plan)
+
+
+@pytest.mark.parametrize("name", [name for name in statistic_names() if find_statistic(name).takes_tables])
+def test_a_plan_of_a_whole_table_is_tried_on_rows_with_codes(name: str) -> None:
+    levels = {"x1": ["a", "b"], "x2": ["a", "b"]}
+    listed = example_arguments(find_statistic(name)) | {"levels": levels}
+    plan = seeded_plan(name, epsilon=5, n=3_000, features=2, shape="normal", repeats=1, **listed)
+    assert plan.rows[0].reply_probability == 1
 
 
 @pytest.mark.parametrize(
