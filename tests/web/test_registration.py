@@ -138,6 +138,8 @@ def test_five_steps_by_forms_lead_to_an_open_data_set_which_is_confirmed_once(of
     reader = office.office.ledger.reader("visits")
     assert (reader.budget, reader.policy["columns"], reader.policy["rows"]) == (Budget("1.5"), ["region", "income"], 3_000)
     assert [(each.kind, each.key, each.actor) for each in reader.entries() if each.actor] == [
+        ("open", "", "olga"),
+        ("edition", "", "olga"),
         ("amend", "policy", "olga"),
         ("grant", "group course", "olga"),
         ("grant", "analyst ana", "olga"),

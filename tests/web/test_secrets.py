@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import dpstats as dp
-from dpstats.curator.catalog import service_desk
+from dpstats.curator.catalog import policed_desk
 from dpstats.web.logs import LOGGER
 from dpstats.web.people.roles import Role
 from tests.web.conftest import served
@@ -25,7 +25,7 @@ OLGA = {"actor": "olga", "why": "a test"}
 
 
 def test_planted_words_are_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_desk, "reply_seconds", lambda *_, **__: 0.0)
+    monkeypatch.setattr(policed_desk, "reply_seconds", lambda *_, **__: 0.0)
     with caplog.at_level(logging.DEBUG), served(tmp_path) as service:
         pl.DataFrame({"income": [1.0] * 500, "diagnosis": [ROW] * 500}).write_parquet(tmp_path / "tables" / "odd.parquet")
         catalog = service.office.catalog

@@ -19,7 +19,7 @@ from dpstats.statistics.box_tree.neighbors import USUAL_NEIGHBORS, NeighborClass
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNeighborsClassifier(ClassifierMixin, PrivateEstimator):
-    """Private nearest neighbours, `dpstats.nearest_neighbors`: the class that most rows around a point have.
+    """A private classifier by nearest neighbours, `dpstats.nearest_neighbors`: the class that most rows around a point have.
 
     Parameters
       classes        the labels that y holds, for example ["no", "yes"]; left out, they are 0 and 1, or False and True. Which

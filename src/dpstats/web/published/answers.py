@@ -105,7 +105,7 @@ def _named_values(answer: Release) -> list[tuple[str, float, Interval]]:
     value: Any = answer.value
     if hasattr(value, "named_values"):
         named = list(value.named_values())
-    elif hasattr(value, "probabilities"):
+    elif isinstance(getattr(value, "probabilities", None), tuple):
         named = list(zip(map(number_text, value.probabilities), value.values, strict=True))
     elif hasattr(value, "family") and hasattr(value, "values"):
         named = list(zip(value.names, value.values, strict=True))
