@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars
+import pyarrow
 import pytest
 
 import dpstats as dp
 from dpstats.curator.archive import document_of, result_of
+from dpstats.engines.graphs.given import given_graph
+from dpstats.engines.graphs.reading import read_graph
 from dpstats.foundations.privacy import GraphNeighbors
 from dpstats.statistics.graphs.asked import GRAPH_STATISTICS
 from dpstats.statistics.graphs.degree_values import expanded
+from dpstats.statistics.graphs.flows import doubled_edges
 
 RING = [(place, (place + step) % 60) for place in range(60) for step in (1, 2, 3)]
 EDGE_ONLY = ("triangles", "k_stars", "clustering_coefficient", "degree_sequence")
@@ -65,6 +71,76 @@ def test_pairs_need_their_nodes_listed(name: str) -> None:
     assert asked("edge_count", nodes=None)
 
 
+class Network:
+    """A graph of networkx that was made of edges: these brought its nodes in."""
+
+    def __init__(self, pairs: list[tuple[int, int]]) -> None:
+        self.pairs = pairs
+        self.nodes = sorted({end for pair in pairs for end in pair})
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.nodes)
+
+    def edges(self) -> list[tuple[int, int]]:
+        return self.pairs
+
+
+@pytest.mark.parametrize("protect", ["edge", "node"])
+def test_nodes_that_edges_brought_in_are_not_taken_for_public_ones(protect: str) -> None:
+    network = Network(RING)
+    with pytest.raises(dp.MissingParameterError, match=r"nodes=list\(graph\)"):
+        asked("degree_distribution", protect, graph=network, nodes=None)
+    listed = asked("degree_distribution", protect, graph=network, nodes=list(network), epsilon=50)
+    assert listed.value.nodes == pytest.approx(60, abs=2)
+    assert asked("edge_count", protect, graph=network, nodes=None)
+
+
+NO_NODES: list[Any] = [
+    2.5,
+    np.float64(3),
+    np.array(51),
+    np.ones((3, 2)),
+    {"a": 1}.items,
+    {1, 2},
+    frozenset((1, 2)),
+    2**31,
+    np.bool_(True),
+]
+NO_NODES += [pd.DataFrame({"a": range(51)}), pyarrow.table({"a": [1]}), polars.DataFrame({"a": [1]}), b"ab", object(), 1j]
+
+
+@pytest.mark.parametrize("nodes", NO_NODES, ids=lambda nodes: type(nodes).__name__)
+def test_nodes_of_a_wrong_kind_are_an_error_before_anything_is_spent(nodes: Any) -> None:
+    with pytest.raises(dp.InvalidParameterError, match="nodes must be"):
+        asked("degree_distribution", nodes=nodes)
+    with pytest.raises(dp.InvalidParameterError, match="nodes must be"):
+        dp.graphs.protect(RING, nodes=nodes, protect="edge", budget=dp.Budget(epsilon=1), ledger=":memory:")
+
+
+COLUMNS: list[Any] = [np.arange(60), np.arange(60.0), range(60), tuple(range(60)), dict.fromkeys(range(60)), np.int32(60)]
+COLUMNS += [
+    pd.Series(range(60)),
+    pd.Series([*range(60), None], dtype="Int64"),
+    polars.Series(range(60)),
+    pyarrow.array(range(60)),
+]
+
+
+@pytest.mark.parametrize("nodes", COLUMNS, ids=lambda nodes: type(nodes).__name__)
+def test_nodes_may_be_any_column(nodes: Any) -> None:
+    assert asked("degree_distribution", nodes=nodes, seed=None).value.nodes == 60
+
+
+def test_what_is_asked_without_nodes_for_the_privacy_of_a_node_does_not_go_by_their_order() -> None:
+    """Projections go through edges in the order of a list; where there is none, no order could stay when a node leaves."""
+    methods = [(each.name, method) for each in GRAPH_STATISTICS.values() for method in each.methods.values()]
+    assert {name for name, method in methods if not method.needs_nodes} == {"edge_count"}
+    order = np.random.default_rng(5).permutation(60)
+    for limit in (1, 4, 5, 6):
+        flows = {doubled_edges(read_graph(given_graph(pairs), 60), limit) for pairs in (RING, order[np.array(RING)])}
+        assert len(flows) == 1
+
+
 @pytest.mark.parametrize(
     "words", [{"epsilon": 0}, {"epsilon": None}, {"nodes": -1}, {"nodes": "abc"}, {"nodes": True}, {"interval": 2}, {"graph": 5}]
 )
@@ -95,7 +171,7 @@ class Failing:
 
 @pytest.mark.parametrize("name", ALL)
 def test_what_goes_wrong_because_of_the_graph_is_one_refusal(name: str) -> None:
-    reply = asked(name, graph=Failing(), nodes=None, seed=None)
+    reply = asked(name, graph=Failing(), seed=None)
     assert isinstance(reply, dp.NoReply)
     assert "Ann" not in str(reply)
 

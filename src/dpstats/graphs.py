@@ -70,7 +70,8 @@ def edge_count(
       graph     pairs of nodes, an array or a frame with two columns, a scipy.sparse matrix, a networkx graph
       protect   "edge" or "node": whom the answer protects; there is no default
       epsilon   the privacy that it may spend
-      nodes     labels of all nodes, or n for 0 ... n - 1; a row with another end is no edge. May be left out here
+      nodes     labels of all nodes, or n for 0 ... n - 1; a row with another end is no edge. May be left out here. They are
+                public under "edge", so those of a networkx graph are not taken from it: if they may be, nodes=list(graph)
       interval  the level of an interval, or None. Under "node" it has a lower end alone
       unit      what an edge, or a node, stands for, such as "friendship" or "person", for the card
     """
@@ -91,7 +92,7 @@ def degree_distribution(
     """Which part of the nodes has at most so many edges, with a band under "edge". Parameters as of `edge_count`.
 
     The value F is a function: F(10) is the part of nodes with at most 10 edges, F.quantile(0.5) the median degree. Nodes without
-    edges count, so `nodes` is needed where the graph is a list of pairs.
+    edges count, so `nodes` is needed, but for a sparse matrix.
     """
     return _answer(DEGREE_DISTRIBUTION, graph, protect, epsilon, nodes, interval, unit, rng)
 
@@ -122,7 +123,7 @@ def triangles(
     unit: str | None = None,
     rng: RandomSource | None = None,
 ) -> Release[int] | NoReply:
-    """The number of triangles. Parameters as of `edge_count`; `nodes` is needed where the graph is a list of pairs."""
+    """The number of triangles. Parameters as of `edge_count`; `nodes` is needed, but for a sparse matrix."""
     return _answer(TRIANGLES, graph, protect, epsilon, nodes, interval, unit, rng)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpstats as dp
+from dpstats.foundations.privacy import GraphNeighbors
 from dpstats.mechanisms import statistical_queries
 from dpstats.mechanisms.statistical_queries import count_satisfied, noise_for
 from dpstats.testing import seeded
@@ -76,6 +78,45 @@ def test_a_condition_that_fails_or_gives_something_else_does_not_count() -> None
     rows = [{"a": 1}] * 50
     assert count_satisfied(rows, queries, 6) == [0, 0, 0, 0, 0, 50]
     assert max(statistical_queries(rows, queries, epsilon=50, rng=seeded(1)).value) == 50
+
+
+class PanicError(BaseException):
+    """As libraries in Rust raise it."""
+
+
+def test_a_panic_in_a_condition_does_not_count() -> None:
+    def panicking(row: int) -> bool:
+        if row == 7:
+            raise PanicError("row 7 is Ann's")
+        return True
+
+    assert count_satisfied(ROWS, [panicking], 1) == [7]
+
+    def interrupted(row: int) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_satisfied(ROWS, [interrupted], 1)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("row 7 is Ann's"), PanicError("row 7 is Ann's")])
+def test_rows_that_cannot_be_gone_through_are_one_refusal_at_the_same_cost(failure: BaseException) -> None:
+    def rows() -> Iterator[int]:
+        yield 1
+        raise failure
+
+    reply = statistical_queries(rows(), CONDITIONS, epsilon=1)
+    assert isinstance(reply, dp.NoReply)
+    assert reply.cost == dp.PrivacyCost(1)
+    assert "Ann" not in f"{reply}{reply!r}{reply.card()}"
+    with pytest.raises(type(failure)):
+        statistical_queries(rows(), CONDITIONS, epsilon=1, rng=seeded(1))
+
+
+@pytest.mark.parametrize("relation", ["edge", "node", GraphNeighbors.NODE, "rows"])
+def test_rows_have_no_relation_of_graphs(relation: object) -> None:
+    with pytest.raises(dp.InvalidParameterError, match="add_remove"):
+        statistical_queries([1], CONDITIONS, epsilon=1, neighbors=relation)
 
 
 def test_gaussian_noise_is_taken_where_it_is_less() -> None:

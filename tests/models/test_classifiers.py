@@ -48,6 +48,36 @@ def test_lists_have_numbers_and_texts_in_them_are_missing() -> None:
     assert model.decision_function(rows).shape == (ROWS,)
 
 
+class Raising:
+    """A cell whose methods fail, and tell why."""
+
+    def __init__(self, failure: type[BaseException]) -> None:
+        self.failure = failure
+
+    def __float__(self) -> float:
+        raise self.failure("Ann's income")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise self.failure("Ann's income")
+
+    def __len__(self) -> int:
+        raise self.failure("Ann's income")
+
+
+class PanicError(BaseException):
+    """As libraries in Rust raise it."""
+
+
+@pytest.mark.parametrize("cell", [Raising(ZeroDivisionError), Raising(PanicError), [1.0, 2.0], np.ones((2, 2)), 10**400])
+@pytest.mark.parametrize("name", ["NaiveBayes", "DecisionTree", "AdditiveClassifier", "KMeans", "PCA", "LinearRegression"])
+def test_no_cell_of_a_list_tells_by_an_error_or_changes_what_the_list_is(name: str, cell: Any) -> None:
+    rows: list[Any] = [[float(age), float(place % 7)] for place, age in enumerate(FRAME["age"])]
+    outcome = (FRAME["age"] > 40).astype(int).tolist()
+    for odd in ([*rows, [cell, 1.0]], [[1.0, cell], *rows]):
+        model = unfitted(name, epsilon=50, delta=0, rng=None)
+        assert model.fit(odd, [*outcome, 1]).n_features_in_ == 2
+
+
 def test_three_classes_have_a_score_each() -> None:
     outcome = np.digitize(FRAME["age"], [35, 45])
     model = unfitted("AdditiveClassifier", classes=[0, 1, 2], epsilon=20).fit(FRAME[["age"]], outcome)

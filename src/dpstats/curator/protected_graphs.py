@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from pathlib import PurePath
 from typing import Any
 
@@ -58,8 +59,9 @@ class GraphDesk:
         question = ask_graph(statistic, arguments=arguments, **words)
         if question.method.needs_nodes and self.nodes is None and self.given.nodes is None:
             raise MissingParameterError(
-                f"{statistic.name} counts nodes without edges too, which pairs do not name: give nodes, their labels or "
-                "a number n for the nodes 0 ... n - 1."
+                f"{statistic.name} counts nodes without edges too, which edges do not name: give nodes, their labels or "
+                "a number n for the nodes 0 ... n - 1. For a graph of networkx whose nodes were there before its edges write "
+                "nodes=list(graph)."
             )
         return question
 
@@ -153,12 +155,25 @@ def graph_account(
 
 
 def checked_nodes(nodes: Any) -> Any:
-    """The nodes as a caller gives them: a number, or labels; None where the graph names them."""
-    if isinstance(nodes, (bool, str, bytes)) or (hasattr(nodes, "__index__") and not 0 <= nodes.__index__() <= MOST_NODES):
-        raise InvalidParameterError("nodes must be a number n, for the nodes 0 ... n - 1, or a list of labels.")
-    if nodes is None or not hasattr(nodes, "__index__") or hasattr(nodes, "__len__"):
+    """The nodes as a caller gives them: a number, or labels in an order; None where they are left out. Reads no label."""
+    if nodes is None:
+        return None
+    if isinstance(nodes, Integral) and not isinstance(nodes, bool):
+        number = int(nodes)
+        if 0 <= number <= MOST_NODES:
+            return number
+    elif isinstance(nodes, (set, frozenset)):
+        raise InvalidParameterError("nodes must be in an order, which a set has not: for example nodes=sorted(...).")
+    elif _is_one_column(nodes):
         return nodes
-    return int(nodes.__index__())
+    raise InvalidParameterError("nodes must be a number n, for the nodes 0 ... n - 1, or a list or a column of labels.")
+
+
+def _is_one_column(nodes: Any) -> bool:
+    """Whether something is a column of labels, by its type and shape."""
+    if isinstance(nodes, (str, bytes, bytearray)) or hasattr(nodes, "columns"):
+        return False
+    return isinstance(nodes, Iterable) and getattr(nodes, "ndim", 1) == 1
 
 
 def _receipted(result: Release | NoReply, account: Account, debit: int) -> Release | NoReply:

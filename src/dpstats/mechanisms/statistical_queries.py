@@ -7,6 +7,7 @@ Why        Each condition gives 0 or 1 for a row, and at most `most` of them cou
            more moves the vector of counts by at most `most` in l1 norm, and by at most the root of it in Euclidean norm. A
            changed row moves at most twice as many counts by 1, and no more than there are
 Numerics   Whole numbers; noise is exact
+No reply   Costs the same as an answer: the rows could not be gone through. What goes wrong in a condition is a 0 for its row
 Source     statistical_queries.proof.md; Blum, Dwork, McSherry & Nissim 2005 (SuLQ, with continuous noise)
 """
 
@@ -21,7 +22,8 @@ from dpstats.accounting.concentration import zcdp_within
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.privacy import Neighbors, PrivacyCost, spendable_delta, spendable_epsilon
 from dpstats.foundations.randomness import RandomSource, source_or_system
-from dpstats.foundations.results import Release
+from dpstats.foundations.registry import Answer, outcome_of, reply_to
+from dpstats.foundations.results import NoReply, Release
 from dpstats.foundations.rounding import decimal_text
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.mechanisms.gaussian import sample_discrete_gaussian
@@ -30,6 +32,7 @@ METHOD = "statistical queries"
 PURE_CLAIM = "epsilon-DP for conditions that look at one row each and keep nothing in mind"
 GAUSSIAN_CLAIM = "(epsilon, delta)-DP for conditions that look at one row each and keep nothing in mind"
 POLICY = "a condition counts for a row if it gives True or 1; if it gives anything else, or fails, it does not"
+PUBLIC = "the conditions, how many there are, and that the rows could be gone through"
 
 Condition = Callable[[Any], object]
 Conditions = Sequence[Condition] | Mapping[str, Condition]
@@ -44,12 +47,14 @@ def statistical_queries(
     most: int | None = None,
     neighbors: object = Neighbors.ADD_REMOVE,
     rng: RandomSource | None = None,
-) -> Release:
+) -> Release | NoReply:
     """How many rows satisfy each condition, with noise: a tuple of counts, or a dict where `queries` has names.
 
     A condition is a function of one row that gives True or False, or 1 or 0; it must depend on that row alone. `most` is how many
     conditions may count for one row: 1 where they exclude each other, as bins do; left out, all of them. Noise grows with it, in
     proportion without delta and with its root where Gaussian noise is less. If a row satisfies more, its first `most` count.
+    `rows` is gone through once; that it gives one row after another, whatever they hold, is the caller's affair: if it fails,
+    there is no reply, at the same cost.
     """
     named = dict(queries) if isinstance(queries, Mapping) else dict(enumerate(queries))
     if not named or not all(callable(each) for each in named.values()):
@@ -57,26 +62,30 @@ def statistical_queries(
     if most is not None and (type(most) is not int or not 1 <= most <= len(named)):
         raise InvalidParameterError(f"most must be a whole number from 1 to {len(named)}, or left out; got {most!r}.")
     counted = len(named) if most is None else most
-    allowed = spendable_delta(delta)
-    asked = PrivacyCost(spendable_epsilon(epsilon), allowed, neighbors)
-    moved = counted if asked.neighbors is Neighbors.ADD_REMOVE else min(2 * counted, len(named))
+    allowed, relation = spendable_delta(delta), Neighbors.named(neighbors)
+    asked = PrivacyCost(spendable_epsilon(epsilon), allowed, relation)
+    moved = counted if relation is Neighbors.ADD_REMOVE else min(2 * counted, len(named))
     scale, variance = noise_for(moved, asked.epsilon, asked.delta)
     source = source_or_system(rng)
-    raw_counts = count_satisfied(rows, list(named.values()), counted)
-    if variance is None:
-        drawn, noise = sample_discrete_laplace(scale, len(named), source), f"discrete Laplace of scale {decimal_text(scale)}"
-    else:
-        drawn = sample_discrete_gaussian(variance, len(named), source)
-        noise = f"discrete Gaussian of standard deviation {math.sqrt(variance):.6g}"
-    noisy = [raw + int(more) for raw, more in zip(raw_counts, drawn.tolist(), strict=True)]
-    return Release(
-        question=f"statistical_queries({len(named)} queries, most={counted})",
-        value=dict(zip(named, noisy, strict=True)) if isinstance(queries, Mapping) else tuple(noisy),
-        cost=PrivacyCost(asked.epsilon, 0 if variance is None else allowed, neighbors),
+
+    def noisy_counts() -> Answer:
+        raw_counts = count_satisfied(rows, list(named.values()), counted)
+        if variance is None:
+            drawn, noise = sample_discrete_laplace(scale, len(named), source), f"discrete Laplace of scale {decimal_text(scale)}"
+        else:
+            drawn = sample_discrete_gaussian(variance, len(named), source)
+            noise = f"discrete Gaussian of standard deviation {math.sqrt(variance):.6g}"
+        noisy = [raw + int(more) for raw, more in zip(raw_counts, drawn.tolist(), strict=True)]
+        value = dict(zip(named, noisy, strict=True)) if isinstance(queries, Mapping) else tuple(noisy)
+        return Answer(value, notes=(("noise", f"{noise} in each count"), ("policy", POLICY), ("public", PUBLIC)))
+
+    return reply_to(
+        f"statistical_queries({len(named)} queries, most={counted})",
+        outcome_of(noisy_counts, source),
+        cost=PrivacyCost(asked.epsilon, 0 if variance is None else allowed, relation),
         method=METHOD,
         claim=PURE_CLAIM if variance is None else GAUSSIAN_CLAIM,
         private=source.private,
-        notes=(("noise", f"{noise} in each count"), ("policy", POLICY), ("public", "the conditions, and how many there are")),
     )
 
 
@@ -103,5 +112,7 @@ def _is_satisfied(condition: Condition, row: Any) -> bool:
     """Whether a condition gives True or 1; whatever goes wrong is the row's own affair, and counts as no."""
     try:
         return bool(condition(row) == 1)
-    except Exception:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # not only Exception: a panic of a library in Rust is none
         return False

@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from dpstats.engines.reading import offered_array
@@ -54,7 +55,19 @@ def _with_shape(data: Any, name: str) -> Any:
     if hasattr(data, "shape"):
         return data
     try:
-        # of a list each element as it is, so that none decides how another one is read
-        return np.array(data, dtype=object) if isinstance(data, (list, tuple)) else offered_array(data)
-    except (DataTypeError, ValueError):
+        return _of_list(data) if isinstance(data, (list, tuple)) else offered_array(data)
+    except Exception:  # a row's own message may carry values
         raise UnsuitableDataError(f"{name} must be an array or a data frame, got {type(data).__name__}.") from None
+
+
+def _of_list(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """A list of rows as an array, each cell as it is: none is asked what it is, and none decides how another one is read."""
+    widths = {len(row) if isinstance(row, (list, tuple)) else None for row in rows}
+    width = widths.pop() if len(widths) == 1 else None
+    if width is None:
+        return np.array(rows, dtype=object)
+    raw_table = np.empty((len(rows), width), dtype=object)
+    for place, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            raw_table[place, column] = cell
+    return raw_table

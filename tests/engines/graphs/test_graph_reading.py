@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import tracemalloc
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,9 +16,11 @@ import polars
 import pyarrow
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpstats.engines.graphs.given import given_graph
-from dpstats.engines.graphs.labels import distinct_labels
+from dpstats.engines.graphs.labels import distinct_labels, places_of_labels
 from dpstats.engines.graphs.reading import read_graph
 from dpstats.foundations.errors import DataTypeError
 from dpstats.foundations.simple_graphs import SimpleGraph
@@ -64,8 +71,8 @@ def edges_of(graph: SimpleGraph) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_container_is_the_same_graph(kind: str) -> None:
-    given = given_graph(MAKERS[kind]())
-    graph = read_graph(given, None if given.nodes else SIZE)
+    found = given_graph(MAKERS[kind]())
+    graph = read_graph(found, None if found.nodes else SIZE)
     assert graph.size == SIZE
     assert edges_of(graph) == EDGES
     assert graph.raw_degrees.tolist() == [1, 2, 2, 0, 1, 0]
@@ -102,6 +109,118 @@ def test_the_order_of_labels_does_not_depend_on_who_else_is_there() -> None:
         assert list(distinct_labels([each for each in labels if each != left_out])) == [
             each for each in order if each != left_out
         ]
+
+
+class Person:
+    """A label without an order or a representation of its own."""
+
+    def __init__(self, name: int) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        raise RuntimeError("Ann")
+
+
+def test_labels_without_an_order_keep_their_place_in_the_list_whoever_else_is_there() -> None:
+    people = [Person(name) for name in range(8)]
+    people.sort(key=id, reverse=True)
+    listed = [people[0], 3, *people[1:5], "b", 1, *people[5:], "a"]
+    assert list(distinct_labels(listed)) == [1, 3, "a", "b", *people]
+    for left_out in listed:
+        assert list(distinct_labels([each for each in listed if each is not left_out])) == [
+            each for each in (1, 3, "a", "b", *people) if each is not left_out
+        ]
+
+
+@given(st.permutations([(0, 1), (1, 2), (2, 3), (0, 4), (3, 5), (4, 1)]), st.integers(0, 5))
+def test_rows_do_not_decide_the_order_of_a_list(pairs: list[tuple[int, int]], left_out: int) -> None:
+    people = [Person(name) for name in range(6)]
+    whole = read_graph(given_graph([(people[one], people[other]) for one, other in pairs]), people)
+    assert edges_of(whole) == {(min(pair), max(pair)) for pair in pairs}
+    rest = [(people[one], people[other]) for one, other in pairs if left_out not in (one, other)]
+    smaller = read_graph(given_graph(rest), [each for each in people if each.name != left_out])
+    kept = [name for name in range(6) if name != left_out]
+    assert {(kept[low], kept[high]) for low, high in edges_of(smaller)} == {
+        pair for pair in edges_of(whole) if left_out not in pair
+    }
+
+
+class Raising:
+    """Whatever is done with it fails."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, place: int) -> int:
+        raise RuntimeError("row 17 is Ann's")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("row 17 is Ann's")
+
+
+class Quarrelsome:
+    """A label that is itself, and fails where it is compared with others."""
+
+    def __hash__(self) -> int:
+        return 3
+
+    def __eq__(self, other: object) -> bool:
+        if other is self:
+            return True
+        raise RuntimeError("Ann")
+
+
+ODD_ROWS: list[Any] = [
+    Raising(),
+    Quarrelsome(),
+    (Quarrelsome(), 1),
+    (1, Person(1)),
+    "ab",
+    b"ab",
+    bytearray(b"\1\3"),
+    {1: 2, 3: 4},
+]
+ODD_ROWS += [(np.array(1), 3), (2**70, 1), (2.5, 1), ("x", 3), iter([1]), itertools.count(), [[1], [3]], (3, 3), (True, 5, 5)]
+
+
+@pytest.mark.parametrize("row", ODD_ROWS, ids=lambda row: type(row).__name__)
+@pytest.mark.parametrize("nodes", [SIZE, list(range(SIZE))])
+def test_no_row_decides_how_others_are_read(row: Any, nodes: Any) -> None:
+    several = [(9, 9), row, {4, 5}, frozenset((3, 5)), np.array([0, 5]), [0, 3]]
+    found = read_graph(given_graph([*PAIRS, *several]), nodes)
+    assert edges_of(found) == EDGES | {(4, 5), (3, 5), (0, 5), (0, 3)}
+    assert edges_of(read_graph(given_graph([*PAIRS, row]), SIZE)) == EDGES
+
+
+def test_no_label_hides_a_number_or_a_text() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    assert list(distinct_labels([Quarrelsome(), 3, Text("a"), "a", Decimal(2), 2, 1])) == [1, 2, 3, "a"]
+    assert type(next(iter(distinct_labels([Text("a"), "a"])))) is str
+
+
+def test_missing_cells_of_a_frame_leave_large_numbers_as_they_are() -> None:
+    large = 2**60
+    columns: dict[str, list[Any]] = {"a": [large, large + 2, None], "b": [large + 1, large + 3, large]}
+    for frame in (polars.DataFrame(columns), pyarrow.table(columns), pandas.DataFrame(columns, dtype="Int64")):
+        assert edges_of(read_graph(given_graph(frame), [large + step for step in range(4)])) == {(0, 1), (2, 3)}
+    listed = polars.Series([None, *(large + step for step in range(4))])
+    assert edges_of(read_graph(given_graph([(large, large + 1)]), listed)) == {(0, 1)}
+
+
+@pytest.mark.parametrize(
+    "end", [2.5, "x", Decimal(1), Fraction(1), 1.0, Decimal("1e999999"), complex(1, 0), -1, 10**30, math.inf]
+)
+def test_a_number_of_nodes_takes_no_memory_whatever_an_end_is(end: Any) -> None:
+    number = 2**31 - 1
+    assert places_of_labels([end, number - 1], number).tolist() == [1 if end == 1 else -1, number - 1]
+    tracemalloc.start()
+    graph = read_graph(given_graph([(end, 0), (2, 0)]), 10**6)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert edges_of(graph) == ({(0, 2), (0, 1)} if end == 1 else {(0, 2)})
+    assert used < 10**6
 
 
 def test_huge_numbers_are_labels_too() -> None:

@@ -27,12 +27,13 @@ from dpstats.foundations.simple_graphs import SimpleGraph, ascending, simple_gra
 def read_graph(given: GivenGraph, nodes: Any = None) -> SimpleGraph:
     """The graph, on the nodes that were given: labels, or a number n for 0 ... n - 1; None for those that the graph names."""
     raw_first, raw_second = given.ends()
-    listed = nodes if nodes is not None else given.nodes() if given.nodes is not None else None
+    listed = given.nodes if nodes is None else nodes
     first, second = whole_numbers(raw_first), whole_numbers(raw_second)
     if isinstance(listed, int):
         known: Any = listed
     elif listed is not None:
-        numbers = whole_numbers(_column(listed))
+        listed = _column(listed)
+        numbers = whole_numbers(listed)
         known = None if numbers is None else ascending(numbers[0][numbers[1]])
     elif first is not None and second is not None:
         known = ascending(np.concatenate([values[there] for values, there in (first, second)]))
@@ -41,20 +42,26 @@ def read_graph(given: GivenGraph, nodes: Any = None) -> SimpleGraph:
     if first is not None and second is not None and known is not None:
         size = known if isinstance(known, int) else len(known)
         return simple_graph(size, places_of_numbers(*first, known), places_of_numbers(*second, known))
+    labels: dict[Any, int] | int
     if isinstance(listed, int):
-        labels = {place: place for place in range(listed)}
+        size = labels = listed
     else:
         labels = distinct_labels([*raw_first, *raw_second] if listed is None else listed)
-    return simple_graph(len(labels), places_of_labels(raw_first, labels), places_of_labels(raw_second, labels))
+        size = len(labels)
+    return simple_graph(size, places_of_labels(raw_first, labels), places_of_labels(raw_second, labels))
 
 
 def _column(listed: Any) -> Any:
-    """A list of nodes as a numpy column, where it is one of whole numbers."""
+    """A list of nodes as plain labels, and as a numpy column where it is one of whole numbers."""
+    if isinstance(listed, np.ndarray):
+        return listed
     if isinstance(listed, range):
         return np.arange(listed.start, listed.stop, listed.step, dtype=np.int64)
-    if isinstance(listed, list) and listed and all(type(label) is int for label in listed):
+    plain = next((getattr(listed, name)() for name in ("to_pylist", "to_list") if hasattr(listed, name)), None)
+    labels = list(listed) if plain is None else plain
+    if labels and set(map(type, labels)) == {int}:
         try:
-            return np.asarray(listed, dtype=np.int64)
+            return np.asarray(labels, dtype=np.int64)
         except OverflowError:
-            return listed
-    return listed if isinstance(listed, np.ndarray) else np.asarray(listed) if hasattr(listed, "to_numpy") else listed
+            return labels
+    return labels

@@ -155,8 +155,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def as_number(value: Any) -> float:
-    """A cell as a number, NaN where it is none."""
+    """A cell as a number, NaN where it is none, whatever its own methods raise."""
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # not only Exception: a panic of a library in Rust is none
         return float("nan")
