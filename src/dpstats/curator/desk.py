@@ -151,7 +151,7 @@ class Desk:
 
         if self.account is None:
             return answer()
-        details = details_of(self, request)
+        details = (missed and missed.details) or details_of(self, request)
         key = archive_key(details) if missed is None else missed.key
         order = self.account.order(key, request.text, request.cost, details, loss_of(self, request))
         if not source.private:
@@ -215,6 +215,8 @@ class Missed:
     """Of the question (`archive_key`)."""
     seen: int
     """The number of the last entry that says that there will be none; 0 without one."""
+    details: Mapping[str, object] | None = None
+    """Of the question (`details_of`), where they are known."""
 
 
 @dataclass(frozen=True)

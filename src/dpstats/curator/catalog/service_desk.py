@@ -179,11 +179,15 @@ class ServiceDesk:
             return answer
         [(known, rights)] = asked
         prepared = self._prepared(document, actor, request, rights)
-        if answer is None:
-            key = archive_key(details_of(prepared.table, prepared.request))
-            self._keys.keep(known, key)
-            answer = recalled(self._account, lambda table: self._allowed_key(table, actor, key))
-        return answer if isinstance(answer, RecalledAnswer) else replace(prepared, missed=answer)
+        if answer is not None:
+            return replace(prepared, missed=answer)
+        details = details_of(prepared.table, prepared.request)
+        key = archive_key(details)
+        self._keys.keep(known, key)
+        answer = recalled(self._account, lambda table: self._allowed_key(table, actor, key))
+        if isinstance(answer, RecalledAnswer):
+            return answer
+        return replace(prepared, missed=None if answer is None else replace(answer, details=details))
 
     @_in_public_words()
     def recall_together(self, documents: Sequence[object], actor: str) -> tuple[list[Result], int] | None:
