@@ -10,7 +10,7 @@ from typing import Any
 
 from dpstats.curator.archive import Result, result_of
 from dpstats.curator.catalog.policy import Policy
-from dpstats.curator.desk import Desk, Request
+from dpstats.curator.desk import Desk, Missed, Request
 from dpstats.curator.protection import Protection
 from dpstats.curator.relays import Compute
 from dpstats.curator.session import Session
@@ -53,7 +53,7 @@ class SendingDesk(Desk):
         """The desk for one question."""
         return replace(self, document=document)
 
-    def serve(self, request: Request, compute: Compute, source: RandomSource) -> Result:
+    def serve(self, request: Request, compute: Compute, source: RandomSource, missed: Missed | None = None) -> Result:
         """What comes back for the question."""
         assert self.send is not None
         assert self.document is not None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document_of, noted, result_of
-from dpstats.curator.ledger.reservations import LONGEST_WAIT, Goods, recall_or_reserve
+from dpstats.curator.ledger.reservations import LONGEST_WAIT, Delivery, Goods, recall_or_reserve
 from dpstats.curator.open_columns import OpenColumns
 from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.scope import Scope
@@ -138,10 +138,12 @@ class Desk:
         store, view = filter_there(self.store, scope.view_for(statistic))
         return open_columns(store, view, columns, numeric, statistic)
 
-    def serve(self, request: Request, compute: Callable[[], Result], source: RandomSource) -> Result:
+    def serve(
+        self, request: Request, compute: Callable[[], Result], source: RandomSource, missed: Missed | None = None
+    ) -> Result:
         """Recall the answer of a request, or debit it and compute one; whatever goes wrong because of the data is one refusal.
 
-        What a seeded source has drawn is not kept.
+        What a seeded source has drawn is not kept. Where the archive was looked into just now, `missed` says so.
         """
 
         def answer() -> Result:
@@ -149,8 +151,8 @@ class Desk:
 
         if self.account is None:
             return answer()
-        details = details_of(self, request)
-        key = archive_key(details)
+        details = (missed and missed.details) or details_of(self, request)
+        key = archive_key(details) if missed is None else missed.key
         order = self.account.order(key, request.text, request.cost, details, loss_of(self, request))
         if not source.private:
             self.check_before_debit()
@@ -167,8 +169,9 @@ class Desk:
                 document=lambda result: None if has_failed(result) else document_of(result),
                 patience=self.longest_wait([request]),
             ),
+            None if missed is None else missed.seen,
         )
-        result = _receipted(found.value, self.account, found.debit)
+        result = _receipted(found, self.account)
         if has_failed(result):
             return result
         if not found.archived:
@@ -202,6 +205,18 @@ class Desk:
                 "allow_seeded=True.)"
             )
         return rng
+
+
+@dataclass(frozen=True)
+class Missed:
+    """That the archive had no answer to a question."""
+
+    key: str
+    """Of the question (`archive_key`)."""
+    seen: int
+    """The number of the last entry that says that there will be none; 0 without one."""
+    details: Mapping[str, object] | None = None
+    """Of the question (`details_of`), where they are known."""
 
 
 @dataclass(frozen=True)
@@ -239,12 +254,13 @@ class Request:
         )
 
 
-def _receipted(result: Result, account: Account, debit: int) -> Result:
+def _receipted(found: Delivery[Result], account: Account) -> Result:
     """A result with the receipt of its debit. It was paid for, so it is handed out also where that cannot be had."""
     try:
-        return replace(result, receipt=account.receipt(debit).to_dict())
+        receipt = account.receipt(found.debit) if found.paid is None else account.receipt_of(found.paid)
+        return replace(found.value, receipt=receipt.to_dict())
     except DpstatsError:
-        return result
+        return found.value
 
 
 def loss_of(desk: Desk, request: Request) -> Fraction:

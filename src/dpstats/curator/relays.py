@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from dpstats.curator.archive import Result
-from dpstats.curator.desk import Desk, Request
+from dpstats.curator.desk import Desk, Missed, Request
 from dpstats.curator.session import Session
 from dpstats.foundations.randomness import RandomSource
 
@@ -20,7 +20,7 @@ class RelayDesk(Desk):
 
     relay: Relay | None = None
 
-    def serve(self, request: Request, compute: Compute, source: RandomSource) -> Result:
+    def serve(self, request: Request, compute: Compute, source: RandomSource, missed: Missed | None = None) -> Result:
         """Whatever the other one makes of it."""
         assert self.relay is not None
         return self.relay(request, compute, source)

@@ -35,7 +35,8 @@ def exact_rational(value: object, name: str) -> Fraction:
 
     Takes integers, floats, `Fraction`, `Decimal`, numpy scalars and text such as "0.1" or "1/3".
     """
-    value = _plain(_without_numpy(value))
+    if type(value) is not Fraction:
+        value = _plain(_without_numpy(value))
     if isinstance(value, bool):
         raise InvalidParameterError(f"{name} must be a number, got {value}.")
     if isinstance(value, (int, Fraction)):

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dpstats.curator.archive import FROM_ARCHIVE, document_of, noted, noted_document
+from dpstats.curator.archive import FROM_ARCHIVE, document_of, is_from_archive, noted, noted_document
 from dpstats.curator.catalog import recall as recalling
 from dpstats.curator.catalog import service_desk
 from dpstats.curator.catalog.catalog import Catalog
+from dpstats.curator.catalog.policed_desk import PreparedQuestion
 from dpstats.curator.ledger.ledger import open_ledger
 from dpstats.foundations.errors import AccessError, DpstatsError, InvalidParameterError, LedgerError
 from dpstats.foundations.privacy import PrivacyCost
@@ -64,6 +65,26 @@ def test_a_repeat_is_worked_out_once_and_never_leaves_the_archive(catalog: Catal
     assert again is not None
     assert again["notes"]
     assert pool_of(catalog).jobs == jobs
+
+
+def test_questions_that_were_prepared_before_there_was_an_answer_pay_once(catalog: Catalog) -> None:
+    desk = catalog.desk("survey")
+    prepared = [desk.recall_or_prepare(COUNT, who) for who in ("alice", "bob", "alice")]
+    asked = [desk.ask_prepared(each).result for each in prepared if isinstance(each, PreparedQuestion)]
+    assert [is_from_archive(each) for each in asked] == [False, True, True]
+    assert debits(catalog) == 1
+    receipts = [each.receipt for each in asked]
+    assert receipts == [desk.receipt(int(str((receipts[0] or {})["sequence"])))] * 3
+
+
+def test_a_prepared_question_is_not_paid_for_by_somebody_who_may_no_longer_ask(catalog: Catalog) -> None:
+    desk = catalog.desk("survey")
+    prepared = desk.recall_or_prepare(COUNT, "alice")
+    assert isinstance(prepared, PreparedQuestion)
+    catalog.revoke("survey", analyst="alice", **OFFICE)
+    with pytest.raises(AccessError):
+        desk.ask_prepared(prepared)
+    assert debits(catalog) == 0
 
 
 def test_keys_of_many_and_of_long_questions_are_forgotten(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from dpstats.curator.archive import Result
 from dpstats.curator.catalog.ceilings import groups_of, values_of
 from dpstats.curator.catalog.policy import Policy
-from dpstats.curator.desk import Desk, Request
+from dpstats.curator.desk import Desk, Missed, Request
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.jobs.pool import JobPool
 from dpstats.curator.jobs.reply_times import Departure, reply_seconds, waiting_seconds
@@ -54,6 +54,8 @@ class PreparedQuestion:
     policy: Policy
     request: Request
     source: RandomSource
+    missed: Missed | None = None
+    """That the archive was looked into."""
     departure: Departure = field(default_factory=Departure)
 
     @cached_property

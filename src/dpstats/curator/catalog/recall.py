@@ -15,10 +15,12 @@ from typing import Any
 
 from dpstats.curator.archive import noted_document
 from dpstats.curator.catalog.policy import Policy
+from dpstats.curator.desk import Missed
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.entries import ANSWER, Entry
 from dpstats.curator.ledger.readers import archived_document, first_answer
 from dpstats.curator.ledger.receipts import KeptReceipt
+from dpstats.curator.ledger.reservations import last_number
 from dpstats.curator.ledger.stores import EntryTable
 
 MOST_KEYS = 10_000
@@ -69,22 +71,23 @@ class RecalledAnswer:
         return int(self.receipt["sequence"])
 
 
-def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> tuple[bool, RecalledAnswer | None]:
-    """Whether a key was chosen, and the archived answer to it, both of one moment.
+def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> RecalledAnswer | Missed | None:
+    """The archived answer to the key that is chosen, or that there is none; None where no key is chosen.
 
     `choose` looks at the same entries, and raises where the asker may not ask.
     """
 
-    def look(table: EntryTable) -> tuple[bool, tuple[Entry, KeptReceipt] | None]:
-        key = choose(table)
-        answer = None if key is None else first_answer(table.with_key(account.dataset, ANSWER, key))
-        if answer is None:
-            return key is not None, None
+    def look(table: EntryTable) -> tuple[Entry, KeptReceipt] | Missed | None:
+        if (key := choose(table)) is None:
+            return None
+        answers = table.with_key(account.dataset, ANSWER, key)
+        if (answer := first_answer(answers)) is None:
+            return Missed(key, last_number(answers))
         debit = answer.read(lambda content: int(content["debit"]), "names no debit")
-        return True, (answer, account.receipt_in(table, debit))
+        return answer, account.receipt_in(table, debit)
 
-    is_known, found = account.read(look)
-    if found is None:
-        return is_known, None
+    found = account.read(look)
+    if found is None or isinstance(found, Missed):
+        return found
     answer, receipt = found
-    return True, RecalledAnswer(noted_document(archived_document(answer)), receipt.to_dict())
+    return RecalledAnswer(noted_document(archived_document(answer)), receipt.to_dict())

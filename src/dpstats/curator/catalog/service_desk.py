@@ -141,7 +141,7 @@ class ServiceDesk:
         """The answer to a prepared question, as the archive has it; what was paid for stays there, whoever may have it."""
         with prepared.departure as departure:
             compute = self._elsewhere(prepared.plain, prepared.request, prepared.actor, prepared.policy, departure)
-            result = prepared.table.serve(prepared.request, compute, prepared.source)
+            result = prepared.table.serve(prepared.request, compute, prepared.source, prepared.missed)
             return PaidAnswer(result, self._grant(prepared.actor))
 
     @_in_public_words()
@@ -174,16 +174,20 @@ class ServiceDesk:
             asked[:] = [((f"{kind} {text}", policy, _audience(policy, rights.grant, actor)), rights)]
             return self._keys.find(asked[0][0])
 
-        is_known, answer = recalled(self._account, known_key)
-        if answer is not None:
+        answer = recalled(self._account, known_key)
+        if isinstance(answer, RecalledAnswer):
             return answer
         [(known, rights)] = asked
         prepared = self._prepared(document, actor, request, rights)
-        if not is_known:
-            key = archive_key(details_of(prepared.table, prepared.request))
-            self._keys.keep(known, key)
-            answer = recalled(self._account, lambda table: self._allowed_key(table, actor, key))[1]
-        return prepared if answer is None else answer
+        if answer is not None:
+            return replace(prepared, missed=answer)
+        details = details_of(prepared.table, prepared.request)
+        key = archive_key(details)
+        self._keys.keep(known, key)
+        answer = recalled(self._account, lambda table: self._allowed_key(table, actor, key))
+        if isinstance(answer, RecalledAnswer):
+            return answer
+        return replace(prepared, missed=None if answer is None else replace(answer, details=details))
 
     @_in_public_words()
     def recall_together(self, documents: Sequence[object], actor: str) -> tuple[list[Result], int] | None:

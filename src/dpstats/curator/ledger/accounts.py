@@ -17,6 +17,7 @@ from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.readers import AccountReader, checked_key, found, is_failure
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.signed_heads import public_key
+from dpstats.curator.ledger.signing import Signer
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.writer import Writer
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
@@ -104,8 +105,15 @@ class Account(AccountReader):
 
     def receipt_in(self, table: EntryTable, debit: int) -> KeptReceipt:
         """The receipt of a debit, as one transaction sees it."""
-        entry, key = found(table.numbered(debit), debit), self._writer.key
-        return KeptReceipt.of(entry, None if key is None else key.named(public_key(table.latest("", HEAD))))
+        return KeptReceipt.of(found(table.numbered(debit), debit), self._signer_in(table))
+
+    def receipt_of(self, paid: Receipt) -> KeptReceipt:
+        """As `receipt`, of a debit that was made here, whose entry need not be read again."""
+        return KeptReceipt.of(paid, None if self._writer.key is None else self.read(self._signer_in))
+
+    def _signer_in(self, table: EntryTable) -> Signer | None:
+        key = self._writer.key
+        return None if key is None else key.named(public_key(table.latest("", HEAD)))
 
     def record(self, receipt: Receipt, document: Mapping[str, object]) -> None:
         """Put the answer to a debit into the archive; that spends nothing and gives nothing back."""

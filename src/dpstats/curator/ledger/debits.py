@@ -36,6 +36,8 @@ class Receipt:
     """What the data set has spent, this debit included."""
     actor: str = ""
     request: str = ""
+    time: str = ""
+    """When it was written, as its entry has it."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def spend(page: Page, dataset: str, opening: Opening, order: DebitOrder, known: 
         opened, amendment, _ = known[each.name][0]
         now = Standing(each.name, each.opening, each.budget, each.closed, total)
         known[each.name] = (opened, amendment, debit), now
-    return Receipt(dataset, first.sequence, order.key, first.hash, totals[0], order.actor, order.request)
+    return Receipt(dataset, first.sequence, order.key, first.hash, totals[0], order.actor, order.request, first.time)
 
 
 def grants_in(page: Page | EntryTable, dataset: str, accountant: str) -> Granted:

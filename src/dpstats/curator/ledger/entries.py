@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from dpstats.foundations.errors import InvalidParameterError, LedgerError
@@ -25,7 +26,9 @@ AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD = "amend", "grant", "revoke", "edit
 KINDS = (OPEN, DEBIT, ANSWER, AMEND, GRANT, REVOKE, EDITION, PUBLISH, HEAD)
 FIRST_VERSION, WITH_LOSS, VERSION = 1, 2, 3
 BEFORE_THE_FIRST = "0" * 64
-_PLAIN = (str, int, bool, type(None))
+_LONGEST_KEPT = 10_000
+"""Letters of an answer's body that is kept in memory once it was checked."""
+_PLAIN = frozenset((str, int, bool, type(None)))
 _TYPES = [int, int, *[str] * 9]
 _AS_IT_IS = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)
 _SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -90,16 +93,28 @@ class Entry(NamedTuple):
 
     def read(self, look: Callable[[dict[str, Any]], T], complaint: str) -> T:
         """What `look` finds in the body, if the entry is sound and has it; otherwise a `LedgerError` with the complaint."""
+        is_short_answer = self.kind == ANSWER and len(self.body) <= _LONGEST_KEPT
         try:
-            if self.fault() is None:
-                return look(self.content())
+            content = _answer_content(*self) if is_short_answer else self._sound_content()
+            if content is not None:
+                return look(content)
         except (KeyError, TypeError, ValueError):
             pass
         raise LedgerError(f"entry {self.sequence} of the ledger {complaint}: run `dpstats ledger verify`.")
 
+    def _sound_content(self) -> dict[str, Any] | None:
+        """The body as plain values; None where the entry is not sound."""
+        return self.content() if self.fault() is None else None
+
     def to_dict(self) -> dict[str, Any]:
         """The fields by name; the body stays the text that was hashed."""
         return self._asdict()
+
+
+@lru_cache(maxsize=512, typed=True)
+def _answer_content(*fields: Any) -> dict[str, Any] | None:
+    """The body of an answer by its fields, of which none has changed since it was checked; nobody may write to it."""
+    return Entry(*fields)._sound_content()
 
 
 def chained(
@@ -134,7 +149,11 @@ def canonical_json(value: object) -> str:
 
 def exact(value: object) -> object:
     """Plain values without floats: a number that is not whole becomes its exact text."""
-    if type(value) in _PLAIN or isinstance(value, (bool, int, str)):
+    if type(value) in _PLAIN:
+        return value
+    if type(value) is dict and all(type(name) is str for name in value):
+        return {name: exact(item) for name, item in value.items()}
+    if isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, (Fraction, Decimal)):
         return str(value)

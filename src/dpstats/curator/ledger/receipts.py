@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dpstats.curator.ledger.debits import Receipt
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.signed_heads import Signatures
 from dpstats.curator.ledger.signing import Signer, can_check, is_signed
@@ -33,7 +34,7 @@ class KeptReceipt:
     signature: str = ""
 
     @classmethod
-    def of(cls, debit: Entry, signer: Signer | None) -> KeptReceipt:
+    def of(cls, debit: Entry | Receipt, signer: Signer | None) -> KeptReceipt:
         """The receipt of a debit."""
         signed = (signer.public, signer.sign(debit.sequence, debit.hash)) if signer else ("", "")
         return cls(debit.dataset, debit.sequence, debit.key, debit.hash, debit.time, *signed)

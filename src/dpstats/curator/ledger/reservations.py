@@ -12,7 +12,7 @@ refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -59,13 +59,20 @@ class Delivery(Generic[T]):
     """Whether it was paid for before, so that nothing was spent."""
     archived: bool
     """Whether it can be had again at no cost."""
+    paid: Receipt | None = None
+    """The debit itself, where it was made for this."""
 
 
-def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> Delivery[T]:
-    """What an order is about: from the archive, or paid for and computed."""
-    found, seen = _look(account, order)
-    if found is not None:
-        return _recalled(found, goods)
+def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T], seen: int | None = None) -> Delivery[T]:
+    """What an order is about: from the archive, or paid for and computed.
+
+    Whoever has looked into the archive just now, in vain, says with `seen` what there was (`last_number`). Nothing hangs on that
+    look but a transaction: who may ask, and whether there is an answer by now, is settled where the debit is written.
+    """
+    if seen is None:
+        found, seen = _look(account, order)
+        if found is not None:
+            return _recalled(found, goods)
     with account.claim(order.key, goods.patience) as claim:
         if claim.result is not None:
             left: Delivery[T] = claim.result
@@ -88,24 +95,28 @@ def recall_or_reserve(account: Account, order: DebitOrder, goods: Goods[T]) -> D
                 account.record_failure(paid)
             raise
         archived = _kept(account, paid, value, goods)
-        delivery = Delivery(value, paid.sequence, recalled=False, archived=archived)
+        delivery = Delivery(value, paid.sequence, recalled=False, archived=archived, paid=paid)
         if not archived:
             claim.result = delivery  # for those who wait: they will not find it in the ledger
         return delivery
 
 
 def _look(account: Account, order: DebitOrder) -> tuple[Entry | None, int]:
-    """The archived answer, or None, and the number of the last entry at that time."""
+    """The archived answer, or None, and the number of the last entry that answers the question, or says that there is none."""
 
     def look(table: EntryTable) -> tuple[Entry | None, int]:
         account.check_access_in(table)
-        last = table.last()
         if order.request:
             _refuse_another(table.with_request(order.actor, order.request), account.dataset, order)
-        answer = first_answer(table.with_key(account.dataset, ANSWER, order.key))
-        return answer, last.sequence if last else 0
+        answers = table.with_key(account.dataset, ANSWER, order.key)
+        return first_answer(answers), last_number(answers)
 
     return account.read(look)
+
+
+def last_number(answers: Sequence[Entry]) -> int:
+    """The number of the last of some entries about one question, 0 for none: what comes later has a higher one."""
+    return answers[-1].sequence if answers else 0
 
 
 def _recall_or_debit(page: Page, account: Account, order: DebitOrder, seen: int) -> Receipt | Entry:

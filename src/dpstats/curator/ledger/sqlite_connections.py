@@ -25,7 +25,6 @@ _DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 def connect(place: str) -> sqlite3.Connection:
     """A connection for whichever thread has the turn, in which transactions begin and end only where we say so."""
     connection = sqlite3.connect(place, timeout=0, isolation_level=None, check_same_thread=False, uri=place.startswith("file:"))
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")  # stray bytes are a wrong hash, not a crash
     run = patient(connection)
     with closed_on_failure(connection):
         run("PRAGMA synchronous = FULL", ())
@@ -44,11 +43,18 @@ def patient(connection: sqlite3.Connection, patience: float | None = None) -> Ro
             try:
                 return connection.execute(statement, parameters).fetchall()
             except sqlite3.OperationalError as error:
+                if code(error) == 0 and connection.text_factory is str:  # text that is no UTF-8: a wrong hash, and no crash
+                    connection.text_factory = _with_stray_bytes
+                    continue
                 if code(error) not in _LOCKED or time.monotonic() > deadline:
                     raise
             time.sleep(random.uniform(0, _LONGEST_PAUSE))
 
     return run
+
+
+def _with_stray_bytes(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def code(error: sqlite3.Error) -> int:

@@ -49,9 +49,13 @@ class Version(ABC):
         """Raise where it has changed, or may not be read any more."""
         self.check()
 
+    def is_current(self) -> bool:
+        """Whether the version that is there now is this one."""
+        return self.now() == self
+
     def check(self) -> None:
         """Raise unless it is the same: answers from two versions of a table must not be mixed."""
-        if self.now() != self:
+        if not self.is_current():
             raise DataFileError(f"{shown(self.file)} has changed since it was opened: open the table anew.")
 
     def digest(self) -> str:
@@ -87,6 +91,13 @@ class FileVersion(Version):
         """The version that is there now."""
         return FileVersion.of(self.file)
 
+    def is_current(self) -> bool:
+        """Whether the file that is there now is this one, without making its version."""
+        with one_error_for(self.file, _GONE):
+            status = os.stat(self.file)
+        now = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return now == (self.inode, self.size, self.written, self.touched)
+
     def octets(self) -> AbstractContextManager[Any]:
         """The open file."""
         return self.file.open("rb")
@@ -104,8 +115,8 @@ class FileVersion(Version):
     def check_readable(self) -> None:
         """Raise where the file has changed, or may not be opened any more."""
         self.check()
-        with one_error_for(self.file, "may not be read any more: look at its permissions"), self.octets():
-            pass
+        with one_error_for(self.file, "may not be read any more: look at its permissions"):
+            os.close(os.open(self.file, os.O_RDONLY))
 
 
 _GONE = "is not there any more, or may not be read any more"

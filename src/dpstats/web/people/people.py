@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dpstats.curator.ledger.openings import checked_name
@@ -190,7 +191,7 @@ class People:
         )
         if not rows or not secrets.compare_digest(str(rows[0][0]), _digest(secret)):
             return None
-        return Visitor(str(rows[0][2]), _roles(str(rows[0][3])), read_scope(json.loads(str(rows[0][1]))))
+        return Visitor(str(rows[0][2]), _roles(str(rows[0][3])), _scope_in(str(rows[0][1])))
 
 
 def scope_document(scope: TokenScope) -> dict[str, Any]:
@@ -213,6 +214,12 @@ def read_scope(plain: dict[str, Any]) -> TokenScope:
     return TokenScope(actions, None if datasets is None else tuple(datasets), epsilon)
 
 
+@lru_cache(maxsize=1024)
+def _scope_in(text: str) -> TokenScope:
+    """The scope that was written down."""
+    return read_scope(json.loads(text))
+
+
 def _administrators(file: sqlite3.Connection) -> int:
     """How many administrators may sign in."""
     rows = file.execute("SELECT roles FROM people WHERE is_barred = 0").fetchall()
@@ -223,7 +230,8 @@ _FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 def _now() -> str:
-    return datetime.now(UTC).strftime(_FORM)
+    """As `_FORM` has it, which takes three times as long."""
+    return f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def _digest(secret: str) -> str:
@@ -234,5 +242,6 @@ def _roles_text(roles: Iterable[Role]) -> str:
     return " ".join(sorted(each.value for each in roles))
 
 
+@lru_cache(maxsize=1024)
 def _roles(text: str) -> frozenset[Role]:
     return frozenset(Role(each) for each in text.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpstats.curator.catalog.policed_desk import PreparedQuestion
 from dpstats.curator.catalog.recall import RecalledAnswer
 from dpstats.curator.catalog.service_desk import ServiceDesk
 from dpstats.curator.planning.forecasts import Plan
@@ -17,7 +18,7 @@ from dpstats.web.routes import Body, Done, Lane, RouteTable, Visit
 ROUTES = RouteTable()
 ASK = "/d/{name}/ask"
 PREPARED = "prepared"
-"""What a question is called that is priced and not yet asked."""
+"""What a question is called that is priced and not yet asked, with the desk where it is."""
 
 
 class AskedQuestion(Body, Sentence):
@@ -68,7 +69,7 @@ def answered_before(visit: Visit) -> Done | None:
     if isinstance(found, RecalledAnswer):
         return Done(own_address(visit, "history"), recalled_values(desk, document, found))
     if not visit.body.request:  # else its name hangs on the form's number
-        visit.kept[PREPARED] = found
+        visit.kept[PREPARED] = desk, found
     return None
 
 
@@ -82,15 +83,17 @@ def _open_desk(visit: Visit) -> ServiceDesk:
 )
 def ask_question(visit: Visit) -> Done:
     """Ask a question: it is paid for before a row is read, and an identical one is free from then on."""
-    desk = _open_desk(visit)
-    prepared = visit.kept.get(PREPARED)
-    if prepared is None:
-        asked = read_asked(visit, visit.body.asked())
-        prepared = desk.prepare(asked.to_dict(), visit.name, request_name(visit, visit.body.request, [asked]))
+    desk, prepared = visit.kept.get(PREPARED) or _prepared(visit)
     paid = desk.ask_prepared(prepared)
     remaining = remaining_words(lambda: desk.remaining_of(paid.grant, visit.name))
     values = answer_values(desk.name, prepared.plain, paid.result, remaining, prepared.seconds)
     return noted(visit, values["sequence"], prepared.plain, values)
+
+
+def _prepared(visit: Visit) -> tuple[ServiceDesk, PreparedQuestion]:
+    """The question that came by a form, or by a form's number, checked and priced, and where it is asked."""
+    desk, asked = _open_desk(visit), read_asked(visit, visit.body.asked())
+    return desk, desk.prepare(asked.to_dict(), visit.name, request_name(visit, visit.body.request, [asked]))
 
 
 @ROUTES.act("/d/{name}/price", Who.ANALYST, PricedDocument, action=Action.READ, again=ASK)
