@@ -171,7 +171,6 @@ def test_every_method_of_every_statistic_can_be_planned(
         has_distance = not (
             name in ("histogram", "association_test", "anova", "survival_curve")
             or statistic.reads_codes
-            or statistic.takes_tables
             or (statistic.simulate and row.shape_value is None)
         )
         assert row.reply_probability == 0 or has_error or not has_distance
