@@ -53,8 +53,8 @@ THREATS = (
             f"{_ATTACKS}::test_racing_questions_never_spend_more_than_there_is",
             f"{_LEDGER}/test_interleavings.py::test_16_analysts_in_2_processes_race_for_the_last_epsilon",
             f"{_LEDGER}/test_interleavings.py::test_16_analysts_in_4_processes_race_for_the_last_epsilon_of_four_nested_caps",
-            f"{_LEDGER}/test_faults.py::test_60_kills_lose_no_acknowledged_debit",
-            f"{_LEDGER}/test_faults.py::test_20_kills_lose_no_acknowledged_debit_in_postgres",
+            f"{_LEDGER}/test_faults.py::test_30_kills_lose_no_acknowledged_debit",
+            f"{_LEDGER}/test_faults.py::test_8_kills_lose_no_acknowledged_debit_in_postgres",
         ),
     ),
     Threat(

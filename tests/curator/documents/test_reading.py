@@ -262,7 +262,7 @@ def test_any_json_in_a_parameter_is_refused_in_our_words_or_fits_the_schema(name
         assert with_budget.ledger.spent.epsilon == 0
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(document=st.fixed_dictionaries({}, optional={word: JSON for word in WORDS if word not in ("version", "statistic")}))
 def test_any_json_anywhere_is_refused_in_our_words_or_fits_the_schema(document: dict[str, Any]) -> None:
     for statistic in ("median", "linear_regression", "count", "regression"):

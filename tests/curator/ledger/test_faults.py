@@ -36,13 +36,13 @@ def survive(address: str, kills: int, crowd: int = 3) -> None:
 
 
 @posix
-def test_60_kills_lose_no_acknowledged_debit(tmp_path: Path) -> None:
-    survive(str(tmp_path / "survey.ledger"), 60)
+def test_30_kills_lose_no_acknowledged_debit(tmp_path: Path) -> None:
+    survive(str(tmp_path / "survey.ledger"), 30)
 
 
 @posix
-def test_20_kills_lose_no_acknowledged_debit_in_postgres(postgres_schema_url: str) -> None:
-    survive(postgres_schema_url, 20)
+def test_8_kills_lose_no_acknowledged_debit_in_postgres(postgres_schema_url: str) -> None:
+    survive(postgres_schema_url, 8)
 
 
 @posix

@@ -300,8 +300,13 @@ def expected_answers(unit: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("shelf", [label for label, maker in MAKERS.items() if not maker.lacks & set(ASKED)], indirect=True)
-@pytest.mark.parametrize("unit", UNITS)
+def shelves_and_units() -> list[tuple[str, str]]:
+    """Every store by every unit; Spark, whose answers take longest, by words alone (tests of its own bound its rows by others)."""
+    able = [label for label, maker in MAKERS.items() if not maker.lacks & set(ASKED)]
+    return [(label, unit) for unit in UNITS for label in able if label != "spark" or unit == "words"]
+
+
+@pytest.mark.parametrize(("shelf", "unit"), shelves_and_units(), indirect=["shelf"])
 def test_answers_are_the_same(shelf: Shelf, asked: Store, unit: str) -> None:
     table = session(asked, **UNITS[unit])  # one for all questions, so that those after the first find the rows bounded
     assert {question: plain(ask(table)) for question, ask in QUESTIONS.items()} == expected_answers(unit)
