@@ -51,7 +51,9 @@ class Components:
             for place in range(1, raw_odds.shape[1]):
                 raw_totals += raw_odds[:, place]
             raw_parts = np.floor(raw_odds / raw_totals[:, None] * SHARES)
-        raw_shares = np.clip(np.nan_to_num(raw_parts, nan=0.0), 0, SHARES).astype(np.int64)  # whatever floats may do
+        raw_shares: NDArray[np.int64] = np.clip(np.nan_to_num(raw_parts, nan=0.0), 0, SHARES).astype(
+            np.int64
+        )  # whatever floats may do
         raw_shares[raw_places, raw_best] = 0
         raw_shares[raw_shares.sum(axis=1) > SHARES] = 0
         raw_shares[raw_places, raw_best] = SHARES - raw_shares.sum(axis=1)
