@@ -26,6 +26,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     The other parameters are those of `LinearRegression`. After `fit`: `cluster_centers_`, `cluster_sizes_` (noisy numbers of
     rows, the largest first), `scale_` (what distances are counted in), `n_features_in_`, `feature_names_in_` where X has names,
     and `release_`, the answer with its cost and its card. There is no `labels_`: which cluster a private row is in is private.
+    `fit_transform`, and `predict` or `transform` of the rows that were fitted, give functions of private rows: release none.
     """
 
     _statistic = "kmeans"

@@ -25,7 +25,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     The other parameters are those of `LinearRegression`. After `fit`: `components_`, `explained_variance_`,
     `explained_variance_ratio_`, `mean_`, `scale_` (None without `scale`), `n_components_`, `n_features_in_`, `feature_names_in_`
     where X has names, and `release_`, the answer with its cost and its card. Rows with a missing cell are left out of a fit. A
-    refusal raises `dpstats.NoReplyError`, and costs the same.
+    refusal raises `dpstats.NoReplyError`, and costs the same. `fit_transform`, and `transform` of the rows that were fitted, give
+    functions of private rows, without noise of their own: do not release them.
     """
 
     _statistic = "pca"

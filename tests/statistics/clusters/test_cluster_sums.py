@@ -15,6 +15,7 @@ from dpstats.statistics.clusters.budget import ConcentratedClusterSplit, PureClu
 from dpstats.statistics.clusters.cluster_points import HELD, NearCenters
 from dpstats.statistics.clusters.cluster_sums import STEPS, CappedCosts, ClusterOffsets
 from dpstats.statistics.clusters.column_spreads import UNITS, SquareParts
+from dpstats.statistics.clusters.component_sums import SHARES, Components
 from dpstats.statistics.frame.frame import FrameColumn, TableFrame
 from dpstats.statistics.regression.points import BALL_BITS, POINT_BITS
 from dpstats.testing import seeded
@@ -53,6 +54,15 @@ def test_a_row_costs_from_nothing_to_all_steps(row: tuple[float, float, float], 
 def test_squares_of_a_row_lie_within_the_ball(row: tuple[float, float, float]) -> None:
     limited = TableFrame((*FRAME.columns[:2], FrameColumn(0.0, 8.0, 9.0, 9.0)), 100, 1.0)
     assert sum(int(each) ** 2 for each in SquareParts(limited)(row_of(*row))) <= UNITS**2
+
+
+def test_shares_are_whole_and_add_up_whatever_floats_do() -> None:
+    near = NearCenters(FRAME, CENTERS[:2])
+    for tiny in (1e-320, 1e-300, math.nan):
+        components = Components(near, (0.5, 0.5), ((tiny, 1.0, 1.0), (tiny, 1.0, 1.0)))
+        raw_shares = components.shares(np.array([[0.0, 0.0, 0.0], [HELD, -HELD, HELD], [math.inf, 0.0, 0.0]]))
+        assert raw_shares.min() >= 0
+        assert set(raw_shares.sum(axis=1).tolist()) == {SHARES}
 
 
 def test_sums_are_those_of_a_loop_over_rows() -> None:

@@ -112,3 +112,10 @@ def test_clusters_must_be_a_whole_number(clusters: Any) -> None:
 def test_too_many_columns_are_refused_before_anything_is_spent() -> None:
     with pytest.raises(dp.InvalidParameterError):
         dp.kmeans(np.zeros((10, 21)), epsilon=1)
+
+
+@pytest.mark.filterwarnings("ignore")  # as errors they would be refusals too
+@pytest.mark.parametrize("scale", [1e300, 1e307])
+def test_columns_too_large_for_floats_are_refused(scale: float) -> None:
+    columns = np.random.default_rng(0).normal(size=(400, 2)) * scale
+    assert isinstance(dp.kmeans(columns, clusters=2, epsilon=50, delta=1e-4, rough=True), dp.NoReply)

@@ -29,6 +29,8 @@ from dpstats.statistics.regression.points import POINT, Floats
 MOST_HALVINGS = 14
 UNITS = 1 << 12
 """What a row adds is no longer than this."""
+FARTHEST = 1e130
+"""Half diagonals, in spreads, are below this, so that their squares times squared numbers of rows are floats."""
 UNIFORM = 1 / 3
 """The square of a typical offset from the middle of a box along a side, in squares of half that side."""
 
@@ -73,7 +75,8 @@ def half_diagonals(frame: TableFrame, tree: BoxTree) -> Floats:
     """Half of the diagonal of each box, in spreads; a little more, so that rounding leaves no row outside."""
     lows, highs = tree.corners
     sides = (highs - lows) / np.array(frame.scales) / 2
-    return np.asarray(np.sqrt(row_totals(np.square(sides))) * (1 + 2.0**-20))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.sqrt(row_totals(np.square(sides))) * (1 + 2.0**-20))
 
 
 def find_points(
@@ -87,9 +90,12 @@ def find_points(
     """Grow a tree within the limits of the frame out of the budget of boxes, and spend a share of the other one on means."""
     sides = [box_side(column.low, column.high, column.scale) for column in frame.columns]
     tree = measure_tree([table], Halvings.of(sides, MOST_HALVINGS), budget.boxes, tree_shares, rng)
+    lengths = half_diagonals(frame, tree)
+    if not np.all(lengths < FARTHEST):
+        raise OverflowError("boxes are too wide for floats")  # of released numbers; becomes a refusal at the boundary
     raw_sums = np.array(table.row_sums(BoxOffsets(frame, tree)), dtype=np.int64).reshape(tree.size, -1)
     noisy, deviation = budget.steps.noisy_parts(raw_sums, UNITS, share)
-    rows, lengths = tree.rows, half_diagonals(frame, tree)
+    rows = tree.rows
     lows, highs = ((corner - np.array(frame.middles)) / np.array(frame.scales) for corner in tree.corners)
     noise = np.square(lengths * (deviation / UNITS))[:, None]
     typical = np.square(rows[:, None] * (highs - lows) / 2) * UNIFORM

@@ -44,13 +44,18 @@ class Components:
         raw_logs = self.log_densities(raw_points)
         raw_best = np.argmax(raw_logs, axis=1)
         raw_places = np.arange(len(raw_points))
-        raw_odds = exponential(np.minimum(raw_logs - raw_logs[raw_places, raw_best][:, None], 0.0))
-        raw_totals = raw_odds[:, 0].copy()
-        for place in range(1, raw_odds.shape[1]):
-            raw_totals += raw_odds[:, place]
-        raw_shares = np.floor(raw_odds / raw_totals[:, None] * SHARES).astype(np.int64)
+        with np.errstate(all="ignore"):
+            raw_gaps = np.minimum(raw_logs - raw_logs[raw_places, raw_best][:, None], 0.0)
+            raw_odds = exponential(np.nan_to_num(raw_gaps, nan=-np.inf))
+            raw_totals = raw_odds[:, 0].copy()
+            for place in range(1, raw_odds.shape[1]):
+                raw_totals += raw_odds[:, place]
+            raw_parts = np.floor(raw_odds / raw_totals[:, None] * SHARES)
+        raw_shares: NDArray[np.int64] = np.clip(np.nan_to_num(raw_parts, nan=0.0), 0, SHARES).astype(
+            np.int64
+        )  # whatever floats may do
         raw_shares[raw_places, raw_best] = 0
-        raw_shares[raw_shares.sum(axis=1) > SHARES] = 0  # whatever floats may do
+        raw_shares[raw_shares.sum(axis=1) > SHARES] = 0
         raw_shares[raw_places, raw_best] = SHARES - raw_shares.sum(axis=1)
         return raw_shares
 
