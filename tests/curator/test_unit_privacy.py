@@ -73,7 +73,8 @@ def _one_row_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("twin", [_unbounded, _one_row_too_many])
 def test_a_broken_bound_is_noticed(twin: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     twin(monkeypatch)
-    worst = find(rows, lambda table: moved(table, 1, "drop", 0) > 1, settings=settings(max_examples=2000, phases=[Phase.generate]))
+    searched = settings(max_examples=2000, phases=[Phase.generate])  # the first table that shows it will do
+    worst = find(rows, lambda table: moved(table, 1, "drop", 0) > 1, settings=searched)
     assert moved(worst, 1, "drop", 0) > 1
 
 

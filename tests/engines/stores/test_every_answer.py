@@ -301,7 +301,7 @@ def expected_answers(unit: str) -> dict[str, Any]:
 
 
 def shelves_and_units() -> list[tuple[str, str]]:
-    """Every store by every unit; Spark, whose answers take longest, by words alone (tests of its own bound its rows by others)."""
+    """Every store by every unit; Spark, which takes longest, by words alone: tests of its own bound rows of other units."""
     able = [label for label, maker in MAKERS.items() if not maker.lacks & set(ASKED)]
     return [(label, unit) for unit in UNITS for label in able if label != "spark" or unit == "words"]
 
