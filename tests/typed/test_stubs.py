@@ -178,6 +178,7 @@ def test_every_estimator_takes_the_words_of_its_statistic(name: str) -> None:
         (block_functions.FunctionName, NAMED),
         (block_functions.AggregateName, AGGREGATES),
         (ModelName, MODELS),
+        (ClassifierName, CLASSIFIERS),
         (get_args(dpstats.typing.NeighborsName)[1], [each.value for each in Neighbors]),
     ],
 )

@@ -117,7 +117,8 @@ class Groups(Asker, GroupMethods):
         call = classifier_call(asked, self._scope, self._table.public_keys, [self._table.protection.unit])
         groups = copy(self)
         groups._scope = call.scope
-        return call.answer(groups, asked)
+        replies: GroupedRelease[AdditiveModel | DecisionTreeModel] | NoReply = call.answer(groups, asked)
+        return replies
 
     def ask(self, document: object, *, rng: Any = None) -> Any:
         """The answer in every group to a question that is written as a document, without groups of its own. See Session.ask."""

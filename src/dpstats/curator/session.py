@@ -189,7 +189,8 @@ class Session(Asker, SessionMethods):
         `with_columns` derives, at the same price. How formulas are written: see dpstats.classification.
         """
         call = classifier_call(asked, self._scope, self._table.public_keys, [self._table.protection.unit])
-        return call.answer(self._narrowed(call.scope), asked)
+        reply: Release[AdditiveModel | DecisionTreeModel] | NoReply = call.answer(self._narrowed(call.scope), asked)
+        return reply
 
     def sketch(self, *, epsilon: Number = 0.1, delta: Number = 0, rng: RandomSource | None = None, **words: Any) -> Any:
         """Rough synthetic rows to write formulas and try plans on, for a small epsilon: sketch().value.to_pandas().
