@@ -33,6 +33,7 @@ IN_FACE = {
     "block_functions",
     "data",
     "direct",
+    "formula_classification",
     "formula_regression",
     "functions",
     "graphs",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpstats.curator.protect import protect
     from dpstats.curator.publishing.publication import publish
     from dpstats.curator.publishing.verification import verify_publication
+    from dpstats.formula_classification import classification
     from dpstats.formula_regression import regression
     from dpstats.foundations.errors import (
         AccessError,
@@ -78,6 +79,7 @@ __all__ = [
     "a_samp",
     "accounting",
     "aggregate_choices",
+    "classification",
     "connect",
     "graphs",
     "mechanisms",
@@ -106,6 +108,7 @@ _HOMES = {
     "curator.protect": ["protect"],
     "curator.publishing.publication": ["publish"],
     "curator.publishing.verification": ["verify_publication"],
+    "formula_classification": ["classification"],
     "formula_regression": ["regression"],
     "foundations.errors": [name for name in __all__ if name.endswith("Error")],
     "foundations.grouped": ["GroupedRelease"],

@@ -25,6 +25,7 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "a histogram": lambda s: s.histogram("region", bins=["north", "south"], epsilon=1),
     "a table of counts": lambda s: s.contingency_table(["region", "employed"], epsilon=1),
     "a formula": lambda s: s.regression("income ~ age + C(region)", epsilon=20),
+    "a classifier by a formula": lambda s: s.classification("employed ~ age + log(income)", epsilon=20),
     "synthetic rows": lambda s: s.select("age", "region").sketch(epsilon=1),
     "a document": lambda s: s.ask(s.document("mode", "region", epsilon=1, delta=1e-6)),
     "no reply": lambda s: s.where("age > 200").mean("income", epsilon=0.5),

@@ -53,6 +53,8 @@ reveal_type(dp.sample_and_aggregate("least_squares", (frame, x), aggregate="cent
 reveal_type(dp.aggregate_choices([str, repr], x, options=["a"], epsilon=1))  # Release[Any] | NoReply
 reveal_type(dp.a_samp(function=str, data=x, runs=3, epsilon=1, delta=1e-6))  # Release[Any] | NoReply
 reveal_type(dp.regression("y ~ a", frame, model="quantile", quantile=0.9, epsilon=1))  # Release[RegressionFit] | NoReply
+reveal_type(dp.classification("y ~ a", frame, model="tree", classes=[0, 1], epsilon=1))
+# Release[AdditiveModel | DecisionTreeModel] | NoReply
 reveal_type(dp.plan("quantile", 0.9, epsilon=1, n=10_000))  # Plan
 reveal_type(dp.plan(["median", "iqr"], epsilon=1, n=[1_000, 10_000]))  # JointPlan
 
@@ -68,6 +70,7 @@ reveal_type(survey.linear_regression(["age", "hours"], "income", epsilon=0.2))  
 reveal_type(survey.mle("linear", "age", "income", blocks=100, epsilon=0.2))  # Release[LikelihoodFit] | NoReply
 reveal_type(survey.sample_and_aggregate("median", "income", epsilon=0.2))  # Release[float | tuple[float, ...]] | NoReply
 reveal_type(survey.regression("income ~ age", levels={"region": ["north"]}, epsilon=0.2))  # Release[RegressionFit] | NoReply
+reveal_type(survey.classification("works ~ age", epsilon=0.2))  # Release[AdditiveModel | DecisionTreeModel] | NoReply
 reveal_type(survey.plan("median", "income", epsilon=0.2, n=1_000))  # Plan
 
 groups = survey.group_by("region", keys=["north", "south"])
@@ -75,6 +78,8 @@ reveal_type(groups)  # Groups
 reveal_type(groups.median("income", epsilon=0.3, delta=1e-7))  # GroupedRelease[float] | NoReply
 reveal_type(groups.count(epsilon=0.3))  # GroupedRelease[int] | NoReply
 reveal_type(groups.regression("income ~ age", epsilon=0.3))  # GroupedRelease[RegressionFit] | NoReply
+reveal_type(groups.classification("works ~ age", epsilon=0.3))
+# GroupedRelease[AdditiveModel | DecisionTreeModel] | NoReply
 by_region = groups.median("income", epsilon=0.3)
 if not isinstance(by_region, dp.NoReply):
     reveal_type(by_region["north"])  # Release[float] | NoReply

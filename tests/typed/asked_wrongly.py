@@ -29,6 +29,7 @@ dp.sample_and_aggregate(np.median, x, epsilon=1, agregate="mean")  # wrong
 dp.sample_and_aggregate(np.median, x, epsilon=1, aggregate="meann")  # wrong
 dp.regression("y ~ x", {"x": x})  # wrong
 dp.regression("y ~ x", {"x": x}, epsilon=1, model="liner")  # wrong
+dp.classification("y ~ x", {"x": x}, epsilon=1, model="forest")  # wrong
 dp.models.LinearRegresion(epsilon=1)  # wrong
 dp.models.LinearRegression(epsilonn=1)  # wrong
 dp.protect({"a": x}, unit="row", budget=3, ledger=":memory:")  # wrong

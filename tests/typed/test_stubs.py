@@ -17,6 +17,8 @@ import pytest
 import dpstats as dp
 import dpstats.typing
 from dpstats import block_functions, models
+from dpstats.curator.classifier_words import ClassifierName, ClassifierWords, TableClassifierWords
+from dpstats.curator.formula_classifiers import CLASSIFIERS
 from dpstats.curator.formula_words import FormulaWords, ModelName, TableFormulaWords
 from dpstats.curator.formulas import MODELS
 from dpstats.curator.groups import Groups
@@ -143,12 +145,16 @@ def test_what_is_called_the_same_comes_in_one_order_in_all_functions_of_blocks()
         assert shared == [word for word in order if word in shared]
 
 
-def test_regressions_by_a_formula_take_one_list_of_words() -> None:
-    shared = words_of(FormulaWords)
-    assert words_of(Session.regression) == words_of(Groups.regression) == ["self", *shared]
-    assert words_of(dp.regression) == words_of(TableFormulaWords)
-    assert [word for word in words_of(dp.regression) if word in shared] == shared
-    assert inspect.signature(dp.regression).parameters["epsilon"].default is REQUIRED
+@pytest.mark.parametrize(
+    ("name", "words", "of_tables"),
+    [("regression", FormulaWords, TableFormulaWords), ("classification", ClassifierWords, TableClassifierWords)],
+)
+def test_questions_by_a_formula_take_one_list_of_words(name: str, words: type, of_tables: type) -> None:
+    shared, function = words_of(words), getattr(dp, name)
+    assert words_of(getattr(Session, name)) == words_of(getattr(Groups, name)) == ["self", *shared]
+    assert words_of(function) == words_of(of_tables)
+    assert [word for word in words_of(function) if word in shared] == shared
+    assert inspect.signature(function).parameters["epsilon"].default is REQUIRED
 
 
 def test_plans_of_sessions_take_the_words_of_plans_in_their_order() -> None:
@@ -172,6 +178,7 @@ def test_every_estimator_takes_the_words_of_its_statistic(name: str) -> None:
         (block_functions.FunctionName, NAMED),
         (block_functions.AggregateName, AGGREGATES),
         (ModelName, MODELS),
+        (ClassifierName, CLASSIFIERS),
         (get_args(dpstats.typing.NeighborsName)[1], [each.value for each in Neighbors]),
     ],
 )

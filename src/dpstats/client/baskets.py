@@ -21,7 +21,7 @@ from dpstats.foundations.results import NoReply
 from dpstats.foundations.text_tables import headed_lines
 
 NARROWING = ("where", "select", "with_columns", "group_by")
-QUESTIONS = ("regression", "sketch")
+QUESTIONS = ("classification", "regression", "sketch")
 
 
 class Basket:

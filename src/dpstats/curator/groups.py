@@ -11,15 +11,18 @@ Source     McSherry 2009 (parallel composition); keys: mechanisms/thresholding.p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from dpstats.curator.asker import Asker
+from dpstats.curator.classifier_words import ClassifierWords
 from dpstats.curator.desk import Desk, Request, RowsOf
 from dpstats.curator.documents.asking import ask_by_document, grouped_words, record_question, refuse_scope
 from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.documents.reading import read_document
+from dpstats.curator.formula_classifiers import classifier_call
 from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import design_on, fixed_words, priced_formula, statistic_of, with_design
 from dpstats.curator.group_keys import Key, listed_keys
@@ -41,6 +44,8 @@ from dpstats.foundations.results import NoReply, value_text
 from dpstats.foundations.summaries import CodedTable, Column, Table
 from dpstats.foundations.words import method_taking
 from dpstats.mechanisms.thresholding import choose_keys, rows_for
+from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.counts import count_interval
 from dpstats.statistics.regression.fit import RegressionFit
 
@@ -105,6 +110,15 @@ class Groups(Asker, GroupMethods):
             return result
         replies = {key: with_design(reply, design, self._scope.view) for key, reply in result.items()}
         return replace(result, replies=replies)
+
+    @method_taking(ClassifierWords)
+    def classification(self, asked: ClassifierWords) -> GroupedRelease[AdditiveModel | DecisionTreeModel] | NoReply:
+        """A classifier by a formula in every group. See Session.classification."""
+        call = classifier_call(asked, self._scope, self._table.public_keys, [self._table.protection.unit])
+        groups = copy(self)
+        groups._scope = call.scope
+        replies: GroupedRelease[AdditiveModel | DecisionTreeModel] | NoReply = call.answer(groups, asked)
+        return replies
 
     def ask(self, document: object, *, rng: Any = None) -> Any:
         """The answer in every group to a question that is written as a document, without groups of its own. See Session.ask."""

@@ -15,10 +15,12 @@ from functools import partial
 from typing import Any, Self
 
 from dpstats.curator.asker import Asker, columns_among, refuse_fixed_words
+from dpstats.curator.classifier_words import ClassifierWords
 from dpstats.curator.desk import Desk
 from dpstats.curator.documents.asking import ask_by_document, narrowed_scope, record_question
 from dpstats.curator.documents.document import REGRESSION
 from dpstats.curator.documents.reading import read_document
+from dpstats.curator.formula_classifiers import classifier_call
 from dpstats.curator.formula_words import FormulaWords
 from dpstats.curator.formulas import ask_formula, design_on, fixed_words, priced_formula
 from dpstats.curator.groups import Groups
@@ -37,6 +39,8 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import AUTO, INTERVAL, Statistic, find_statistic
 from dpstats.foundations.results import Card, NoReply, Release, value_text
 from dpstats.foundations.words import method_taking
+from dpstats.statistics.classification.model import AdditiveModel
+from dpstats.statistics.classification.tree import DecisionTreeModel
 from dpstats.statistics.regression.fit import RegressionFit
 
 
@@ -176,6 +180,17 @@ class Session(Asker, SessionMethods):
         design = design_on(table, self._scope, asked.formula, asked.levels)
         common = {**asked.common(), **fixed_words(table)}
         return ask_formula(table, self._scope, priced_formula(design, asked.model, common, asked.own()), source)
+
+    @method_taking(ClassifierWords)
+    def classification(self, asked: ClassifierWords) -> Release[AdditiveModel | DecisionTreeModel] | NoReply:
+        """A classifier by a formula: classification("works ~ age + log(income) + C(region)", epsilon=1, delta=1e-6).
+
+        `model` is "additive", "naive_bayes" or "tree". It is the same question as that of the classifier about columns that
+        `with_columns` derives, at the same price. How formulas are written: see dpstats.classification.
+        """
+        call = classifier_call(asked, self._scope, self._table.public_keys, [self._table.protection.unit])
+        reply: Release[AdditiveModel | DecisionTreeModel] | NoReply = call.answer(self._narrowed(call.scope), asked)
+        return reply
 
     def sketch(self, *, epsilon: Number = 0.1, delta: Number = 0, rng: RandomSource | None = None, **words: Any) -> Any:
         """Rough synthetic rows to write formulas and try plans on, for a small epsilon: sketch().value.to_pandas().

@@ -20,7 +20,8 @@ from dpstats.foundations.errors import DataTypeError, InvalidParameterError, Unk
 
 MOST_CROSSED = 4
 """Categories in one term: the time to code them grows with all ways to take some."""
-_NUMERIC = (ColumnType.NUMBER, ColumnType.INTEGER)
+NUMERIC = (ColumnType.NUMBER, ColumnType.INTEGER)
+"""What "." stands for."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +113,12 @@ def read_design(
     `levels` are those that the asker lists, by column; `known_levels` those that are public anyway. `left_out` are columns that
     "." does not stand for.
     """
-    others = [name for name, kind in columns.items() if kind in _NUMERIC and name not in left_out]
+    others = [name for name, kind in columns.items() if kind in NUMERIC and name not in left_out]
     formula = parse_formula(text, others)
     outcome = _read_outcome(formula.outcome, columns)
     factors = {factor.key: read_factor(factor, columns) for term in formula.terms for factor in term}
     _check_categories(formula, factors)
-    design = Design(formula, outcome, factors).with_levels(_checked_levels(levels, factors)).with_levels(known_levels or {})
+    design = Design(formula, outcome, factors).with_levels(checked_levels(levels, factors)).with_levels(known_levels or {})
     inline = {each.key: [level.value for level in each.levels or ()] for each in factors.values() if _has_levels(each)}
     design = design.with_levels(inline)
     if any(each.name == outcome.name for each in factors.values()):
@@ -164,7 +165,8 @@ def _has_levels(factor: NumberFactor | CategoryFactor) -> TypeGuard[CategoryFact
     return isinstance(factor, CategoryFactor) and factor.levels is not None
 
 
-def _checked_levels(levels: object, factors: Mapping[str, NumberFactor | CategoryFactor]) -> Mapping[str, Any]:
+def checked_levels(levels: object, factors: Mapping[str, NumberFactor | CategoryFactor]) -> Mapping[str, Any]:
+    """The levels that an asker lists, none where they are left out; raises where a name is no category of the formula."""
     if levels is None:
         return {}
     if not isinstance(levels, Mapping):

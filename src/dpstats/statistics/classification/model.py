@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.statistics.classification.features import CodedFeature, Label
-from dpstats.statistics.classification.new_rows import codes_of_rows
+from dpstats.statistics.classification.new_rows import RowsOf, codes_of_rows
 from dpstats.statistics.classification.noise import Agreement
 
 Floats = NDArray[np.float64]
@@ -37,14 +37,16 @@ class AdditiveModel:
     effects: tuple[Floats, ...]
     """For each feature, classes by codes. Of two classes the first has zeros: effects are those on the log odds of the second."""
     agreement: Agreement
+    rows_of: RowsOf | None = field(default=None, repr=False)
+    """Makes features of new rows, where a formula says how; public, and not a part of the release."""
 
     def scores(self, data: Any) -> Floats:
         """The scores of all classes for new rows, rows by classes; the largest wins."""
-        return self._scores(codes_of_rows(data, self.features)).T
+        return self._scores(codes_of_rows(data, self.features, self.rows_of)).T
 
     def predict_proba(self, data: Any) -> Floats:
         """The probabilities of all classes for new rows, rows by classes."""
-        scores = self._scores(codes_of_rows(data, self.features))
+        scores = self._scores(codes_of_rows(data, self.features, self.rows_of))
         powers = exponential(scores - scores.max(axis=0))
         total = np.zeros(powers.shape[1])
         for power in powers:
@@ -53,7 +55,7 @@ class AdditiveModel:
 
     def predict(self, data: Any) -> NDArray[Any]:
         """The class of each of some new rows: of most probability, the first of equals."""
-        return label_array(self.classes)[self.likeliest(codes_of_rows(data, self.features))]
+        return label_array(self.classes)[self.likeliest(codes_of_rows(data, self.features, self.rows_of))]
 
     def likeliest(self, raw_codes: NDArray[np.signedinteger]) -> NDArray[np.int64]:
         """The number of the class of each row, from the codes of its features."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from dpstats.foundations.errors import DataTypeError, UnknownNameError
 from dpstats.statistics.classification.features import CodedFeature
 
+RowsOf = Callable[[Any], Mapping[str, Any]]
 _HOW = "pass rows by columns, or columns by name"
 
 
-def codes_of_rows(data: Any, features: Sequence[CodedFeature]) -> NDArray[np.int64]:
-    """The codes of new rows, rows by features."""
-    columns = _columns(data, [feature.name for feature in features])
+def codes_of_rows(data: Any, features: Sequence[CodedFeature], rows_of: RowsOf | None) -> NDArray[np.int64]:
+    """The codes of new rows, rows by features; `rows_of` makes columns of them, where a formula says how."""
+    columns = _columns(data if rows_of is None else rows_of(data), [feature.name for feature in features])
     codes = [feature.codes_of(column) for feature, column in zip(features, columns, strict=True)]
     if len({len(each) for each in codes}) > 1:
         raise DataTypeError("the columns differ in their number of rows.")

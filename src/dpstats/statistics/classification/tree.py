@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.statistics.classification.features import CodedFeature, Label
 from dpstats.statistics.classification.model import label_array
-from dpstats.statistics.classification.new_rows import codes_of_rows
+from dpstats.statistics.classification.new_rows import RowsOf, codes_of_rows
 from dpstats.statistics.classification.noise import Agreement
 from dpstats.statistics.classification.splits import NodeSplit
 
@@ -87,6 +87,8 @@ class DecisionTreeModel:
     counts: Floats
     """For each leaf about how many rows of each class it has; noise may make it negative."""
     agreement: Agreement
+    rows_of: RowsOf | None = field(default=None, repr=False)
+    """Makes features of new rows, where a formula says how; public, and not a part of the release."""
 
     @property
     def depth(self) -> int:
@@ -100,11 +102,11 @@ class DecisionTreeModel:
 
     def predict_proba(self, data: Any) -> Floats:
         """The probabilities of all classes for new rows, rows by classes."""
-        return self.probabilities()[self.shape.leaf_of(codes_of_rows(data, self.features))]
+        return self.probabilities()[self.shape.leaf_of(codes_of_rows(data, self.features, self.rows_of))]
 
     def predict(self, data: Any) -> NDArray[Any]:
         """The class of each of some new rows: of most probability, the first of equals."""
-        return label_array(self.classes)[self.likeliest(codes_of_rows(data, self.features))]
+        return label_array(self.classes)[self.likeliest(codes_of_rows(data, self.features, self.rows_of))]
 
     def likeliest(self, raw_codes: RawCodes) -> NDArray[np.int64]:
         """The number of the class of each row, from the codes of its features."""
