@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,12 @@ def floor(name: str) -> int:
     raise AssertionError(f"dpstats.{name} has no floor: give it one in STYLE's house and here")
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """A module's syntax, which several tests look at."""
+    return ast.parse(text)
+
+
 def imported_modules(tree: ast.AST, module: str) -> Iterator[str]:
     """The dotted names under `dpstats` that a module imports, wherever in it the import stands."""
     known = {name for rooms in FLOORS for name in rooms} | IN_FACE
@@ -77,7 +84,7 @@ def wrong_imports(sources: Mapping[str, str]) -> list[str]:
     wrong = []
     for module, text in sources.items():
         here = room(module)
-        for imported in imported_modules(ast.parse(text), module):
+        for imported in imported_modules(parsed(text), module):
             if imported.split(".")[0] != "dpstats":
                 continue
             there = room(imported)
@@ -95,7 +102,7 @@ def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
     graph = {}
     for module, text in sources.items():
         imported = set()
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.Import):
                 imported |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -196,7 +203,7 @@ def test_no_module_is_named_after_nothing() -> None:
 def repeated_class_names(sources: Mapping[str, str]) -> set[str]:
     """The names that more than one class has; an underscore in front does not tell them apart."""
     names = [
-        node.name.lstrip("_") for text in sources.values() for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)
+        node.name.lstrip("_") for text in sources.values() for node in ast.walk(parsed(text)) if isinstance(node, ast.ClassDef)
     ]
     return {name for name, number in Counter(names).items() if number > 1}
 
@@ -212,7 +219,7 @@ def test_a_planted_second_class_of_a_name_is_caught() -> None:
 def standard_streams(text: str) -> set[str]:
     """The standard streams that a module names, and the functions that read or write them."""
     named = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
             named |= {node.attr} & {"stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"}
         elif isinstance(node, ast.ImportFrom) and node.module in ("sys", "fileinput", "getpass"):

@@ -44,6 +44,11 @@ __all__ = [
     "triangles",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Whom = Literal["edge", "node"]
 _NEEDED = {"protect": WHOM, **EPSILON}
 _NEEDED_BEHIND_A_LEDGER = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,14 @@ def forbidden_parquet(folder: Path, request: pytest.FixtureRequest) -> Any:
     frame().write_parquet(file)
 
     def forbid() -> None:  # as chmod does it, also for root, who may read everything
-        def refuse(*_: Any, **__: Any) -> Any:
-            raise PermissionError(13, "Permission denied")
+        opened = os.open
 
-        request.getfixturevalue("monkeypatch").setattr(Path, "open", refuse)
+        def refuse(path: Any, *rest: Any, **words: Any) -> int:
+            if Path(path) == file:
+                raise PermissionError(13, "Permission denied")
+            return opened(path, *rest, **words)
+
+        request.getfixturevalue("monkeypatch").setattr(os, "open", refuse)
 
     return session(file), forbid
 

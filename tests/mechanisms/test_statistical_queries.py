@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,17 @@ CONDITIONS: list[Any] = [lambda row: row & 1, lambda row: row & 2 == 2, lambda r
 ROWS = list(range(8))
 
 
+@cache
+def noisy_law(count: int, scale: Fraction) -> Any:
+    """The law of a count with its noise, in a window of outcomes."""
+    return discrete_laplace_law(count, scale, -3, 15)
+
+
 def loss(counted: Any, rows: list[int], more: list[int], most: int) -> float:
     """The exact loss of all counts with the noise for `most` of them at epsilon 1, in a window of outcomes."""
     (scale, _), total = noise_for(most, Fraction(1), Fraction(0)), 0.0
     for one, other in zip(counted(rows, CONDITIONS, most), counted(more, CONDITIONS, most), strict=True):
-        total += largest_log_ratio(*(discrete_laplace_law(count, scale, -3, 15) for count in (one, other)))
+        total += largest_log_ratio(*(noisy_law(count, scale) for count in (one, other)))
     return total
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import pytest
 import dpstats as dp
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import Interval
+from dpstats.pictures.dots import _names_in
 from dpstats.pictures.looks import check_can_draw
-from dpstats.pictures.panels import _names_in
 from dpstats.pictures.releases import MOST_PANELS, plot_answers
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.distribution import Distribution
@@ -122,3 +123,20 @@ def test_a_picture_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 def test_values_are_named_by_the_list_in_their_question() -> None:
     assert _names_in("quantile(x, [0.1, 0.9]) where a in [1, 2, 3]", 2) == ["0.1", "0.9"]
     assert _names_in("quantile(x)", 2) == ["1", "2"]
+
+
+def test_names_stand_in_full_and_titles_end_with_the_picture(tmp_path: Path) -> None:
+    name = "price 1,894, speed 38.6, hd 231, ram 4.46, screen 14.3, ads 246, trend 11.8"
+    keyed = GroupedRelease("median(" + "income, " * 12 + ")", ("r",), {name: release(1.0, interval=BAND)}, COST)
+    text = drawn(tmp_path / "a.svg", keyed)
+    assert "trend 11.8" in text
+    title = [line for line in re.findall(r">([^<>]*)</text>", text) if "income" in line]
+    assert len(title) > 1
+    assert all(len(line) + 9 / 8 * 34 <= 96 for line in title)
+
+
+def test_the_axis_says_what_dots_are(tmp_path: Path) -> None:
+    chance = np.random.default_rng(2)
+    groups = np.where(chance.random(3_000) < 0.5, "a", "b")
+    answer = dp.mann_whitney(chance.random(3_000), groups, ["a", "b"], epsilon=1, rng=dp.testing.seeded(1))
+    assert "the chance that a row of a is higher" in drawn(tmp_path / "a.svg", answer)

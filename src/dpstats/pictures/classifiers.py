@@ -7,7 +7,7 @@ from typing import Any
 from dpstats.foundations.results import value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.looks import COLORS, Panel, as_written
-from dpstats.pictures.parameters import LONGEST_NAME
+from dpstats.pictures.parameters import LONGEST_NAME, name_margin
 
 MOST_FEATURES, MOST_LEAVES, MOST_CLASSES = 40, 64, 6
 _ROW = 0.24
@@ -18,7 +18,8 @@ def effects_panel(model: Any) -> Panel:
     """The effects of each column, the strongest column first: a dot for each value, the darker the larger its number is."""
     strengths = model.strengths()
     order = sorted(range(len(strengths)), key=lambda place: -strengths[place])[:MOST_FEATURES]
-    return Panel(0.9 + _ROW * len(order), lambda axes: _draw_effects(axes, model, order))
+    margin = name_margin([model.features[place].name for place in order])
+    return Panel(0.9 + _ROW * len(order), lambda axes: _draw_effects(axes, model, order), margin)
 
 
 def _draw_effects(axes: Any, model: Any, order: list[int]) -> None:
@@ -50,7 +51,10 @@ def tree_panel(model: Any) -> Panel:
 
 def _draw_tree(axes: Any, model: Any) -> None:
     axes.set_axis_off()
-    lines = model.text().splitlines()[: 2 * MOST_LEAVES]
+    every = model.text().splitlines()
+    lines = every[: 2 * MOST_LEAVES]
+    if len(every) > len(lines):
+        lines.append(f"... and {len(every) - len(lines)} more lines: print the summary")
     for number, line in enumerate(lines):
         text = line.lstrip()
         depth = (len(line) - len(text)) // 2

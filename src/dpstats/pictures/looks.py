@@ -34,6 +34,8 @@ class Panel:
 
     height: float
     draw: Callable[[Any], None]
+    margin: int = 0
+    """How many letters names take to the left of the axes, where the title begins."""
 
 
 @contextmanager

@@ -8,35 +8,22 @@ release is looked at.
 from __future__ import annotations
 
 import math
-import numbers
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.text_tables import shortened
 from dpstats.pictures.classifiers import effects_panel, tree_panel
 from dpstats.pictures.degrees import degree_panel
 from dpstats.pictures.densities import density_panel, neighbors_panel
+from dpstats.pictures.dots import axis_words, dots_of, dots_of_groups, dots_panel, interval_ends
 from dpstats.pictures.looks import COLORS, Panel, as_written
-from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel, loadings_panel
+from dpstats.pictures.parameters import LONGEST_NAME, MOST_NAMED, coefficient_panel, likelihood_panel, loadings_panel, name_margin
 
 _ROW = 0.22
-_LEAST, _LOW = 2.2, 1.1
-_LIST = re.compile(r"\[([^\[\]]*)\]")
+_LEAST = 2.2
 _SAME = 1e-6
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A number with its name and, where it has one, its interval."""
-
-    name: str
-    value: float
-    interval: Interval | None = None
 
 
 def panel_of(answer: Release | NoReply) -> Panel:
@@ -71,7 +58,7 @@ def drawn_panel(answer: Release) -> Panel | None:
     if hasattr(value, "survival") and hasattr(value, "times"):
         return Panel(2.6, lambda axes: _draw_survival(axes, value))
     dots = dots_of(answer)
-    return _dots_panel(dots) if dots else None
+    return dots_panel(dots, axis_words(value)) if dots else None
 
 
 def panel_of_groups(replies: Mapping[Any, Release | NoReply]) -> Panel | None:
@@ -80,7 +67,7 @@ def panel_of_groups(replies: Mapping[Any, Release | NoReply]) -> Panel | None:
     if found is None:
         return None
     dots, silent = found
-    panel = _dots_panel(dots) if dots else _words("no group to show")
+    panel = dots_panel(dots) if dots else _words("no group to show")
     if not silent:
         return panel
     words = f"no reply: {'; '.join(silent[:MOST_NAMED])}{'; ...' if len(silent) > MOST_NAMED else ''}"
@@ -89,76 +76,7 @@ def panel_of_groups(replies: Mapping[Any, Release | NoReply]) -> Panel | None:
         panel.draw(axes)
         axes.set_xlabel(as_written(words))
 
-    return Panel(panel.height + _ROW, draw)
-
-
-def dots_of_groups(replies: Mapping[Any, Release | NoReply]) -> tuple[list[Dot], list[str]] | None:
-    """A dot for each group, and the names of those without a reply; None where their values are not single numbers."""
-    dots, silent = [], []
-    for key, reply in replies.items():
-        name = value_text(list(labels_of(key)))
-        if isinstance(reply, NoReply):
-            silent.append(name)
-        elif (value := _number(reply.value)) is None:
-            return None
-        else:
-            dots.append(Dot(name, value, reply.interval))
-    return dots, silent
-
-
-def dots_of(answer: Release) -> list[Dot]:
-    """The numbers of a release; of a result with an estimate that estimate."""
-    value = answer.value
-    single = _number(getattr(value, "estimate", value))
-    if single is not None:
-        return [Dot("", single, answer.interval)]
-    if hasattr(value, "size_noise"):  # clusters, or components of a mixture
-        ends = answer.intervals or [None] * len(value.sizes)
-        return [Dot(value.place_text(place), *each) for place, each in enumerate(zip(value.sizes, ends, strict=True))]
-    if callable(getattr(value, "loadings", None)):  # principal components
-        return [Dot(name, loading) for name, loading in value.loadings()]
-    if hasattr(value, "named_values") and hasattr(value, "lines"):  # sets of items, rules
-        named = value.named_values()
-        ends = answer.intervals if len(answer.intervals) == len(named) else [None] * len(named)
-        return [Dot(name, number, each) for (name, number), each in zip(named, ends, strict=True)]
-    several = [_number(item) for item in value] if isinstance(value, (tuple, list)) else []
-    if not several or any(item is None for item in several):
-        return []
-    intervals = answer.intervals if len(answer.intervals) == len(several) else [None] * len(several)
-    names = _names_in(answer.question, len(several))
-    return [Dot(name, item, each) for name, item, each in zip(names, several, intervals, strict=True) if item is not None]
-
-
-def _names_in(question: str, how_many: int) -> list[str]:
-    """What several values belong to: the items of the list in the question, if it has one of that length; else their places."""
-    for listed in reversed(_LIST.findall(question)):
-        items = [item.strip() for item in listed.split(",")]
-        if len(items) == how_many:
-            return items
-    return [str(place + 1) for place in range(how_many)]
-
-
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number else None  # type: ignore[arg-type]
-
-
-def _dots_panel(dots: Sequence[Dot]) -> Panel:
-    named = len(dots) <= MOST_NAMED
-    return Panel(max(_LOW, 0.7 + _ROW * min(len(dots), MOST_NAMED)), lambda axes: _draw_dots(axes, dots, named))
-
-
-def _draw_dots(axes: Any, dots: Sequence[Dot], named: bool) -> None:
-    places = range(len(dots))
-    axes.plot([dot.value for dot in dots], places, "o", color=COLORS[0], markersize=5, zorder=3)
-    intervals = [Interval(dot.value, dot.value, 1.0, "") if dot.interval is None else dot.interval for dot in dots]
-    low, high = _ends(axes, intervals)
-    axes.hlines(list(places), low, high, color=COLORS[0], linewidth=1.5, zorder=2)
-    named = named and any(dot.name for dot in dots)
-    axes.set_yticks(list(places) if named else [], [_short(dot.name) for dot in dots] if named else [])
-    axes.spines["left"].set_visible(named)
-    axes.set_ylim(len(dots) - 0.5, -0.5)
-    axes.grid(axis="x", linewidth=0.4, alpha=0.5)
+    return Panel(panel.height + _ROW, draw, panel.margin)
 
 
 def _histogram_panel(histogram: Any) -> Panel:
@@ -167,7 +85,8 @@ def _histogram_panel(histogram: Any) -> Panel:
         return _words(str(histogram))
     if len(edges) > 1 and _are_even(edges):
         return Panel(2.6, lambda axes: _draw_even_bins(axes, histogram))
-    return Panel(max(_LEAST, 0.7 + _ROW * min(len(histogram.noisy), MOST_NAMED)), lambda axes: _draw_named_bins(axes, histogram))
+    height = max(_LEAST, 0.7 + _ROW * min(len(histogram.noisy), MOST_NAMED))
+    return Panel(height, lambda axes: _draw_named_bins(axes, histogram), name_margin(histogram.names))
 
 
 def _are_even(edges: Sequence[float]) -> bool:
@@ -214,7 +133,7 @@ def _draw_distribution(axes: Any, distribution: Any, intervals: Sequence[Interva
     values, shares = distribution.values, distribution.probabilities
     axes.plot(values, shares, color=COLORS[0], linewidth=1.5)
     if len(intervals) == len(values):
-        low, high = _ends(axes, intervals)
+        low, high = interval_ends(axes, intervals)
         axes.fill_betweenx(shares, low, high, color=COLORS[0], alpha=0.2, linewidth=0)
     axes.set_ylim(0, 1)
     axes.set_ylabel("part of the rows up to here")
@@ -230,17 +149,8 @@ def _draw_survival(axes: Any, curve: Any) -> None:
     axes.set_ylim(0, 1)
     axes.set_xlim(left=0)
     axes.set_ylabel("part without the event")
+    axes.set_xlabel("time")
     axes.grid(linewidth=0.4, alpha=0.5)
-
-
-def _ends(axes: Any, intervals: Sequence[Interval]) -> tuple[list[float], list[float]]:
-    """The lower and the upper ends of intervals; where they have none, that of the panel, which takes in all the others."""
-    finite = [end for each in intervals for end in (each.low, each.high) if math.isfinite(end)]
-    left, right = axes.get_xlim()
-    left, right = min([left, *finite]), max([right, *finite])
-    axes.set_xlim(left - 0.02 * (right - left), right + 0.02 * (right - left))
-    left, right = axes.get_xlim()
-    return [max(each.low, left) for each in intervals], [min(each.high, right) for each in intervals]
 
 
 def _words(text: str) -> Panel:

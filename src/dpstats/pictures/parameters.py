@@ -69,7 +69,8 @@ def coefficient_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
             _draw_whisker(axes, place, [end / line.scale for end in line.ends or ()])
 
     height = 1.1 + _ROW * (len(lines) + words.count("\n"))
-    return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=len(lines)))
+    margin = name_margin([line.name for line in lines])
+    return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=len(lines)), margin)
 
 
 def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
@@ -92,7 +93,8 @@ def likelihood_panel(fit: Any, intervals: Sequence[Interval]) -> Panel:
             _draw_whisker(axes, place, [-noise, noise], linewidth=4, alpha=0.5, zorder=3)
 
     height = 1.1 + _ROW * min(len(lines), MOST_NAMED)
-    return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=MOST_NAMED))
+    margin = name_margin([line.name for line in lines])
+    return Panel(height, lambda axes: _draw(axes, lines, words, draw_dot, most_written=MOST_NAMED), margin)
 
 
 def loadings_panel(found: Any) -> Panel:
@@ -113,7 +115,12 @@ def loadings_panel(found: Any) -> Panel:
         axes.set_xlabel("loadings of columns")
         axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
 
-    return Panel(1.1 + _ROW * len(names), draw)
+    return Panel(1.1 + _ROW * len(names), draw, name_margin(names))
+
+
+def name_margin(names: Sequence[str]) -> int:
+    """How many letters the names of lines take before the axes; none where they are too many to be written."""
+    return min(max(map(len, names), default=0), LONGEST_NAME) if len(names) <= MOST_NAMED else 0
 
 
 def coefficient_lines(fit: Any, intervals: Sequence[Interval]) -> tuple[bool, list[ParameterLine]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,9 @@ from dpstats.pictures.panels import panel_of, panel_of_groups
 WIDTH = 6.4
 MOST_PANELS = 48
 _LOUD = "#c00000"
+_LETTERS = 96
+_WIDER = 9 / 8
+"""Letters of a title beside each other, and how much wider those of names are."""
 
 Answered = Release | NoReply | GroupedRelease
 
@@ -24,7 +28,7 @@ def plot_answers(path: str | Path, answers: Sequence[Answered]) -> None:
 
     Needs matplotlib: pip install 'dpstats[plots]'.
     """
-    panels = [titled for answer in answers for titled in _panels(answer)]
+    panels = [(_wrapped(title, panel.margin), panel) for answer in answers for title, panel in _panels(answer)]
     if not panels:
         raise InvalidParameterError("there is nothing to draw.")
     if len(panels) > MOST_PANELS:
@@ -47,7 +51,7 @@ def _panels(answer: Answered) -> list[tuple[str, Panel]]:
     if together is not None:
         replies = [reply for reply in answer.values() if isinstance(reply, Release) and reply.interval]
         level = f"; lines: {100 * replies[0].interval.level:.10g}% intervals" if replies and replies[0].interval else ""
-        return [(_wrapped(f"{answer.question}\ncost {answer.cost}, for all groups together{level}"), together)]
+        return [(f"{answer.question}\ncost {answer.cost}, for all groups together{level}", together)]
     return [(_title(reply), panel_of(reply)) for reply in answer.values()]
 
 
@@ -55,8 +59,10 @@ def _title(answer: Release | NoReply) -> str:
     lines = [answer.question, f"cost {answer.cost}"]
     if isinstance(answer, Release) and (first := answer.interval or next(iter(answer.intervals), None)):
         lines.append(f"{100 * first.level:.10g}% interval covers {first.covers}")
-    return _wrapped("\n".join(lines))
+    return "\n".join(lines)
 
 
-def _wrapped(text: str) -> str:
-    return "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, 96))
+def _wrapped(title: str, margin: int) -> str:
+    """A title in lines that end with the picture, where names take `margin` letters before it begins."""
+    letters = _LETTERS - math.ceil(_WIDER * margin)
+    return "\n".join(part for line in title.split("\n") for part in textwrap.wrap(line, letters))

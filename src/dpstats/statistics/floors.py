@@ -32,6 +32,8 @@ class Floor:
     """And whatever epsilon is, at least so many rows."""
     rough_nats: float = 0.0
     """Rows times epsilon below which there is no rough answer either."""
+    unit: str = "row"
+    """What is counted, where only some of the rows say anything: events, for example."""
 
     def rows_at(self, question: Question) -> float:
         """The rows that an answer to a question takes, from its parameters alone."""
@@ -61,8 +63,8 @@ class Floor:
         times = needed / noisy_rows if noisy_rows > 0 and noisy_rows > self.rows else math.inf
         more = f", or epsilon {NEEDED_EPSILON} for so few" if times <= MOST_TIMES else ""
         return Refusal(
-            f"{_about(noisy_rows)} too few at this epsilon.",
-            f"It takes about {_rows_text(needed)}{more}{'.' if self._is_hopeless(question, noisy_rows) else ROUGH_ADVICE}",
+            f"{self._about(noisy_rows)} too few at this epsilon.",
+            f"It takes about {self._needed_text(needed)}{more}{'.' if self._is_hopeless(question, noisy_rows) else ROUGH_ADVICE}",
             times if times <= MOST_TIMES else None,
         )
 
@@ -71,21 +73,19 @@ class Floor:
 
     def rows_text(self, question: Question) -> str:
         """The rows that an answer takes, in words."""
-        return f"about {_rows_text(self.rows_at(question))}"
+        return f"about {self._needed_text(self.rows_at(question))}"
 
     def note(self, question: Question) -> tuple[str, str]:
         """The card's line on the floor."""
         return "replies from", f"{self.rows_text(question)} at this epsilon; with fewer there is no reply"
 
     def _rough_text(self, question: Question, noisy_rows: float) -> str:
-        needed = _rows_text(self.rows_at(question))
-        return f"{_about(noisy_rows)} too few at this epsilon, which takes about {needed}: value and interval may be far off"
+        needed = self._needed_text(self.rows_at(question))
+        return f"{self._about(noisy_rows)} too few at this epsilon, which takes about {needed}: value and interval may be far off"
 
+    def _about(self, noisy_rows: float) -> str:
+        rows = max(0, round(noisy_rows))
+        return f"About 1 {self.unit} is" if rows == 1 else f"About {rows:,} {self.unit}s are"
 
-def _about(noisy_rows: float) -> str:
-    rows = max(0, round(noisy_rows))
-    return "About 1 row is" if rows == 1 else f"About {rows:,} rows are"
-
-
-def _rows_text(rows: float) -> str:
-    return f"{round_up(math.ceil(rows)):,.0f} rows"
+    def _needed_text(self, rows: float) -> str:
+        return f"{round_up(math.ceil(rows)):,.0f} {self.unit}s"

@@ -21,7 +21,7 @@ from dpstats.accounting.groups import row_epsilon
 from dpstats.foundations.json_types import LABEL
 from dpstats.foundations.privacy import Neighbors
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Statistic, method, register
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Reads, Refusal, Statistic, method, register
 from dpstats.foundations.summaries import MISSING_POLICY, Column, Table
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
@@ -36,7 +36,7 @@ COUNT_SHARE, CUTS_SHARE = Fraction(1, 16), Fraction(2, 5)
 """The parts of epsilon for the number of events, and for the times at which time is cut."""
 INTERVAL_NATS, FEWEST_HALVINGS, MOST_HALVINGS = 24.0, 3, 5
 """Events times epsilon that an interval should have; and how often time is halved, at least and at most."""
-EVENTS_FLOOR = Floor(nats=60.0, rows=20.0)
+EVENTS_FLOOR = Floor(nats=60.0, rows=20.0, unit="event")
 SURVIVAL_LOSS = Fraction(1, 4)
 
 SURVIVAL_CURVE = register(
@@ -89,7 +89,12 @@ def survival_life_table(table: Table, question: Question, rng: RandomSource) -> 
         ("numerics", "exact whole numbers up to the noise; then floats"),
     )
     answer = Answer(curve, notes=notes, intervals=curve.intervals())
-    return EVENTS_FLOOR.judge(question, float(sum(life.events)) if curve.times else 0.0, answer)
+    noisy_total = float(sum(life.events))
+    if not curve.times and EVENTS_FLOOR.refusal(question, noisy_total) is None:
+        return Refusal(
+            "Too few subjects are left after the first time to draw a curve.", "Are all durations alike? Ask for a count."
+        )
+    return EVENTS_FLOOR.judge(question, noisy_total if curve.times else 0.0, answer)
 
 
 def quantiles_for(noisy_events: int, epsilon: Fraction) -> list[Fraction]:

@@ -76,7 +76,7 @@ def conditions(draw: Callable[..., Any]) -> str:
     return f"{left} {draw(some.sampled_from(('==', '!=') if kind == 'text' else SIGNS))} {draw(literals)!r}"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=some.lists(conditions(), min_size=1, max_size=2))
 def test_filters_there_and_here_keep_the_same_rows(store: Store, said: list[str]) -> None:
     view = TableView(store.columns, conditions=tuple(condition(each, store.columns) for each in said))
@@ -84,7 +84,9 @@ def test_filters_there_and_here_keep_the_same_rows(store: Store, said: list[str]
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize(
+    "sign", ["<", "==", *(pytest.param(sign, marks=pytest.mark.long) for sign in SIGNS if sign not in ("<", "=="))]
+)
 def test_comparisons_of_numbers_are_made_there_and_are_the_same_for_all_ugly_numbers(store: Store, name: str, sign: str) -> None:
     for number in UGLY_NUMBERS:
         view = TableView(store.columns, conditions=(condition(f"col({name!r}) {sign} {number!r}", store.columns),))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpstats as dp
-from dpstats.statistics.clusters.clusters import Clusters
+from dpstats.statistics.clusters.clusters import Clusters, digits_text
 
 MIDDLES = np.array([[0.0, 0.0], [10.0, 1.0], [2.0, 50.0]])
 
@@ -119,3 +119,10 @@ def test_too_many_columns_are_refused_before_anything_is_spent() -> None:
 def test_columns_too_large_for_floats_are_refused(scale: float) -> None:
     columns = np.random.default_rng(0).normal(size=(400, 2)) * scale
     assert isinstance(dp.kmeans(columns, clusters=2, epsilon=50, delta=1e-4, rough=True), dp.NoReply)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1894.4, "1894"), (-123456.7, "-123457"), (14.263, "14.3"), (0.00123, "0.00123"), (3e9, "3e+09")]
+)
+def test_numbers_below_ten_million_have_no_exponent(value: float, text: str) -> None:
+    assert digits_text(value, 3) == text

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import shortened
-from dpstats.statistics.classification.features import CodedFeature, Label
+from dpstats.statistics.classification.features import OTHERS, CodedFeature, Label
 from dpstats.statistics.classification.new_rows import RowsOf, codes_of_rows
 from dpstats.statistics.classification.noise import Agreement
 
@@ -96,7 +96,10 @@ class AdditiveModel:
         last = value_text(self.classes[-1])
         lines = [f"effects on the score of {last}, beside that of {value_text(self.classes[0])}"]
         for place in order:
-            effects, names = self.effects[place][-1] - self.effects[place][0], self.features[place].names
+            effects, names = self.effects[place][-1] - self.effects[place][0] + 0.0, self.features[place].names
+            if len(names) == 1:
+                lines.append(f"  {shortened(self.features[place].name, _LONGEST_NAME)}: {_no_effect(names[0])}")
+                continue
             low, high = int(np.argmin(effects)), int(np.argmax(effects))
             ends = [f"{effects[at]:+.2f} ({shortened(names[at], _LONGEST_NAME)})" for at in (low, high)]
             lines.append(f"  {shortened(self.features[place].name, _LONGEST_NAME)}: {ends[0]} to {ends[1]}")
@@ -139,3 +142,10 @@ def label_array(labels: tuple[Label, ...]) -> NDArray[Any]:
     """Labels as an array, of their own type where they are of one."""
     kinds = {type(label) for label in labels}
     return np.array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
+
+
+def _no_effect(only_value: str) -> str:
+    """Why a feature with a single value adds nothing."""
+    if only_value == OTHERS:
+        return "no effect, for no label was found; if it holds numbers, declare its type"
+    return "no effect, for it has a single value"

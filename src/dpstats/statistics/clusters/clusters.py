@@ -17,6 +17,8 @@ from dpstats.statistics.regression.predictions import rows_by_name
 Numbers = NDArray[np.float64]
 
 LONGEST_NAME = 16
+_MOST_WRITTEN = 1e7
+"""Larger numbers are written with an exponent."""
 _OF_PRIVATE_ROWS = ("labels", "labels_", "inertia_of_rows")
 
 
@@ -77,7 +79,10 @@ class Clusters:
         rows = [heads]
         for place, center in enumerate(self.centers):
             within = [f"{intervals[place].low:,.0f} to {intervals[place].high:,.0f}"] if intervals else []
-            cells = [f"{value:.4g} ({error:.2g})" for value, error in zip(center, self.errors[place], strict=True)]
+            cells = [
+                f"{digits_text(value, 4)} ({digits_text(error, 2)})"
+                for value, error in zip(center, self.errors[place], strict=True)
+            ]
             rows.append([self._name(place), f"{self.sizes[place]:,.0f}", *within, *cells])
         top = [f"Private clusters of {', '.join(self.names)}", *self._facts()]
         below = ["Centers, with standard errors in parentheses."]
@@ -107,7 +112,8 @@ class Clusters:
     def _repr_html_(self) -> str:
         heads = ["rows", *(value_text(name) for name in self.names)]
         rows = [
-            [f"{size:,.0f}", *(f"{value:.4g}" for value in center)] for size, center in zip(self.sizes, self.centers, strict=True)
+            [f"{size:,.0f}", *(digits_text(value, 4) for value in center)]
+            for size, center in zip(self.sizes, self.centers, strict=True)
         ]
         names = [self._name(place) for place in range(len(rows))]
         return html_named_table("Private clusters", heads, names, rows)
@@ -132,7 +138,12 @@ def distances_from(rows: Numbers, centers: Sequence[Sequence[float]], scales: Se
 
 def center_text(names: Sequence[str], center: Sequence[float]) -> str:
     """A centre for people, in short."""
-    return ", ".join(f"{name} {value:.3g}" for name, value in zip(names, center, strict=True))
+    return ", ".join(f"{name} {digits_text(value, 3)}" for name, value in zip(names, center, strict=True))
+
+
+def digits_text(value: float, digits: int) -> str:
+    """A number to so many digits, with all of those before the point where these are few."""
+    return f"{value:.0f}" if 10**digits <= abs(value) < _MOST_WRITTEN else f"{value:.{digits}g}"
 
 
 def places(how_many: int) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpstats.foundations.portable import exponential
 from dpstats.foundations.results import Interval, value_text
 from dpstats.foundations.text_tables import html_named_table, ruled_table, shortened
-from dpstats.statistics.clusters.clusters import LONGEST_NAME, center_text, places
+from dpstats.statistics.clusters.clusters import LONGEST_NAME, center_text, digits_text, places
 from dpstats.statistics.clusters.component_sums import log_weighted
 from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.regression.parameter_table import nested_floats
@@ -81,7 +81,10 @@ class MixtureFit:
         table = [heads]
         for place, mean in enumerate(self.means):
             within = [f"{intervals[place].low:,.0f} to {intervals[place].high:,.0f}"] if intervals else []
-            cells = [f"{value:.4g} ({math.sqrt(spread):.2g})" for value, spread in zip(mean, self.variances[place], strict=True)]
+            cells = [
+                f"{digits_text(value, 4)} ({digits_text(math.sqrt(spread), 2)})"
+                for value, spread in zip(mean, self.variances[place], strict=True)
+            ]
             table.append([f"component {place}", f"{self.weights[place]:.3f}", f"{self.sizes[place]:,.0f}", *within, *cells])
         below = ["Means, with standard deviations of rows in parentheses."]
         if self.weak:
@@ -110,7 +113,7 @@ class MixtureFit:
     def _repr_html_(self) -> str:
         heads = ["weight", *(value_text(name) for name in self.names)]
         pairs = zip(self.weights, self.means, strict=True)
-        rows = [[f"{weight:.3f}", *(f"{value:.4g}" for value in mean)] for weight, mean in pairs]
+        rows = [[f"{weight:.3f}", *(digits_text(value, 4) for value in mean)] for weight, mean in pairs]
         return html_named_table("Private mixture", heads, [f"component {place}" for place in range(len(rows))], rows)
 
     def _rows(self, data: Any) -> Numbers:

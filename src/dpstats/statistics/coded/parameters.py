@@ -112,8 +112,8 @@ def settle_levels(question: Question, kinds: Mapping[str, str], keys: Mapping[st
     for name, kind in kinds.items():
         if kind == UNDECLARED and name not in known:
             raise DataTypeError(
-                f"column {name!r} declares no type: declare it, such as types={{{name!r}: 'number'}}, or list its labels: "
-                f"levels={{{name!r}: [...]}}."
+                f"column {name!r} declares no type: declare it, such as types={{{name!r}: 'number'}}, or --types {name}=number "
+                f"on the command line; or list its labels: levels={{{name!r}: [...]}}."
             )
     for name in _names_in(question.arguments.get("bins")):
         if name in levels_of(question):

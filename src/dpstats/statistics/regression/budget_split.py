@@ -71,7 +71,7 @@ class _Shares:
 
     def _take(self, share: Fraction) -> None:
         if not 0 < share <= self.left:
-            raise DpstatsError("a regression cannot spend more than it was given.")
+            raise DpstatsError("a question cannot spend more than it was given.")
         self.left -= share
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dpstats.curator.archive import Result
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import Interval, NoReply, Release
-from dpstats.pictures.panels import Dot, dots_of, dots_of_groups
+from dpstats.pictures.dots import Dot, dots_of, dots_of_groups
 from dpstats.pictures.parameters import coefficient_lines
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.web.figures.bars import histogram_bars

@@ -9,7 +9,7 @@ import numpy as np
 from dpstats.curator.archive import Result
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NoReply
-from dpstats.pictures.panels import dots_of, dots_of_groups
+from dpstats.pictures.dots import dots_of, dots_of_groups
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTables
 from dpstats.web.figures.answers import coefficient_dots, drawn

@@ -18,7 +18,7 @@ from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.keys import labels_of
 from dpstats.foundations.results import Interval, NoReply, Release, plain_value, value_text
 from dpstats.foundations.text_tables import free_name, shortened
-from dpstats.pictures.panels import dots_of
+from dpstats.pictures.dots import dots_of
 from dpstats.statistics.binned.histogram import Histogram
 from dpstats.statistics.contingency.tables import ContingencyTable, ContingencyTables, count_text
 from dpstats.web.figures.answers import figure_of, shown_number, with_interval

@@ -19,7 +19,7 @@ from dpstats.curator.publishing.value_tables import ends_of
 from dpstats.foundations.grouped import GroupedRelease
 from dpstats.foundations.results import NoReply
 from dpstats.foundations.rounding import decimal_text
-from dpstats.pictures.panels import Dot, dots_of, dots_of_groups
+from dpstats.pictures.dots import Dot, dots_of, dots_of_groups
 from dpstats.web.asking.code import notebook, python_call
 from dpstats.web.asking.prices import cost_values
 from dpstats.web.asking.visits import LARGEST_NUMBER, NOT_YOURS, checked_number, desk_of
