@@ -27,7 +27,7 @@ demo: $(VENV)/.run ## ask private questions of a bundled, synthetic table
 serve: $(VENV)/.web ## serve an invented table, with pages for its owner, an analyst and an auditor
 	@$(BIN)/dpstats serve --demo $(ARGS)
 
-test: $(VENV)/.dev ## run all tests, on all cores, in at most 10 minutes on two
+test: $(VENV)/.dev ## run all tests, on all cores, in ten to twelve minutes on two
 	@$(PYTEST) -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 browser: ## install the browser that the browser tests drive, where there is none: Debian's Chromium, as root
