@@ -72,9 +72,9 @@ def read_identities(data: Any, kind: ColumnType) -> Cells:
 
 def native_column(data: Any) -> NativeColumn:
     """A container of one column behind the interface that all have; an error that says what to pass where it is none."""
-    if isinstance(data, NativeColumn):
-        return data
     held = held_column(data)
+    if isinstance(held, NativeColumn):
+        return held
     if isinstance(held, np.ndarray):
         return array_column(held)
     if isinstance(held, (list, tuple)):
@@ -100,7 +100,7 @@ def held_column(data: Any) -> Any:
     """
     if isinstance(data, np.ndarray):
         return _of_one_dimension(data)
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple, NativeColumn)):
         return data
     if isinstance(data, range):
         return _whole_numbers(data)

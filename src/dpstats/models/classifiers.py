@@ -9,13 +9,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpstats.engines.cells import Numbers as Cells
+from dpstats.engines.cells import present_cells
+from dpstats.engines.recoded import NumberColumn
 from dpstats.engines.tables.features import features_of
 from dpstats.foundations.accepted import Elements
 from dpstats.foundations.results import NoReply, Release
-from dpstats.models.given import given_features, given_outcome
+from dpstats.models.given import given_features, given_outcome, shown_shape
 from dpstats.models.private_estimator import Numbers, PrivateEstimator
 from dpstats.models.scikit_learn import ClassifierMixin, check_is_fitted, validate_data
-from dpstats.statistics.classification.features import as_number
 from dpstats.statistics.classification.model import label_array
 
 
@@ -32,7 +34,9 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Ask for the classifier of y by X, which spends epsilon. Raises `NoReplyError` where it is refused, at the same cost."""
-        raw_features, source = self._begin(_as_numbers(X), y)
+        raw_features, source = self._begin(X, y)
+        if isinstance(raw_features, (list, tuple)):  # a list of rows declares nothing, and without this would have labels
+            raw_features = [NumberColumn(feature.raw_values) for feature in features_of(raw_features)]
         classes = None if self.classes is None else _sorted(np.asarray(self.classes, dtype=object).ravel().tolist())
         model = self._release(source, raw_features, given_outcome(y), classes=classes, levels=self.levels)
         self.classes_ = label_array(model.classes)
@@ -53,10 +57,13 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     def _new_columns(self, X: Any) -> dict[str, Any]:
         """The columns of new rows under the names that they were fitted by; as many as there were, and called the same."""
-        rows = given_features(_as_numbers(X))
-        validate_data(self, rows, reset=False, skip_check_array=True)
+        rows = given_features(X)
+        validate_data(self, shown_shape(rows), reset=False, skip_check_array=True)
         names = [feature.name for feature in self._model().features]
-        return dict(zip(names, (feature.raw_values for feature in features_of(rows)), strict=True))
+        columns = [feature.raw_values for feature in features_of(rows)]
+        if isinstance(rows, (list, tuple)):
+            columns = [_floats(NumberColumn(column).numbers()) for column in columns]
+        return dict(zip(names, columns, strict=True))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -104,12 +111,9 @@ class DecisionTree(PrivateClassifier):
     _statistic = "decision_tree"
 
 
-def _as_numbers(X: Any) -> Any:
-    """A list of rows as an array of numbers, NaN for what is none, so that no row decides how others are read."""
-    if not isinstance(X, (list, tuple)):
-        return X
-    rows = given_features(X)
-    return np.array([as_number(cell) for cell in rows.ravel().tolist()]).reshape(rows.shape)
+def _floats(cells: Cells) -> Numbers:
+    """Numbers of new rows, NaN where they are missing."""
+    return np.where(present_cells(cells), cells.raw_values, np.nan)
 
 
 def _sorted(labels: list[Any]) -> list[Any]:

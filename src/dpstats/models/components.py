@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpstats.foundations.results import NoReply, Release
-from dpstats.models.given import UnsuitableDataError
+from dpstats.models.given import UnsuitableDataError, shown_shape
 from dpstats.models.private_estimator import Numbers, PrivateEstimator
 from dpstats.models.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_array, check_is_fitted
 from dpstats.statistics.principal.components import PrincipalComponents
@@ -44,8 +44,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Ask for the components of X, which spends epsilon. Raises `NoReplyError` where it is refused, at the same cost."""
         raw_features, source = self._begin(X)
-        if raw_features.shape[1] < 2:
-            raise UnsuitableDataError(f"PCA needs two features or more, and X has n_features = {raw_features.shape[1]}.")
+        features = shown_shape(raw_features).shape[1]
+        if features < 2:
+            raise UnsuitableDataError(f"PCA needs two features or more, and X has n_features = {features}.")
         found: PrincipalComponents = self._release(source, raw_features, components=self.n_components, scale=self.scale)
         self.components_ = np.array(found.components)
         self.explained_variance_ = np.array(found.explained_variance)

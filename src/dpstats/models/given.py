@@ -1,18 +1,20 @@
 """What somebody gives an estimator to fit, looked at from outside: its class, type and shape, never its values.
 
-scikit-learn's own checks read values, and an error of theirs tells what a row holds. These raise about public things only.
+scikit-learn's own checks read values, and an error of theirs tells what a row holds. These raise about public things only. Rows
+go on to the one reader as they are (engines/reading.py): no array is made of them, because all rows would decide its type.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from dpstats.engines.reading import offered_array
+from dpstats.engines.reading import held_column, offered_array
+from dpstats.engines.tables.features import features_of, row_length
 from dpstats.foundations.errors import DataTypeError
 
 
@@ -21,53 +23,65 @@ class UnsuitableDataError(DataTypeError, ValueError):
 
 
 def given_features(data: Any) -> Any:
-    """Features as an array or a data frame of two dimensions; a list is one of rows, as scikit-learn reads it."""
+    """Features as an array or a data frame of two dimensions, or a list of rows, as scikit-learn reads one.
+
+    The first row of a list says how many features there are. Rows of another length are missing.
+    """
     if issparse(data):
         raise UnsuitableDataError("sparse data is not supported: pass X.toarray().")
-    raw_table = _with_shape(data, "X")
-    dimensions = len(raw_table.shape)
-    if dimensions != 2:
-        raise UnsuitableDataError(
-            f"X must have two dimensions and has {dimensions}. Reshape your data: rows are of one length, one feature alone is "
-            "X.reshape(-1, 1)."
-        )
+    if isinstance(data, (list, tuple)):
+        return _given_rows(data)
+    raw_table = data if hasattr(data, "shape") else _offered(data)
+    _check_dimensions(len(raw_table.shape))
     if getattr(getattr(raw_table, "dtype", None), "kind", "") == "c":
         raise UnsuitableDataError("Complex data not supported: pass real numbers, such as X.real.")
     return raw_table
 
 
+def shown_shape(raw_features: Any) -> Any:
+    """What scikit-learn may look at: features that have a shape and names, or a stand-in without rows for a list of rows."""
+    return np.empty((0, row_length(raw_features[0]))) if isinstance(raw_features, (list, tuple)) else raw_features
+
+
 def given_outcome(data: Any) -> Any:
-    """An outcome as one column; an array of a single column is taken as that, with a warning."""
-    if isinstance(data, (list, tuple)):
-        return data
-    raw_column = _with_shape(data, "y")
-    if len(raw_column.shape) != 2 or raw_column.shape[1] != 1:
-        return raw_column
+    """An outcome as one column; an array or a frame of a single column is taken as that, with a warning."""
+    try:
+        if isinstance(data, (list, tuple)) or tuple(getattr(data, "shape", ()))[1:] != (1,):
+            return held_column(data)
+        (feature,) = features_of(data)
+        raw_column = held_column(feature.raw_values)
+    except DataTypeError as complaint:
+        raise UnsuitableDataError(str(complaint).replace("data must", "y must", 1)) from None
     from sklearn.exceptions import DataConversionWarning
 
-    advice = "A column-vector y was passed when a 1d array was expected: pass y.ravel()."
+    advice = "A column-vector y was passed when a 1d array was expected: pass y.ravel(), or one column of a frame."
     warnings.warn(advice, DataConversionWarning, stacklevel=3)
-    return (raw_column if isinstance(raw_column, np.ma.MaskedArray) else np.asarray(raw_column))[:, 0]
+    return raw_column
 
 
-def _with_shape(data: Any, name: str) -> Any:
-    """What has a shape as it is; lists of rows, and what offers itself as an array, as arrays."""
-    if hasattr(data, "shape"):
-        return data
+def _given_rows(rows: Sequence[Any]) -> Sequence[Any]:
+    """A list whose rows are lists or tuples, or were arrays of one dimension."""
+    first = rows[0] if rows else None
+    if _is_array_row(first):
+        return [list(row) if _is_array_row(row) else row for row in rows]
+    _check_dimensions(2 if isinstance(first, (list, tuple)) else 1)
+    return rows
+
+
+def _is_array_row(row: Any) -> bool:
+    return type(row) in (np.ndarray, np.ma.MaskedArray) and row.ndim == 1
+
+
+def _check_dimensions(dimensions: int) -> None:
+    if dimensions != 2:
+        raise UnsuitableDataError(
+            f"X must have two dimensions and has {dimensions}. Reshape your data: one feature alone is X.reshape(-1, 1), and a "
+            "list holds rows that are lists, tuples or arrays."
+        )
+
+
+def _offered(data: Any) -> Any:
     try:
-        return _of_list(data) if isinstance(data, (list, tuple)) else offered_array(data)
-    except Exception:  # a row's own message may carry values
-        raise UnsuitableDataError(f"{name} must be an array or a data frame, got {type(data).__name__}.") from None
-
-
-def _of_list(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
-    """A list of rows as an array, each cell as it is: none is asked what it is, and none decides how another one is read."""
-    widths = {len(row) if isinstance(row, (list, tuple)) else None for row in rows}
-    width = widths.pop() if len(widths) == 1 else None
-    if width is None:
-        return np.array(rows, dtype=object)
-    raw_table = np.empty((len(rows), width), dtype=object)
-    for place, row in enumerate(rows):
-        for column, cell in enumerate(row):
-            raw_table[place, column] = cell
-    return raw_table
+        return offered_array(data)
+    except DataTypeError:
+        raise UnsuitableDataError(f"X must be an array or a data frame, got {type(data).__name__}.") from None

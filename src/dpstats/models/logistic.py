@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.engines.cells import ColumnType
+from dpstats.engines.columns.native import NativeColumn
+from dpstats.engines.kinds import not_labels
 from dpstats.engines.reading import native_column
+from dpstats.engines.recoded import PlaceColumn
 from dpstats.foundations.accepted import Elements
-from dpstats.foundations.errors import DataTypeError, InvalidParameterError
+from dpstats.foundations.errors import InvalidParameterError
 from dpstats.models.given import UnsuitableDataError
 from dpstats.models.private_estimator import Numbers
 from dpstats.models.private_regression import PrivateRegression
@@ -22,7 +23,6 @@ from dpstats.statistics.likelihood.logarithms import log_of
 from dpstats.statistics.regression.fit import RegressionFit
 from dpstats.statistics.regression.predictions import exponentials, probabilities
 
-_NUMERIC = "biuf"
 _SORTABLE = "biufSU"
 
 
@@ -61,19 +61,11 @@ class LogisticRegression(ClassifierMixin, PrivateRegression):
         log_odds = self._linear(X)
         return np.asarray(self.classes_[(log_odds > 0).astype(int)])
 
-    def _outcome(self, raw_outcome: Any) -> Numbers:
-        """0 and 1 for the two labels, row by row; NaN, which is missing, for all others."""
+    def _outcome(self, raw_outcome: Any) -> PlaceColumn:
+        """0 and 1 for the two labels, row by row; missing for all others."""
         self.classes_ = _checked_classes(self.classes)
-        if self.classes is None:
-            _refuse_labels(raw_outcome)
-        if isinstance(raw_outcome, (list, tuple)):
-            return _coded(raw_outcome, self.classes_)
-        raw_labels: NDArray[Any] = np.asarray(raw_outcome)
-        if np.ma.is_masked(raw_outcome):
-            raw_labels = np.where(np.ma.getmaskarray(raw_outcome), np.array(None), raw_labels.astype(object))
-        if raw_labels.dtype.kind in _NUMERIC and self.classes_.dtype.kind in _NUMERIC:
-            return np.select([raw_labels == label for label in self.classes_], [0.0, 1.0], np.nan)
-        return _coded(raw_labels.ravel().tolist(), self.classes_).reshape(raw_labels.shape)
+        _check_type(native_column(raw_outcome), has_classes=self.classes is not None)
+        return PlaceColumn(raw_outcome, self.classes_.tolist())
 
     def _keep(self, fit: RegressionFit) -> None:
         self.coef_ = np.array([fit.coefficients])
@@ -103,20 +95,9 @@ def _checked_classes(classes: Any) -> NDArray[Any]:
     return np.unique(known)
 
 
-def _refuse_labels(raw_outcome: Any) -> None:
-    """Raise where the outcome has no numbers by its type, which is public; as 0 and 1 nothing of it would be left."""
-    try:
-        column = native_column(raw_outcome)
-    except DataTypeError as complaint:
-        raise UnsuitableDataError(str(complaint)) from None
-    if not column.type.is_numeric and column.type is not ColumnType.UNDECLARED:
+def _check_type(column: NativeColumn, *, has_classes: bool) -> None:
+    """Raise where no row of the outcome's declared type, which is public, could have one of the labels."""
+    if column.type is ColumnType.OTHER:
+        raise UnsuitableDataError(str(not_labels(column.holds)))
+    if not has_classes and not column.type.is_numeric and column.type is not ColumnType.UNDECLARED:
         raise UnsuitableDataError(f"y is one of {column.holds.value}: list its two labels, such as classes=['no', 'yes'].")
-
-
-def _coded(raw_labels: Sequence[Any], classes: NDArray[Any]) -> Numbers:
-    codes = {label: float(place) for place, label in enumerate(classes.tolist())}
-    raw_codes = np.full(len(raw_labels), np.nan)
-    for place, label in enumerate(raw_labels):
-        with suppress(Exception):  # a label that cannot be looked up is none of the two
-            raw_codes[place] = codes.get(label, np.nan)
-    return raw_codes

@@ -27,7 +27,7 @@ from dpstats.foundations.errors import (
 )
 from dpstats.foundations.randomness import RandomSource, SystemSource, source_or_system
 from dpstats.foundations.results import NoReply, Release
-from dpstats.models.given import UnsuitableDataError, given_features
+from dpstats.models.given import UnsuitableDataError, given_features, shown_shape
 from dpstats.models.scikit_learn import BaseEstimator, check_is_fitted, validate_data
 
 Numbers = NDArray[np.float64]
@@ -63,7 +63,8 @@ class PrivateEstimator(BaseEstimator):
             raise MissingParameterError(f"{name} needs epsilon, the privacy that a fit spends: for example {name}(epsilon=0.5).")
         source = self._source()
         raw_features = given_features(X)
-        validate_data(self, raw_features, y, skip_check_array=True)  # keeps how many features there are, and their names
+        # keeps how many features there are, and their names
+        validate_data(self, shown_shape(raw_features), y, skip_check_array=True)
         for name in ("release_", *self._learned):  # what was fitted before is not what is fitted now
             self.__dict__.pop(name, None)
         return raw_features, source

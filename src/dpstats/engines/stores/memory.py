@@ -50,7 +50,7 @@ class MemoryStore(LocalStore):
             return
         start = 0
         for end in ends:
-            yield Batch({name: _slice(data, start, end) for name, data in wanted.items()}, end - start)
+            yield Batch({name: slice_rows(data, start, end) for name, data in wanted.items()}, end - start)
             start = end
 
     def _rows(self) -> int:
@@ -129,7 +129,7 @@ def _piece_ends(data: Any) -> list[int]:
     return []
 
 
-def _slice(data: Any, start: int, end: int) -> Any:
+def slice_rows(data: Any, start: int, end: int) -> Any:
     """Some rows of a column: a view, or the references of a list."""
     if isinstance(data, (list, tuple, np.ndarray)):
         return data[start:end]

@@ -8,7 +8,7 @@ rows that are of another length are missing, so that no other row can change wha
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ def _of_array(array: NDArray[Any]) -> list[Feature]:
 def _of_list(data: Sequence[Any]) -> list[Feature]:
     first = data[0] if data else None
     if isinstance(first, (list, tuple)):
-        return [Feature(None, [_cell(row, len(first), place) for row in data]) for place in range(len(first))]
+        return [Feature(None, list(raw_cells)) for raw_cells in zip(*_cells_of(data, row_length(first)), strict=True)]
     if _holds_rows(type(first)):
         if not all(_holds_rows(type(each)) for each in data):
             raise DataTypeError(f"X as a list of columns must hold arrays or Series: pass {_WHAT_TO_PASS}.")
@@ -72,9 +72,19 @@ def _holds_rows(kind: type) -> bool:
     return issubclass(kind, Sized) and not issubclass(kind, (list, tuple, str, bytes, bytearray))
 
 
-def _cell(row: Any, width: int, place: int) -> Any:
-    """One cell of a row; missing where the row is none of that width."""
-    return row[place] if isinstance(row, (list, tuple)) and len(row) == width else None
+def row_length(row: list[Any] | tuple[Any, ...]) -> int:
+    """How many cells a row has; not `len(row)`: a subclass may have put anything there."""
+    return list.__len__(row) if issubclass(type(row), list) else tuple.__len__(row)  # type: ignore[arg-type]
+
+
+def _cells_of(rows: Sequence[Any], width: int) -> Iterator[Iterable[Any]]:
+    """The cells of each row; missing where it is none of that width."""
+    nothing = (None,) * width
+    for row in rows:
+        if not issubclass(type(row), (list, tuple)) or row_length(row) != width:
+            yield nothing
+        else:
+            yield list.__iter__(row) if issubclass(type(row), list) else tuple.__iter__(row)
 
 
 def _of_frame(data: Any) -> list[Feature]:
