@@ -44,7 +44,8 @@ def types_of(statistic: Statistic, caller: Caller, more: Sequence[Word] = ()) ->
     several = Columns if caller is Caller.FUNCTION else ColumnNames
     single = Rows if caller is Caller.FUNCTION else str
     for word, reads in zip(column_words(statistic, caller.value), statistic.reads, strict=True):
-        types[word] = several if reads is Reads.FEATURES else single | None if statistic.only_counts else single
+        takes_several = reads in (Reads.FEATURES, Reads.COLUMNS)
+        types[word] = several if takes_several else single | None if statistic.only_counts else single
     if statistic.takes_tables:
         types |= {word.name: word.takes for word in OF_TABLES} if caller is Caller.FUNCTION else {"columns": ColumnNames | None}
         types["table"] = Any

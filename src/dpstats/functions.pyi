@@ -94,7 +94,7 @@ __all__ = [
 ]
 
 def additive_classifier(
-    X: Rows,
+    X: Columns,
     y: Rows,
     classes: Elements | None = None,
     levels: Mapping[str, Elements] | None = None,
@@ -474,7 +474,7 @@ def covariance(
     """
 
 def decision_tree(
-    X: Rows,
+    X: Columns,
     y: Rows,
     classes: Elements | None = None,
     levels: Mapping[str, Elements] | None = None,
@@ -1231,7 +1231,7 @@ def mwem(
     """
 
 def naive_bayes(
-    X: Rows,
+    X: Columns,
     y: Rows,
     classes: Elements | None = None,
     levels: Mapping[str, Elements] | None = None,

@@ -30,6 +30,7 @@ for epsilon in (1, 0.5, "1/3", Fraction(1, 3), Decimal("0.5"), np.float32(1), np
     ask(x, epsilon)
 for X in (frame, pl.DataFrame({"a": x}), pa.table({"a": x}), {"a": x}, np.ones((3, 2)), [[1, 2], [3, 4]], [np.ones(3)], x):
     dp.linear_regression(X, x, epsilon=1)
+    dp.naive_bayes(X, x, epsilon=1)
 
 reveal_type(dp.median(x, epsilon=1))  # Release[float] | NoReply
 reveal_type(median(data=x, epsilon=1, delta=1e-6, method="ptr", neighbors="change_one", interval=None, unit="person", rng=seeded))
@@ -67,6 +68,8 @@ reveal_type(survey.median("income", epsilon=0.2))  # Release[float] | NoReply
 reveal_type(survey.where("age >= 30").count(epsilon=0.2))  # Release[int] | NoReply
 reveal_type(survey.quantile(column="income", q=(0.1, 0.9), epsilon="0.2"))  # Release[tuple[float, ...]] | NoReply
 reveal_type(survey.linear_regression(["age", "hours"], "income", epsilon=0.2))  # Release[RegressionFit] | NoReply
+reveal_type(survey.additive_classifier(["age", "hours"], "works", epsilon=0.2))  # Release[AdditiveModel] | NoReply
+reveal_type(survey.decision_tree(X=("age", "hours"), y="works", epsilon=0.2))  # Release[DecisionTreeModel] | NoReply
 reveal_type(survey.mle("linear", "age", "income", blocks=100, epsilon=0.2))  # Release[LikelihoodFit] | NoReply
 reveal_type(survey.sample_and_aggregate("median", "income", epsilon=0.2))  # Release[float | tuple[float, ...]] | NoReply
 reveal_type(survey.regression("income ~ age", levels={"region": ["north"]}, epsilon=0.2))  # Release[RegressionFit] | NoReply
@@ -76,6 +79,7 @@ reveal_type(survey.plan("median", "income", epsilon=0.2, n=1_000))  # Plan
 groups = survey.group_by("region", keys=["north", "south"])
 reveal_type(groups)  # Groups
 reveal_type(groups.median("income", epsilon=0.3, delta=1e-7))  # GroupedRelease[float] | NoReply
+reveal_type(groups.naive_bayes(["age", "hours"], "works", epsilon=0.3))  # GroupedRelease[AdditiveModel] | NoReply
 reveal_type(groups.count(epsilon=0.3))  # GroupedRelease[int] | NoReply
 reveal_type(groups.regression("income ~ age", epsilon=0.3))  # GroupedRelease[RegressionFit] | NoReply
 reveal_type(groups.classification("works ~ age", epsilon=0.3))

@@ -35,7 +35,7 @@ class SessionMethods:
 
     def additive_classifier(
         self,
-        X: str,
+        X: ColumnNames,
         y: str,
         classes: Elements | None = None,
         levels: Mapping[str, Elements] | None = None,
@@ -379,7 +379,7 @@ class SessionMethods:
 
     def decision_tree(
         self,
-        X: str,
+        X: ColumnNames,
         y: str,
         classes: Elements | None = None,
         levels: Mapping[str, Elements] | None = None,
@@ -1073,7 +1073,7 @@ class SessionMethods:
 
     def naive_bayes(
         self,
-        X: str,
+        X: ColumnNames,
         y: str,
         classes: Elements | None = None,
         levels: Mapping[str, Elements] | None = None,
@@ -2109,7 +2109,7 @@ class GroupMethods:
 
     def additive_classifier(
         self,
-        X: str,
+        X: ColumnNames,
         y: str,
         classes: Elements | None = None,
         levels: Mapping[str, Elements] | None = None,
@@ -2453,7 +2453,7 @@ class GroupMethods:
 
     def decision_tree(
         self,
-        X: str,
+        X: ColumnNames,
         y: str,
         classes: Elements | None = None,
         levels: Mapping[str, Elements] | None = None,
@@ -3147,7 +3147,7 @@ class GroupMethods:
 
     def naive_bayes(
         self,
-        X: str,
+        X: ColumnNames,
         y: str,
         classes: Elements | None = None,
         levels: Mapping[str, Elements] | None = None,
