@@ -33,7 +33,7 @@ from dpstats.foundations.results import Interval, NoReply, Release, value_text
 from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import CodedTable, Column, Table
 from dpstats.foundations.words import likely_name, unknown_word
-from dpstats.foundations.working import one_question
+from dpstats.foundations.working import one_question, own_state
 
 REQUIRED: Any = inspect.Parameter.empty
 JsonType = Mapping[str, Any]
@@ -401,11 +401,11 @@ T = TypeVar("T")
 def outcome_of(compute: Callable[[], T], source: RandomSource) -> T | Refusal:
     """The one boundary between data and whoever asks: whatever they cause while an answer is computed is one refusal.
 
-    All of it sees one state of the rows. Interrupts pass. With a seeded source, which is never private, errors pass too, so that
-    tests see them.
+    All of it sees one state of the rows, and is computed in our own numeric state, whatever the caller has set. Interrupts pass.
+    With a seeded source, which is never private, errors pass too, so that tests see them.
     """
     try:
-        with one_question():
+        with own_state(source.private), one_question():
             return compute()
     except (KeyboardInterrupt, SystemExit):
         raise

@@ -26,6 +26,7 @@ from dpstats.foundations.accepted import Elements, NeighborsName, Number
 from dpstats.foundations.errors import InvalidParameterError, MissingParameterError
 from dpstats.foundations.randomness import RandomSource, random_bits, source_or_system
 from dpstats.foundations.registry import AUTO, INTERVAL, Question, ask
+from dpstats.foundations.working import own_state
 
 RowCounts = Number | Elements
 """About how many rows a table has, or several such numbers."""
@@ -181,9 +182,8 @@ def plan_questions(
     planned = [
         PlannedQuestion(question, sizes, own, as_row, seed, from_tables) for question, own in zip(questions, shapes, strict=True)
     ]
-    if wanted is None:
-        return plans_at_epsilon(planned, tables)
-    return plans_for_width(planned, tables, wanted)
+    with own_state(private=False):
+        return plans_at_epsilon(planned, tables) if wanted is None else plans_for_width(planned, tables, wanted)
 
 
 def plan_priced(question: Question, text: str, *, as_row: AsRow, wanted: WantedWidth | None, **words: Any) -> Plan:

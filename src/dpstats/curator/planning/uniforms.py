@@ -8,6 +8,8 @@ order, the answers have jointly the law of a sorted sample, up to the rounding o
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,7 @@ from dpstats.foundations.errors import InvalidParameterError
 MOST_DRAWN = 2_000_000
 """Rows of one table that are drawn at most."""
 
-_SMALLEST, _LARGEST = np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0)
+_SMALLEST, _LARGEST = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
 
 
 class DrawnUniforms:
