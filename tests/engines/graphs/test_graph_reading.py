@@ -59,6 +59,16 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "pandas": lambda: pandas.DataFrame(COLUMNS),
     "polars": lambda: polars.DataFrame(COLUMNS),
     "arrow": lambda: pyarrow.table(COLUMNS),
+    "masked array": lambda: np.ma.array([*PAIRS, (3, 4)], mask=[[False, False]] * len(PAIRS) + [[False, True]]),
+    "dict of masked arrays": lambda: {
+        "a": np.array([*COLUMNS["a"], 3]),
+        "b": np.ma.array([*COLUMNS["b"], 4], mask=[*[False] * 6, True]),
+    },
+    "dict of arrow columns": lambda: {name: pyarrow.array([*column, None]) for name, column in COLUMNS.items()},
+    "dict of arrow columns, half a row": lambda: {
+        "a": pyarrow.array([*COLUMNS["a"], 3]),
+        "b": pyarrow.chunked_array([COLUMNS["b"], [None]]),
+    },
     "scipy": sparse,
     "networkx": Network,
     "rows that are none": lambda: [*PAIRS, None, 5, (1,), (1, 2, 3), "ab", (None, 1), ([], 1), (float("nan"), 2), (1, 99)],

@@ -49,7 +49,7 @@ def _of_mapping(graph: Any) -> GivenGraph | None:
     if not isinstance(graph, Mapping) or hasattr(graph, "edges"):
         return None
     first, second = _two(list(graph.values()))
-    return GivenGraph(lambda: (first, second))
+    return GivenGraph(lambda: (plain_column(first), plain_column(second)))
 
 
 def _of_sparse(graph: Any) -> GivenGraph | None:
@@ -78,8 +78,8 @@ def _of_array(graph: Any) -> GivenGraph | None:
         return None
     if graph.ndim != 2 or graph.shape[1] != 2:
         raise DataTypeError("graph as an array must have two columns, the two ends of each edge.")
-    table = np.asarray(graph)
-    return GivenGraph(lambda: (table[:, 0], table[:, 1]))
+    table = graph if isinstance(graph, np.ma.MaskedArray) else np.asarray(graph)  # a column of a np.matrix is a matrix
+    return GivenGraph(lambda: (plain_column(table[:, 0]), plain_column(table[:, 1])))
 
 
 def _of_list(graph: Any) -> GivenGraph | None:
@@ -104,6 +104,13 @@ def _of_frame(graph: Any) -> GivenGraph | None:
         return whole[first].to_numpy(), whole[second].to_numpy()
 
     return GivenGraph(ends)
+
+
+def plain_column(column: Any) -> Any:
+    """A column whose missing cells are None: arrow has nulls that are labels like others, and a mask is forgotten by arrays."""
+    if isinstance(column, np.ma.MaskedArray):
+        return column.tolist()
+    return column.to_pylist() if hasattr(column, "to_pylist") else column
 
 
 def _two(columns: list[Any]) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpstats.engines.graphs.given import GivenGraph
+from dpstats.engines.graphs.given import GivenGraph, plain_column
 from dpstats.engines.graphs.labels import (
     distinct_labels,
     places_of_labels,
@@ -54,7 +54,7 @@ def read_graph(given: GivenGraph, nodes: Any = None) -> SimpleGraph:
 def _column(listed: Any) -> Any:
     """A list of nodes as plain labels, and as a numpy column where it is one of whole numbers."""
     if isinstance(listed, np.ndarray):
-        return listed
+        return plain_column(listed)
     if isinstance(listed, range):
         return np.arange(listed.start, listed.stop, listed.step, dtype=np.int64)
     plain = next((getattr(listed, name)() for name in ("to_pylist", "to_list") if hasattr(listed, name)), None)
