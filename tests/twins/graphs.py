@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.simple_graphs import SimpleGraph
+from dpstats.statistics.graphs import flows
 from dpstats.statistics.graphs.common_neighbors import CommonNeighbors
 
 
@@ -32,3 +33,9 @@ def projection_by_degrees(graph: SimpleGraph, limit: int) -> NDArray[np.int64]:
             degrees[low] += 1
             degrees[high] += 1
     return np.asarray(degrees)
+
+
+def largest_on_trust(graph: SimpleGraph, limit: int) -> int:
+    """The edges under a limit of degrees, twice. Mistake: takes scipy's flow without a proof that it is the largest."""
+    both = np.concatenate([graph.raw_low, graph.raw_high]), np.concatenate([graph.raw_high, graph.raw_low])
+    return int(np.count_nonzero(flows._proposed_flow(flows.Arcs(graph.size, *both), np.minimum(graph.raw_degrees, limit))))
