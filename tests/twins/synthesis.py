@@ -16,6 +16,7 @@ from dpstats.foundations.randomness import RandomSource
 from dpstats.mechanisms.discrete_laplace import sample_discrete_laplace
 from dpstats.statistics.coded.budget import NoisyTable, PureTableBudget
 from dpstats.statistics.synthetic.data import SyntheticData
+from dpstats.statistics.synthetic.finding import CodeFinding
 from dpstats.statistics.synthetic.junction_tree import Columns
 from dpstats.statistics.synthetic.rounds import SCALE, PairRounds
 
@@ -25,6 +26,17 @@ class KnownTotal(PairRounds):
 
     def _expected(self, pair: Columns) -> np.ndarray:
         return self._model.marginal(pair) * float(self._raw_counts[pair].sum())
+
+
+class DeltaForEachColumn(CodeFinding):
+    """Mistake: each column may fail with all of delta, so that the deltas of a course add up to more."""
+
+    def _shared(self, place: int, raw_counts: np.ndarray) -> tuple[list[int], list[int], float]:
+        delta, self._delta = self._delta, self._delta * len(self._unlisted)
+        try:
+            return super()._shared(place, raw_counts)
+        finally:
+            self._delta = delta
 
 
 class FloatScores(PairRounds):

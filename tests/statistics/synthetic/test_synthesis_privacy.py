@@ -12,12 +12,23 @@ import numpy as np
 import pytest
 
 import dpstats as dp
+from dpstats.accounting.concentration import zcdp_within
+from dpstats.engines.tables.given import as_codes
 from dpstats.mechanisms.gaussian_thresholding import LEAST_ROWS, choose_by_count, threshold_at
+from dpstats.statistics.coded.budget import ConcentratedTableBudget
+from dpstats.statistics.synthetic import finding
+from dpstats.statistics.synthetic.finding import MIDDLING, STRONG, WEAK, CodeFinding, CodeShares, Wish
 from dpstats.statistics.synthetic.graphical_model import Measured
 from dpstats.statistics.synthetic.rounds import SCALE, PairRounds
 from dpstats.testing import seeded
 from tests.replays.synthesis import Course, following
-from tests.twins.synthesis import FloatScores, KnownTotal, threshold_at_root_delta, threshold_without_least_rows
+from tests.twins.synthesis import (
+    DeltaForEachColumn,
+    FloatScores,
+    KnownTotal,
+    threshold_at_root_delta,
+    threshold_without_least_rows,
+)
 
 GENERATOR = np.random.default_rng(5)
 ROWS = {
@@ -143,3 +154,34 @@ def test_keys_of_few_rows_are_not_looked_at() -> None:
     places, noisy = choose_by_count(counts, Fraction(9), Fraction(1, 10**6), seeded(1))
     assert places.tolist() == [1, 3]
     assert np.abs(noisy - counts[places]).max() < 30
+
+
+def spent_on_a_course(shares: CodeShares, kind: type[CodeFinding], monkeypatch: pytest.MonkeyPatch) -> tuple[Fraction, Fraction]:
+    """The rho and the delta of all steps, by what noise they were given, where the number of rows divides the budget so."""
+    rho, delta = zcdp_within(4, "1e-6"), Fraction(1, 10**6)
+    thresholds: list[tuple[Fraction, Fraction]] = []
+
+    def keys(raw_counts: Any, variance: Fraction, part: Fraction, rng: Any) -> Any:
+        thresholds.append((1 / (2 * variance), part))
+        return choose_by_count(raw_counts, variance, part, rng)
+
+    monkeypatch.setattr(finding, "choose_by_count", keys)
+    monkeypatch.setattr(kind, "_divided", lambda self: shares)
+    table = as_codes([ROWS["age"], ROWS["pay"], ROWS["kind"].astype(str)], [True, True, False])
+    budget = ConcentratedTableBudget(rho, seeded(4))
+    steps = kind(table, Wish(("age", "pay", "kind"), {}), budget, delta, seeded(4))
+    steps.counted(steps.fine_columns())
+    assert len(thresholds) == 3
+    assert sum(part for part, _ in thresholds) <= rho * (1 - budget.left) <= rho
+    return rho * (1 - budget.left) / rho, sum((part for _, part in thresholds), Fraction(0)) / delta
+
+
+@pytest.mark.parametrize("shares", [WEAK, MIDDLING, STRONG])
+def test_rho_and_delta_are_bounded_on_every_course_of_releases(shares: CodeShares, monkeypatch: pytest.MonkeyPatch) -> None:
+    spent_rho, spent_delta = spent_on_a_course(shares, CodeFinding, monkeypatch)
+    assert spent_rho <= shares.columns <= 1
+    assert spent_delta <= 1
+
+
+def test_a_delta_that_is_not_divided_among_columns_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert spent_on_a_course(WEAK, DeltaForEachColumn, monkeypatch)[1] > 1
