@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpstats.engines.arrays import ArrayColumn
 from dpstats.engines.cells import ColumnType, Numbers
 from dpstats.engines.exact import blocks, thinned
+from dpstats.engines.exact.brackets import Bracket
 from dpstats.engines.exact.thinned import Room
 from dpstats.engines.passes import columns as passes
 from dpstats.engines.passes import survey
@@ -286,6 +287,41 @@ def test_power_sums_in_a_clip_of_the_unit_that_was_guessed_cost_no_pass_of_their
     narrow = Clip(-(1 << 20), 2 << 20, unit)
     assert column.power_sums(narrow, 2) == truth.power_sums(narrow, 2)
     assert store.runs == 2
+
+
+def test_power_sums_are_exact_where_a_later_pass_counted_the_ties_of_a_tail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "UNCOUNTED_ROWS", 500)
+    rows = np.random.default_rng(8).integers(-9, 10, LARGE).astype(np.float64)
+    store = CountedStore({"x": Numbers(rows)}, {"x": ColumnType.NUMBER}, range(0, LARGE, 9000))
+    column = open_column(store, TableView(store.columns), "x", True)
+    expect_power_sums(column, Guess((Clip(-20, 40, Fraction(1)),), 4))
+    column.power_sums(Clip(-2, 4, Fraction(2)), 1)  # the first pass, which expects no window
+    column.order_windows([WindowRequest(Fraction(0), 30_000), WindowRequest(Fraction(1), 30_000)])
+    clip = Clip(-6, 12, Fraction(1))
+    assert column.power_sums(clip, 4) == ArrayColumn([rows]).power_sums(clip, 4)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_a_tail_of_nothing_but_the_largest_number_has_the_type_of_the_column(dtype: str) -> None:
+    bracket = Bracket.whole(np.dtype(dtype))
+    highest = np.iinfo(dtype).max if dtype == "int64" else np.inf
+    rows = np.array([highest], dtype=dtype)
+    bracket.scan(rows, *np.empty((2, 1), dtype=np.bool_))
+    tail = bracket.tail(upward=True)
+    assert tail is not None
+    assert tail[1].dtype == rows.dtype
+    assert tail[1].tolist() == rows.tolist()
+
+
+def test_rows_of_several_places_stay_together_when_a_batch_without_rows_follows() -> None:
+    rows = [np.arange(10.0), np.arange(10.0, 20.0)]
+    whole, *parts = (Survey(Room(12, 100, around=100), [WindowRequest(Fraction(1, 2), 1)]) for _ in range(3))
+    for part, held in zip(parts, rows, strict=True):
+        part.take(Numbers(held), held.size)
+        whole.absorb(part)
+    whole.take(Numbers(np.empty(0)), 0)
+    assert whole.sample.halvings == 0
+    assert sorted(np.concatenate(whole.sample.chunks(np.dtype(np.float64)))) == list(range(20))
 
 
 def test_a_mean_of_rows_in_random_order_takes_two_passes_where_their_number_is_known_beforehand() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from dpstats.engines.cells import ColumnType
+from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.opening import open_store
 from dpstats.engines.stores.store import LocalStore
+from dpstats.engines.views import TableView
 from tests.engines.stores.conftest import Shelf
 from tests.engines.stores.makers import MAKERS
 from tests.engines.stores.ugly import ROW, ROWS, UGLY, CountBatches, CountRows, Gather, expected_cells, plain_cells, ugly_frame
@@ -48,6 +50,13 @@ def test_every_cell_is_what_it_must_be(shelf: Shelf, name: str, kind: ColumnType
 def test_a_column_read_as_text_has_the_same_texts_wherever_it_lies(shelf: Shelf, name: str) -> None:
     job = Gather(name, ColumnType.TEXT)
     assert shelf.store(ROWS).run(job, [ROW, name]) == open_store(ugly_frame())[0].run(job, [ROW, name])
+
+
+def test_the_number_type_of_a_column_does_not_depend_on_its_rows(shelf: Shelf) -> None:
+    stores = [shelf.store(rows) for rows in (ROWS, 1, 0)]
+    for name, kind in stores[0].columns.items():
+        if kind.is_numeric or kind is ColumnType.UNDECLARED:
+            assert len({open_column(store, TableView(store.columns), name, True).dtype for store in stores}) == 1, name
 
 
 @pytest.mark.parametrize("rows", [ROWS, 1, 0])

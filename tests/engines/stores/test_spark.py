@@ -107,7 +107,7 @@ def test_a_table_without_partitions_and_one_without_columns_are_scanned_too(spar
     store, types = open_store(empty)
     assert isinstance(store, SparkStore)
     assert types == {"id": INTEGER}
-    assert store.run(CountRows(), ["id"]) == store.run(CountRows(), []) == (0, 0)
+    assert store.run(CountRows(), ["id"])[0] == store.run(CountRows(), [])[0] == 0
     assert SparkStore(spark.range(5).select()).run(CountRows(), [])[0] == 5
 
 

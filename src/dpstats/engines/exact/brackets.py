@@ -79,7 +79,7 @@ class Bracket:
 
     def close_in(self, ranks: tuple[int, int], raw_rows: int) -> None:
         """Move the edges inward to the rows at two ranks of the `raw_rows` taken in, counted from 1; an edge beyond stays."""
-        raw_inside = self._inside.rows()
+        raw_inside = self._inside.rows(self._low.dtype)
         start, end = (rank - 1 - (raw_rows - self._above_low) for rank in ranks)
         places = [place for place in (start, end) if 0 <= place < raw_inside.size]
         if places:
@@ -102,7 +102,7 @@ class Bracket:
         for bracket in (self, other):
             if low > high or (bracket._low < bracket._high and (low == bracket._high or high == bracket._low)):
                 return False
-            bracket._cut(low, high, bracket._inside.rows())
+            bracket._cut(low, high, bracket._inside.rows(low.dtype))
         self.absorb(other)
         self._count_at_edges(self._count_low and other._count_low, self._count_high and other._count_high)
         return True
@@ -177,12 +177,18 @@ class Bracket:
         return OrderWindow(raw_rows, pieces[0].below, values, counts)
 
     def tail(self, *, upward: bool) -> tuple[Any, NDArray[Any]] | None:
-        """The edge of a bracket that has no end on one side, and all rows beyond it; None where it ends on that side."""
-        end = _extremes(self._low.dtype)[upward]
+        """The edge of a bracket that has no end on one side, and all rows beyond it.
+
+        None where it ends on that side, or where its ties were counted, so that the rows are not there one by one.
+        """
+        dtype = self._low.dtype
+        end = _extremes(dtype)[upward]
         if (self._high if upward else self._low) != end or not (self._count_high if upward else self._count_low):
             return None
-        raw_ends = np.full(self._at_high if upward else self._at_low, end)
-        return (self._low if upward else self._high), np.concatenate([self._inside.rows(), raw_ends])
+        if self._inside.is_counted:
+            return None
+        raw_ends = np.full(self._at_high if upward else self._at_low, end, dtype=dtype)
+        return (self._low if upward else self._high), np.concatenate([self._inside.rows(dtype), raw_ends])
 
     def count_below(self, value: Any, raw_rows: int) -> int | None:
         """The rows strictly below a value of the column's type, or None where the value lies outside of what was counted."""

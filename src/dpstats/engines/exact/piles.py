@@ -49,10 +49,16 @@ class Pile:
         for runs in other._counted:
             self._keep(runs)
 
-    def rows(self) -> NDArray[Any]:
-        """All rows of a pile that has never been counted, in any order; the array stays the pile's."""
+    @property
+    def is_counted(self) -> bool:
+        """Whether some rows have become values with their counts, so that `rows` does not have them any more."""
+        return bool(self._counted)
+
+    def rows(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """All rows, which are of that type, of a pile that is not counted, in any order; the array stays the pile's."""
+        assert not self._counted
         self._rows = [np.concatenate(self._rows)] if self._rows else []
-        return self._rows[0] if self._rows else np.empty(0)
+        return self._rows[0] if self._rows else np.empty(0, dtype=dtype)
 
     def count_below(self, value: Any) -> int:
         """Rows on the pile strictly below a value."""

@@ -70,8 +70,8 @@ class ThinnedSample:
             self._hold(raw_rows if self._room.views else raw_rows.copy())
 
     def has_room(self, rows: int) -> bool:
-        """Whether `rows` further rows fit in, kept at the present rate."""
-        return self.size + (rows >> self.halvings) <= self._room.taken
+        """Whether `rows` further rows fit in, kept at the present rate; none always do, also into a sample of several places."""
+        return not rows or self.size + (rows >> self.halvings) <= self._room.taken
 
     def absorb(self, other: ThinnedSample) -> None:
         """Put another sample's rows to these, at the lower rate of the two; the other one is used up."""

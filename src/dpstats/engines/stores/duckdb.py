@@ -125,7 +125,7 @@ class DuckDBStore(LocalStore):
         wanted = [column for column in self._columns if column.name in columns]
         reading = self._reading()
         is_empty = True
-        for low in range(0, reading.raw_top, self._batch_rows):
+        for low in range(0, max(reading.raw_top, 1), self._batch_rows):  # also where there is no row at all
             for raw_rows in self._fetch(reading, wanted, low, low + self._batch_rows):
                 is_last = low + self._batch_rows >= reading.raw_top
                 if raw_rows.num_rows or (is_empty and is_last):  # a batch without rows tells the types

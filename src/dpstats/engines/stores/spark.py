@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, one_error_for, require, shown
@@ -55,6 +55,11 @@ _DOUBT = (
     "this Spark DataFrame is computed while it is read, for all that can be seen of it: write it to Parquet and pass "
     "spark.read.parquet(...), or take frame.checkpoint() first"
 )
+_SENT = {  # arrow's types by the names of Spark's
+    **{"BooleanType": "bool", "ByteType": "int8", "ShortType": "int16", "IntegerType": "int32", "LongType": "int64"},
+    **{"FloatType": "float", "DoubleType": "double", "StringType": "string", "BinaryType": "binary", "DateType": "date32"},
+    **{"TimestampNTZType": "timestamp[us]", "DayTimeIntervalType": "duration[us]", "TimeType": "time64[ns]"},
+}
 _AS_TEXT = ("CharType", "VarcharType", "YearMonthIntervalType", "CalendarIntervalType")
 
 
@@ -86,12 +91,20 @@ class SparkStore:
 
     def run(self, job: Job[Summary], columns: Sequence[str]) -> Summary:
         """Run a job in every partition and merge what comes back."""
-        return job.merge(self.parts(job, columns) or [job.scan(())])
+        return job.merge(self.parts(job, columns))
 
     def parts(self, job: Job[Summary], columns: Sequence[str]) -> list[Summary]:
-        """What a job finds in every partition; none where there is no partition."""
+        """What a job finds in every partition, and in a batch without rows, which tells the types where no partition has any."""
         names = self._named(columns)
-        return self._collect(lambda: self._mapped(partial(scan_partition, job, names), names).collect())
+        raw_parts = self._collect(lambda: self._mapped(partial(scan_partition, job, names), names).collect())
+        return [*raw_parts, job.scan([self.no_rows(names)])]
+
+    def no_rows(self, names: Sequence[str]) -> Batch:
+        """A batch without rows, of the types that batches of the frame have."""
+        import pyarrow
+
+        declared = {field.name: field.dataType for field in self._frame.schema.fields}
+        return Batch({name: pyarrow.array([], _sent_type(declared[self._places[name]])) for name in names}, 0)
 
     def keep(self, make: Maker, columns: Sequence[str]) -> SparkParts | None:
         """What `make` makes of batches with those columns, kept in Spark's storage until nobody refers to it any more."""
@@ -211,7 +224,7 @@ class BoundedSparkStore:
         raw_parts: list[Summary] = []
         for store, uncrowded in self._sources():
             raw_parts += store.parts(*((job, columns) if uncrowded is None else uncrowded.of_job(job, columns)))
-        return job.merge(raw_parts or [job.scan(())])
+        return job.merge(raw_parts)
 
     def keep(self, make: Maker, columns: Sequence[str]) -> SparkParts | None:
         """What `make` makes of the rows that stay."""
@@ -258,7 +271,8 @@ class SparkParts:
     def run(self, job: Any) -> Any:
         """Run a job over all parts; the first call makes them."""
         raw_parts = self._store._collect(lambda: self._parts().mapPartitions(partial(scan_parts, job)).collect())
-        return job.merge(raw_parts or [job.scan(())])
+        no_rows = [part for store, make, names in self.sources for part in make([store.no_rows(names)])]
+        return job.merge([*raw_parts, job.scan(no_rows)])  # parts without rows tell the types where no others do
 
     def _parts(self) -> RDD[Any]:
         from pyspark import StorageLevel
@@ -360,6 +374,18 @@ def _sendable(place: str, declared: DataType) -> Column:
     if name in _TYPES or name == "BinaryType":
         return column
     return sql.when(column.isNotNull(), sql.array(sql.lit(True))).alias(place)
+
+
+def _sent_type(declared: DataType) -> pyarrow.DataType:
+    """The type in which a column that `_sendable` made arrives."""
+    import pyarrow
+
+    name, decimal = type(declared).__name__, cast(Any, declared)
+    if name == "DecimalType":
+        return pyarrow.decimal128(decimal.precision, decimal.scale)
+    if name == "TimestampType":
+        return pyarrow.timestamp("us", tz="UTC")
+    return pyarrow.type_for_alias(_SENT[name]) if name in _SENT else pyarrow.list_(pyarrow.bool_())
 
 
 def _check_names(names: Sequence[str]) -> None:
