@@ -42,6 +42,26 @@ def test_triangles_and_stars_are_counted_right() -> None:
         assert [star_count(as_graph(edges, SIZE), k) for k in (2, 3)] == [stars(edges, SIZE, k) for k in (2, 3)]
 
 
+@pytest.mark.parametrize("block", [60, 4_000_000])
+def test_products_of_blocks_count_triangles_and_rungs_of_larger_graphs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpstats.statistics.graphs.common_neighbors._BLOCK", block)
+    size, chance = 40, np.random.default_rng(6)
+    for most in (90, 300):
+        ends = np.sort(chance.integers(0, size, (most, 2)) ** 2 // size, axis=1)
+        edges = frozenset((int(low), int(high)) for low, high in ends if low < high)
+        joined = np.zeros((size, size), dtype=np.int64)
+        for low, high in edges:
+            joined[low, high] = joined[high, low] = 1
+        a = joined @ joined
+        b = joined.sum(axis=0) + joined.sum(axis=1)[:, None] - 2 * a - 2 * joined
+        shared = np.triu(a > 0, 1)
+        steps = np.arange(RUNGS)
+        rungs = (a[shared][:, None] + (steps + np.minimum(steps, b[shared][:, None])) // 2).max(axis=0)
+        common = common_neighbors(as_graph(edges, size))
+        assert common.raw_triangles == np.trace(a @ joined) // 6
+        assert common.raw_rungs(RUNGS).tolist() == np.minimum(np.maximum(rungs, steps), size - 2).tolist()
+
+
 def test_rung_0_is_the_local_sensitivity_of_triangles() -> None:
     for edges in GRAPHS:
         moved = max(abs(triangle_count(edges, SIZE) - triangle_count(other, SIZE)) for other in toggled(edges, SIZE))
