@@ -2,6 +2,8 @@
 
 python benchmarks/ledger.py [--seconds S] [--postgres URL] [--only sqlite|postgres]
 python benchmarks/ledger.py --verify 1000000 [--file LEDGER]    makes a ledger of so many entries, and verifies it
+python benchmarks/ledger.py --beside 5000000    seconds for medians of a Postgres table of that many rows, three of each unit,
+                                                whose ledger is a file or in the same database
 
 Without --postgres a server is started as the tests do it, where that is possible. Every debit is acknowledged only when it is on
 the disk, and every run ends with a verification of the whole ledger.
@@ -117,6 +119,31 @@ def measure_verification(address: str, entries: int) -> None:
         print(f"opened and checked in {time.perf_counter() - start:.2f} s")
 
 
+def measure_beside(url: str, rows: int, folder: str) -> None:
+    """Seconds of five medians of a table whose ledger is a file, and of one whose ledger is in the same database."""
+    import psycopg
+
+    import dpstats as dp
+    from tests.postgres import url_of_new_schema
+
+    place = url_of_new_schema(url)
+    filled = f"CREATE TABLE people AS SELECT i / 3 AS who, exp(10 + random()) AS income FROM generate_series(1, {rows}) i"
+    with psycopg.connect(place, autocommit=True) as connection:
+        connection.execute(filled.encode())
+        connection.execute("ANALYZE people")
+    for name, address in (("a file", f"{folder}/beside.ledger"), ("in the same database", place)):
+        budget = dp.Budget(epsilon=100)
+        table = dp.protect(
+            f"{place}#people", unit="who", max_rows_per_unit=2, budget=budget, ledger=address, name=f"people, {name}"
+        )
+        seconds = []
+        for number in range(5):
+            start = time.perf_counter()
+            table.median("income", epsilon=1 + number / 10)
+            seconds.append(time.perf_counter() - start)
+        print(f"ledger {name:<21} {' '.join(f'{each:6.2f}' for each in seconds)} s", flush=True)
+
+
 def syncs_per_second(folder: Path) -> float:
     """How often the disk can be waited for."""
     with (folder / "probe").open("wb") as probe:
@@ -149,7 +176,12 @@ def main() -> None:
     parser.add_argument("--only", choices=("sqlite", "postgres"))
     parser.add_argument("--verify", type=int, metavar="ENTRIES")
     parser.add_argument("--file", metavar="LEDGER", help="with --verify: where the ledger is, or is made")
+    parser.add_argument("--beside", type=int, metavar="ROWS")
     given = parser.parse_args()
+    if given.beside:
+        with postgres(given.postgres) as url, tempfile.TemporaryDirectory() as folder:
+            measure_beside(str(url), given.beside, folder)
+        return
     if given.verify:
         with tempfile.TemporaryDirectory() as folder:
             measure_verification(given.file or f"{folder}/long.ledger", given.verify)

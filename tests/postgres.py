@@ -53,6 +53,14 @@ class Server:
         )
         self._run("pg_ctl", "--pgdata", self.data, "--log", self.folder / "log", "--wait", "--options", options, "start")
 
+    def follow(self, url: str) -> None:
+        """Copy another server's databases, and start to repeat, as a standby, whatever is written there."""
+        self._run(
+            "pg_basebackup", "--pgdata", self.data, "--dbname", url, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"
+        )
+        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c max_connections=200"
+        self._run("pg_ctl", "--pgdata", self.data, "--log", self.folder / "log", "--wait", "--options", options, "start")
+
     def stop(self) -> None:
         """Stop it; whatever is still connected is cut off."""
         self._run("pg_ctl", "--pgdata", self.data, "--wait", "--mode=immediate", "stop")
@@ -89,11 +97,14 @@ def binaries() -> Path | None:
 
 
 @contextmanager
-def running_server(programs: Path) -> Iterator[Server]:
-    """A server that runs for as long as this lasts; `programs` is a folder that `binaries` finds."""
+def running_server(programs: Path, following: str | None = None) -> Iterator[Server]:
+    """A server that runs for as long as this lasts; `programs` is a folder that `binaries` finds.
+
+    With the URL of another server in `following` it is a standby of that one.
+    """
     with tempfile.TemporaryDirectory(prefix="dpstats-pg-", ignore_cleanup_errors=True) as folder:
         server = Server(programs, Path(folder))
-        server.start()
+        server.start() if following is None else server.follow(following)
         try:
             yield server
         finally:

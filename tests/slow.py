@@ -61,6 +61,7 @@ SLOW_FILES = frozenset(
         "pictures",
         "pipeline",
         "plan",
+        "postgres_states",
         "powers",
         "properties",
         "propose_test_release",

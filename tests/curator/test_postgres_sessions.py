@@ -109,7 +109,9 @@ def test_rows_per_unit_are_bounded_in_every_state_of_the_table(url: str) -> None
         assert ids(store) == [7, 7, *range(501, 1000)]
 
 
-def test_the_choice_of_rows_is_made_once_for_a_state(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """One element for each time that rows were chosen."""
     from dpstats.engines.units import contributions
 
     found: list[Any] = []
@@ -120,13 +122,28 @@ def test_the_choice_of_rows_is_made_once_for_a_state(url: str, monkeypatch: pyte
         return look(*given)
 
     monkeypatch.setattr(contributions, "_find_rows", count_looks)
+    return found
+
+
+def test_the_choice_of_rows_is_made_once_for_a_state(url: str, looks: list[Any]) -> None:
     table = protected(url)
     table.count(epsilon=1)
     table.median("income", epsilon=1)
-    assert len(found) == 1
+    assert len(looks) == 1
     run(url, "INSERT INTO people VALUES (-1, 0, 0)")
     table.median("income", epsilon=2)
-    assert len(found) == 2
+    assert len(looks) == 2
+
+
+def test_debits_in_the_database_of_the_table_leave_the_choice_of_rows_as_it_was(url: str, looks: list[Any]) -> None:
+    table = dp.protect(f"{url}#people", unit="who", budget=dp.Budget(epsilon=100), ledger=url)
+    table.median("income", epsilon=1)
+    table.where("region == 1").mean("income", epsilon=1)
+    table.median("income", epsilon=2)
+    assert len(looks) == 1
+    run(url, "UPDATE people SET income = income + 1")
+    table.median("income", epsilon=3)
+    assert len(looks) == 2
 
 
 def test_questions_of_several_threads_have_a_state_each(url: str) -> None:

@@ -11,7 +11,6 @@ they were.
 
 from __future__ import annotations
 
-import json
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -26,6 +25,7 @@ from dpstats.engines.stores.filtering import SqlColumn
 from dpstats.engines.stores.postgres_columns import PostgresColumn
 from dpstats.engines.stores.postgres_server import PLAIN, VIEWS, connect, encoding_of, find_relation, place_of, quoted
 from dpstats.engines.stores.postgres_snapshots import Snapshot, Snapshots, close_all
+from dpstats.engines.stores.postgres_states import plan_of
 from dpstats.engines.stores.store import Batch, LocalStore, Store
 from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.engines.units.contributions import Bound, BoundedStore
@@ -251,10 +251,8 @@ class PostgresStore(LocalStore):
     def _comes_in_ranges(self, snapshot: Snapshot, columns: Sequence[PostgresColumn]) -> bool:
         """Whether the server goes from row to row as they lie, straight into the aggregates; it says so before it reads any."""
         statement = self._aggregates(columns).format(_address(0), _address(self._batch_pages * _TUPLES))
-        with snapshot.lock, snapshot.connection.transaction(), snapshot.connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode(snapshot.encoding))
-            explained = cursor.pgresult.get_value(0, 0) if cursor.pgresult else None  # psycopg would read it as UTF-8
-        plan = json.loads((explained or b"").decode(snapshot.encoding, errors="replace"))[0]["Plan"]
+        with snapshot.lock, snapshot.connection.transaction():
+            plan = plan_of(snapshot.connection, statement, snapshot.encoding)
         sources = [part["Node Type"] for part in plan.get("Plans", ()) if part.get("Parent Relationship") == "Outer"]
         return plan["Node Type"] == "Aggregate" and sources == ["Tid Range Scan"]
 

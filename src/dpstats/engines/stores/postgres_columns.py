@@ -102,6 +102,7 @@ _FIXED = {
 }
 _NESTED = _Fixed(ColumnType.OTHER, "boolsend(TRUE)", "u1", _presence)
 _TEXTS = ("text", "varchar", "bpchar", "name", "char", "citext", "uuid", "timetz", "inet", "cidr", "macaddr", "macaddr8")
+_ALONE = {*_TEXTS, "numeric", "bytea", "json", "jsonb"}
 _COMPARED = {name: np.dtype(_FIXED[name].layout).newbyteorder("=") for name in ("int2", "int4", "int8", "float4", "float8")}
 _OF_EXTENSIONS = ("citext",)  # which may lie in any schema
 
@@ -144,6 +145,15 @@ class PostgresColumn:
         sized = quoted if self._is_binary else f"{quoted}::text"
         value = sized if self._is_binary else f"textsend({sized})"
         return value, f"int4send(coalesce(octet_length({sized}), -1))"
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether what travels of a stored value depends on nothing else that may change, but for the labels of enums.
+
+        The names that a `regclass` has, and what functions of an extension write, may change.
+        """
+        form = self._declared[3]
+        return form in ("nested", "enum") or self._fixed is not None or self._known in _ALONE
 
     def compared(self, quoted: str, *, texts: bool) -> SqlColumn | None:
         """The column as it can be compared exactly as its cells are; None where it cannot. `texts` are known to be good UTF-8."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpstats.engines.complaints import one_error_for, shown
 from dpstats.engines.stores.postgres_server import Relation, connect, encoding_of, find_relation, quoted
+from dpstats.engines.stores.postgres_states import State, state_of
 from dpstats.foundations.errors import DataFileError, DpstatsError
 
 if TYPE_CHECKING:
@@ -33,26 +34,33 @@ SETTINGS = {  # rows in the order in which they lie, and a transaction that may 
     "lock_timeout": "'10s'",
 }
 _MOST_IDLE = 4
-# As long as a backend sees the same transactions as finished, it sees the same rows in the same places.
-_MOMENT = "SELECT pg_backend_pid(), pg_postmaster_start_time()::text, txid_current_snapshot()::text"
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """A table as one transaction sees it; threads take turns by its lock."""
 
+    relation: Relation
     connection: psycopg.Connection[Any]
+    last: State | None
+    """How an earlier snapshot on the same connection saw the table, where one looked."""
     encoding: str
     is_good: bool
     """Whether all texts are known to be good in the encoding."""
     lock: threading.RLock = field(default_factory=threading.RLock)
     process: int = field(default_factory=os.getpid)
+    _looked: list[State] = field(default_factory=list)
 
-    def moment(self) -> tuple[Any, ...]:
-        """Equal for two snapshots only if they have the same rows in the same places."""
+    def moment(self) -> object:
+        """Equal for two snapshots only if they have the same rows in the same places; the first call looks."""
         with self.lock:
-            [found] = self.connection.execute(_MOMENT).fetchall()
-        return tuple(found)
+            if not self._looked:
+                self._looked.append(state_of(self.connection, self.encoding, self.relation, self.last))
+            return self._looked[0].token
+
+    def latest(self) -> State | None:
+        """How the table was when this snapshot or an earlier one looked last."""
+        return self._looked[0] if self._looked else self.last
 
 
 class Snapshots:
@@ -81,7 +89,7 @@ class Snapshots:
                     _INHERITED.append(kept.connection)
                     continue
                 try:
-                    return self._entered(kept.connection)
+                    return self._entered(kept.connection, kept.latest())
                 except (psycopg.OperationalError, psycopg.InterfaceError) as error:  # most often lost while it was idle
                     if isinstance(error, psycopg.errors.LockNotAvailable):
                         raise self._complaint() from None
@@ -91,7 +99,7 @@ class Snapshots:
         with one_error_for(self._name, "could not be reached: is it locked, or did the server stop?"):
             connection.read_only = True
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            return self._entered(connection)
+            return self._entered(connection, None)
 
     def end(self, snapshot: Snapshot) -> None:
         """Let go of a snapshot, and keep its connection for another one."""
@@ -117,7 +125,7 @@ class Snapshots:
     def _name(self) -> str:
         return f"the Postgres table {shown(self._relation.schema)}.{shown(self._relation.name)}"
 
-    def _entered(self, connection: psycopg.Connection[Any]) -> Snapshot:
+    def _entered(self, connection: psycopg.Connection[Any], last: State | None) -> Snapshot:
         """A snapshot at the beginning of a transaction; the connection is closed where that fails."""
         table = quoted(self._relation.schema, self._relation.name)
         settings = "; ".join(f"SET LOCAL {name} = {value}" for name, value in SETTINGS.items())
@@ -126,7 +134,7 @@ class Snapshots:
             connection.execute(f"{settings}{lock}".encode())  # the rows are those of the first statement after it
             found = find_relation(connection, table)
             if found == self._relation:
-                return Snapshot(connection, *encoding_of(connection))
+                return Snapshot(self._relation, connection, last, *encoding_of(connection))
         except BaseException as error:
             _shut(connection)
             if isinstance(error, DpstatsError):
