@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import runpy
+import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -48,3 +51,17 @@ def test_the_locks_hold_the_build_backend_that_the_project_asks_for() -> None:
     (backend,) = project["build-system"]["requires"]
     for name in ("requirements.lock", "requirements-dev.lock"):
         assert f"{backend} " in LOCKS[name]
+
+
+def test_an_older_python_is_refused_before_packages_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip asks the build about a folder first; only its newer versions then look at requires-python before all dependencies."""
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    major, minor = map(int, needed.removeprefix(">=").split("."))
+    monkeypatch.setattr(sys, "version_info", (major, minor - 1, 0, "final", 0))
+    with pytest.raises(SystemExit, match=f"needs Python {major}.{minor} or newer, and this is Python {major}.{minor - 1}."):
+        runpy.run_path(str(ROOT / "setup.py"))
+    monkeypatch.setattr(sys, "version_info", (major, minor, 0, "final", 0))
+    called: list[str] = []
+    monkeypatch.setitem(sys.modules, "setuptools", SimpleNamespace(setup=lambda: called.append("setup")))
+    runpy.run_path(str(ROOT / "setup.py"))
+    assert called == ["setup"]
