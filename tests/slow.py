@@ -38,6 +38,7 @@ SLOW_FILES = frozenset(
         "every_answer",
         "every_store",
         "exact_privacy",
+        "every_option",
         "examples",
         "exponential",
         "faults",

@@ -135,7 +135,7 @@ def test_an_unexpected_error_is_one_sentence_without_its_text(run: Run, people: 
         (["median(age, 1)"], "median takes nothing after the column; give epsilon by name: epsilon=1."),
         (["quantile(age, 0.5, 0.6)"], "write [0.5, 0.6]"),
         (["median(age, eps=1)", "--epsilon", "1"], "median has no parameter 'eps'; did you mean epsilon?"),
-        (["median(age)", "--epsilon", "1", "--unit", ""], "unit must be"),
+        (["median(age)", "--epsilon", "1", "--unit", ""], "the argument after --unit is empty"),
         (["median(region)", "--epsilon", "1", "--types", "region=text"], "--types region=number"),
         (["median(age)", "--epsilon", "1", "--colour", "red"], "unrecognized"),
         (["median(age)", "--epsilon", "1", "--seed", "soon"], "--seed"),

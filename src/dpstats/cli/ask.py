@@ -106,6 +106,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Price, read, answer, draw, print."""
+    if arguments.json and arguments.card:
+        raise InvalidParameterError("--card prints cards as text, and --json prints all that they say: leave one of them out.")
     if arguments.plot is not None:
         from dpstats.pictures.looks import check_can_draw
 

@@ -42,6 +42,7 @@ Exit codes of verify:
   {UNSOUND}  it is not, or it is empty; every complaint is printed with the number of its entry
   {exits.BAD_INPUT}  it cannot be read; one sentence says why
 """
+_READING = ("verify", "show", "backup")
 _LEDGER = "a file such as survey.ledger, or a postgresql:// URL"
 
 
@@ -81,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the action says."""
+    if arguments.action in _READING and arguments.witness and not Path(arguments.witness).exists():
+        raise InvalidParameterError(f"there is no witness {arguments.witness}: a ledger cannot be compared with it.")
     if arguments.action == "backup":
         found = back_up(arguments.ledger, arguments.file, witness=arguments.witness)
         return _done(f"{shown_address(arguments.file)} is a copy of {shown_address(arguments.ledger)}", found)

@@ -7,10 +7,12 @@ import atexit
 import gc
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from dpstats import __version__
@@ -32,6 +34,8 @@ COMMANDS = {
 """Every command, with a summary. The module of that name in this package has `describe`, `add_arguments` and `run`; it is loaded
 when the command is used."""
 
+_EMPTY = re.compile(r"\s*|--[\w-]+=\s*")
+"""Arguments that no command takes, and that would leave an option as if it had not been given."""
 _YOUNG = 100_000
 """Objects to make before a look for garbage, of which imports leave none; Python looks after 700."""
 _DESCRIPTION = """\
@@ -126,6 +130,11 @@ def run() -> NoReturn:
 
 
 def _dispatch(argv: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if argv is None else argv
+    for before, each in pairwise(["dpstats", *given]):
+        if _EMPTY.fullmatch(each):
+            name = each.strip().rstrip("=") or f"the argument after {before}"
+            raise InvalidParameterError(f"{name} is empty: is a variable of the shell not set?")
     parser = build_parser()
     arguments, surplus = parser.parse_known_args(argv)
     if surplus:  # argparse would point to the help of the whole, not of the command

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import getpass
 import os
-from contextlib import closing
+import warnings
+from contextlib import closing, suppress
 
 from dpstats.foundations.errors import InvalidParameterError, MissingExtraError
 
@@ -37,6 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Add or show."""
+    if arguments.add and not arguments.role:
+        raise InvalidParameterError(f"say what {arguments.add} is: --role analyst, for example.")
+    if arguments.role and not arguments.add:
+        raise InvalidParameterError("--role says what somebody new is: name them with --add. The page People changes roles.")
     try:
         from dpstats.web.people.people import People
         from dpstats.web.people.roles import Role
@@ -48,8 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
     with closing(PeopleStore(web.people)) as store:
         people = People(store)
         if arguments.add:
-            if not arguments.role:
-                raise InvalidParameterError(f"say what {arguments.add} is: --role analyst, for example.")
             people.add(arguments.add, _password(), [Role(each) for each in arguments.role])
         elif arguments.password:
             people.change(arguments.password, password=_password())
@@ -59,5 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _password() -> str:
+    """The password in the environment, or one that is typed where nobody can read it."""
     given = os.environ.get(PASSWORD)
-    return getpass.getpass("Password: ") if given is None else given
+    if given is not None:
+        return given
+    with warnings.catch_warnings(), suppress(getpass.GetPassWarning, EOFError, OSError):
+        warnings.simplefilter("error", getpass.GetPassWarning)  # comes first where there is no terminal
+        return getpass.getpass("Password: ")
+    raise InvalidParameterError(f"no password was typed: type it at a terminal, or set the environment variable {PASSWORD}.")

@@ -73,6 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InvalidParameterError("--ledger is for --verify: the plan names the ledger that pays, [budget] ledger = ...")
     if not arguments.plan:
         raise MissingParameterError("publish needs a plan, such as plan.toml; or --verify FOLDER.")
+    if arguments.price and arguments.out:
+        raise InvalidParameterError("--price writes nothing: leave --out away, or --price to publish.")
     if arguments.price:
         return _price(arguments.plan)
     if not arguments.out:

@@ -83,11 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def parse_levels(given: Sequence[str]) -> dict[str, list[str]] | None:
     """`region=north,south` as a dictionary; a label with a comma in it stands in double quotes."""
-    levels = {}
+    levels: dict[str, list[str]] = {}
     for text in given:
         name, equals, labels = text.partition("=")
         if not equals or not labels:
             raise InvalidParameterError(f"--levels takes COLUMN=LABEL,LABEL, such as region=north,south, got {text!r}.")
+        if name.strip() in levels:
+            raise InvalidParameterError(f"--levels lists the labels of column {name.strip()!r} twice.")
         levels[name.strip()] = next(csv.reader([labels]))
     return levels or None
 
