@@ -32,7 +32,14 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.selection.block_counts import BLOCKS, blocks_for_bounded_sets, blocks_for_marks, blocks_for_stable
-from dpstats.statistics.selection.lasso_sets import EXTRA_OF_FEATURES, EXTRA_OF_SETS, FeatureSet, lasso_set, noisy_set_of
+from dpstats.statistics.selection.lasso_sets import (
+    EXTRA_OF_FEATURES,
+    EXTRA_OF_NOISY,
+    EXTRA_OF_SETS,
+    FeatureSet,
+    lasso_set,
+    noisy_set_of,
+)
 from dpstats.statistics.selection.majorities import majority_by_counts, majority_by_sets
 from dpstats.statistics.selection.models import check_scikit_learn
 from dpstats.statistics.selection.noisy_correlations import (
@@ -104,8 +111,15 @@ SELECT_FEATURES = register(
 )
 
 
-@method(SELECT_FEATURES, GAUSSIAN, claim=f"(epsilon, delta)-DP, {PRODUCTS_CLAIM}", needs_delta=True, check=check_scikit_learn)
-@method(SELECT_FEATURES, PRODUCTS, claim=f"pure epsilon-DP, no delta, {PRODUCTS_CLAIM}", check=check_scikit_learn)
+@method(
+    SELECT_FEATURES,
+    GAUSSIAN,
+    claim=f"(epsilon, delta)-DP, {PRODUCTS_CLAIM}",
+    needs_delta=True,
+    version=2,
+    check=check_scikit_learn,
+)
+@method(SELECT_FEATURES, PRODUCTS, claim=f"pure epsilon-DP, no delta, {PRODUCTS_CLAIM}", version=2, check=check_scikit_learn)
 def features_by_products(table: Table, question: Question, rng: RandomSource) -> Answer | Refusal:
     """The features that LASSO finds in noisy correlations.
 
@@ -128,7 +142,7 @@ def features_by_products(table: Table, question: Question, rng: RandomSource) ->
         public_line(question),
         ("numerics", "exact whole numbers up to the noise; then floats"),
     )
-    return Answer(_features(question, noisy_set_of(found.known, found.noise, features, at_most, EXTRA_OF_SETS)), notes=notes)
+    return Answer(_features(question, noisy_set_of(found.known, features, at_most, EXTRA_OF_NOISY)), notes=notes)
 
 
 @method(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
@@ -17,6 +18,7 @@ import dpstats as dp
 from dpstats.statistics.regression import octaves
 from dpstats.statistics.regression.budget_split import BudgetSplit, ConcentratedBudgetSplit, PureBudgetSplit
 from dpstats.statistics.selection import noisy_correlations
+from dpstats.statistics.selection.lasso_sets import EXTRA_OF_NOISY, Correlations, _gains, noisy_set_of
 from dpstats.testing import seeded
 from tests.statistics.regression.step_rows import ugly_rows
 from tests.statistics.regression.transcripts import Noisy, ScriptedBudgetSplit, ScriptedTable, Transcript, table_of
@@ -108,6 +110,32 @@ def test_a_table_on_which_blocks_did_not_agree_gets_a_reply(delta: float) -> Non
         found.append(set(release.value.indices))
     assert sum({0, 1} <= each for each in found) >= 5
     assert sum(bool(each - {0, 1, 2}) for each in found) <= 2
+
+
+def alike(features: int, correlation: float, noise: float, chance: np.random.Generator) -> Correlations:
+    """Correlations of features that are all correlated alike, of which the first three count, with symmetric noise."""
+    among = np.full((features, features), correlation) + (1 - correlation) * np.eye(features)
+    slopes = np.array([0.5, 0.75, 1.0] + [0.0] * (features - 3))
+    outcome = among @ slopes / math.sqrt(slopes @ among @ slopes + 1)
+    drawn = chance.normal(size=(features + 1, features + 1))
+    drawn = noise * (drawn + drawn.T) / math.sqrt(2)
+    loads = np.full(features + 1, math.sqrt(noise))
+    return Correlations(10**6, among + drawn[:-1, :-1], outcome + drawn[:-1, -1], np.arange(features), loads)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
+def test_the_noise_of_a_gain_is_what_it_is_taken_for(correlation: float) -> None:
+    chance, noise, chosen = np.random.default_rng(1), 0.002, (0, 1, 2)
+    squares = [_gains(alike(6, correlation, noise, chance), chosen)[0][3:] for _ in range(400)]
+    assert np.mean(squares) == pytest.approx(1, abs=0.12)  # about three deviations of a mean of 1,200 squares of normal numbers
+
+
+def test_noise_alone_makes_no_feature_significant() -> None:
+    chance = np.random.default_rng(2)
+    known = [alike(20, 0.5, 0.012, chance) for _ in range(40)]
+    assert [noisy_set_of(each, 20, None, EXTRA_OF_NOISY) for each in known].count((0, 1, 2)) >= 39
+    twins = [replace(each, noise=0.8 * each.noise) for each in known]  # as if features were not correlated with each other
+    assert [noisy_set_of(each, 20, None, EXTRA_OF_NOISY) for each in twins].count((0, 1, 2)) < 39
 
 
 def test_with_few_rows_there_is_no_reply_at_the_same_cost() -> None:

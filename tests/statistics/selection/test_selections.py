@@ -67,7 +67,7 @@ def test_the_features_that_count_are_selected(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("options", [{"delta": 1e-6}, {"at_most": 5}], ids=["stable", "each of few"])
+@pytest.mark.parametrize("options", [{"delta": 1e-6}, {"at_most": 5}], ids=["with delta", "at most five"])
 @pytest.mark.parametrize(("features", "correlation"), [(20, 0.5), (50, 0.0), (50, 0.5)])
 def test_the_right_set_is_found_in_nineteen_tables_of_twenty(features: int, correlation: float, options: dict[str, Any]) -> None:
     found = [

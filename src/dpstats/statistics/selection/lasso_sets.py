@@ -2,7 +2,8 @@
 
 The path of LASSO gives the sets to choose from; each is fitted again by least squares, and the extended Bayesian information
 criterion takes one, which is then changed by one feature at a time for as long as that lowers the criterion. Features are
-standardised by these rows alone, and no answer looks at anything but them. See `EXTRA` for what the criterion weighs.
+standardised by these rows alone, and no answer looks at anything but them. See `EXTRA_OF_SETS` for what the criterion weighs.
+Where correlations are noisy, each feature's gain is weighed against sampling error and noise together (`noisy_set_of`).
 
 Source     Tibshirani 1996 and Efron, Hastie, Johnstone & Tibshirani 2004 (the path); Chen & Chen 2008 (the criterion)
 """
@@ -21,9 +22,12 @@ from dpstats.statistics.aggregation.row_blocks import Floats
 FeatureSet = tuple[int, ...]
 """Places of features, from 0, in order."""
 
-EXTRA_OF_SETS, EXTRA_OF_FEATURES = 0.5, 0.0
+EXTRA_OF_SETS, EXTRA_OF_FEATURES, EXTRA_OF_NOISY = 0.5, 0.0, 1.0
 """What a feature costs in the criterion beside ln(rows), in units of 2 ln(features). Where whole sets are counted one wrong
-feature spoils a vote; where features are counted one by one a few wrong ones in each block do no harm, and a missed one does."""
+feature spoils a vote; where features are counted one by one a few wrong ones in each block do no harm, and a missed one does.
+Noisy correlations are looked at once, and no vote of blocks drops a wrong feature: on 100 tables of 10,000 rows and 20 correlated
+features at epsilon 1 a cost of 1 gave no wrong feature, one of 0.5 in 5 tables. Where the weakest of three signals is in doubt
+(3,000 rows, 10 features) it missed one in 35 tables of 100, against 21, and had a wrong one in 5, against 16."""
 ROWS_FOR_EACH = 4
 """A block of m rows finds at most m / ROWS_FOR_EACH features."""
 LEAST_ROWS = 8
@@ -45,6 +49,8 @@ class Correlations:
     """Correlations of features with the outcome."""
     places: NDArray[np.int64]
     """Which features these are."""
+    noise: Floats | None = None
+    """One number for each feature and, last, the outcome; the noise of a correlation has the product of two as its deviation."""
 
     def unexplained(self, chosen: FeatureSet) -> float:
         """The part of the outcome's variance that a least-squares fit on these features leaves."""
@@ -69,31 +75,78 @@ def set_of(known: Correlations, features: int, at_most: int | None, extra: float
     return tuple(known.places[list(_set_in(known, features, at_most, extra))].tolist())
 
 
-def noisy_set_of(known: Correlations, noise: float, features: int, at_most: int | None, extra: float) -> FeatureSet:
-    """The significant ones where correlations have noise of this deviation, which counts for more the more others explain."""
-    rows = known.rows
+def noisy_set_of(known: Correlations, features: int, at_most: int | None, extra: float) -> FeatureSet:
+    """The significant ones where correlations have noise.
+
+    LASSO's path is searched as if every feature had the noise of the median one. Then the set is changed by one feature at a
+    time, each by its own noise, for as long as that lowers the criterion.
+    """
     found: FeatureSet = ()
     for _ in range(NOISY_ROUNDS):
-        some = list(found)
-        slopes = np.linalg.solve(known.among[np.ix_(some, some)], known.outcome[some])
-        more = noise**2 * (1 + float(slopes @ slopes)) / max(known.unexplained(found), noise)
-        informative = int(1 / (1 / max(rows, 1) + more))
+        informative = int(np.median(_gains(known, found)[1]))
         if informative < 1:
             return ()
         before, found = found, _set_in(replace(known, rows=informative), features, at_most, extra)
         if found == before:
             break
+    most, seen = _most_features(known, at_most), set[FeatureSet]()
+    while found not in seen:  # each feature has its own noise, so there is no one criterion that falls with every change
+        seen.add(found)
+        gains, informative_rows = _gains(known, found)
+        changes = np.log(informative_rows) + 2 * extra * math.log(features) - gains
+        changes[list(found)] *= -1
+        if len(found) >= most:
+            changes[[place for place in range(len(changes)) if place not in found]] = math.inf
+        place = int(np.argmin(changes)) if len(changes) else 0
+        if not len(changes) or not changes[place] < -_GAIN:
+            break
+        found = _toggled(found, place)
     return tuple(known.places[list(found)].tolist())
+
+
+def _gains(known: Correlations, chosen: FeatureSet) -> tuple[Floats, Floats]:
+    """How much each feature lowers the criterion beside the other chosen ones, and the rows whose sampling errs as much as
+    sampling and noise do there.
+
+    With u the residual of the feature and v that of the outcome, as weights of columns, and R all correlations, the gain is the
+    square of u'Rv. Symmetric noise N of a unit deviation adds u'Nv, whose variance is |u|^2 |v|^2 + (u'v)^2.
+    """
+    noise = np.zeros(len(known.places) + 1) if known.noise is None else known.noise
+    gains, informative = np.zeros(len(known.places)), np.ones(len(known.places))
+    for place in range(len(known.places)):
+        others = [each for each in chosen if each != place]
+        beside = known.among[others, place]
+        slopes, own_slopes = np.linalg.solve(
+            known.among[np.ix_(others, others)], np.column_stack([known.outcome[others], beside])
+        ).T
+        left, own = known.unexplained(tuple(others)), 1.0 - float(beside @ own_slopes)
+        if own < _COLLINEAR:
+            continue
+        u, v = noise[[*others, place]] * [*own_slopes, 1.0], noise[[*others, -1]] * [*slopes, 1.0]
+        variance = float(u @ u) * float(v @ v) + float(u[:-1] @ v[:-1]) ** 2
+        informative[place] = 1 / (1 / max(known.rows, 1) + variance / (own * left))
+        gained = float(known.outcome[place] - beside @ slopes) ** 2 / own
+        gains[place] = -informative[place] * math.log(max(1.0 - gained / left, _NO_VARIANCE))
+    return gains, informative
 
 
 def _set_in(known: Correlations, features: int, at_most: int | None, extra: float) -> FeatureSet:
     """The same by their places in the correlations."""
-    most = min(known.rows // ROWS_FOR_EACH, len(known.places), math.inf if at_most is None else at_most)
+    most = _most_features(known, at_most)
     price = math.log(known.rows) + 2 * extra * math.log(features)
     if not most:
         return ()
-    best = min(_path_sets(known, int(most)), key=lambda chosen: (_criterion(known, chosen, price), chosen))
-    return _polished(known, best, price, int(most))
+    best = min(_path_sets(known, most), key=lambda chosen: (_criterion(known, chosen, price), chosen))
+    return _polished(known, best, price, most)
+
+
+def _most_features(known: Correlations, at_most: int | None) -> int:
+    most = min(known.rows // ROWS_FOR_EACH, len(known.places))
+    return most if at_most is None else min(most, at_most)
+
+
+def _toggled(chosen: FeatureSet, place: int) -> FeatureSet:
+    return tuple(each for each in chosen if each != place) if place in chosen else tuple(sorted((*chosen, place)))
 
 
 def _correlations(raw_rows: Floats) -> Correlations | None:
@@ -151,5 +204,4 @@ def _best_change(known: Correlations, chosen: FeatureSet, price: float, most: in
     criteria = known.rows * np.log(np.maximum(left - (known.outcome - beside @ slopes) ** 2 / own, _NO_VARIANCE)) + price
     criteria[(own < _COLLINEAR) | (len(chosen) >= most)] = math.inf
     criteria[some] = known.rows * np.log(without) - price
-    place = int(np.argmin(criteria))
-    return tuple(each for each in chosen if each != place) if place in chosen else tuple(sorted((*chosen, place)))
+    return _toggled(chosen, int(np.argmin(criteria)))

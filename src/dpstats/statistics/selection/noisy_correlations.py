@@ -128,8 +128,9 @@ def _correlations_of(matrix: Floats, deviation: float, noisy_rows: int) -> Noisy
     kept = [*places.tolist(), len(variances) - 1]
     roots = np.sqrt(variances[kept])
     correlations = covariance[np.ix_(kept, kept)] / np.outer(roots, roots)
-    noise = deviation / float(np.median(variances[kept])) / math.sqrt(2)
+    each = math.sqrt(deviation / math.sqrt(2)) / roots  # products of two columns have noise of a deviation over the root of 2
+    noise = float(np.median(each)) ** 2
     eigenvalues, vectors = np.linalg.eigh(correlations)
     safe = (vectors * np.maximum(eigenvalues, noise)) @ vectors.T
     safe /= np.sqrt(np.outer(np.diag(safe), np.diag(safe)))
-    return NoisyCorrelations(Correlations(noisy_rows, safe[:-1, :-1], safe[:-1, -1], places), noise)
+    return NoisyCorrelations(Correlations(noisy_rows, safe[:-1, :-1], safe[:-1, -1], places, each), noise)
