@@ -161,3 +161,11 @@ def test_columns_of_two_floats_of_many_digits_correlate_as_others(epsilon: float
     y = np.where(generator.random(4000) < 0.3, x, np.where(generator.random(4000) < 0.5, np.log(2), np.log(3)))
     found = dp.correlation(x, y, epsilon=epsilon, rng=seeded(3))
     assert found.value == pytest.approx(np.corrcoef(x, y)[0, 1], abs=0.05)
+
+
+@pytest.mark.parametrize(("under", "seldom"), [(scores.REACH_UNDER, True), (Fraction(1, 2), False)], ids=["as drawn", "evenly"])
+def test_a_column_seldom_seems_not_to_vary_because_its_reach_was_drawn_where_no_row_is(under: Fraction, seldom: bool) -> None:
+    epsilon, rows = scores.COLUMN_REACH, 2000
+    beyond = Fraction(scores.COLUMN_NATS) / epsilon
+    over, _ = octaves.rank_slopes(1 - beyond / rows, epsilon, under)
+    assert (scores.WINDOW * math.exp(-over * beyond) < 1 / 2000) == seldom  # all cells without rows against the right one

@@ -141,7 +141,7 @@ def covariance_clipped(table: Table, question: Question, rng: RandomSource) -> A
     SCORES,
     claim="pure epsilon-DP, no bounds asked, no delta: pearson by steps along noisy sums of scores that are cut off at a "
     "privately found reach, may refuse; kendall and spearman from noisy votes of pairs and triples of rows",
-    version=2,
+    version=3,
 )
 def correlation_scores(table: Table, question: Question, rng: RandomSource) -> Outcome:
     """A correlation of the kind that the question names; with too few rows, where a rough Pearson's is wanted, from cells."""

@@ -64,6 +64,9 @@ COLUMN_NATS, SCORE_NATS = 14.0, 10.0
 """A reach leaves rows worth this many nats beyond it. A column's must not be drawn too far out; for scores that costs noise."""
 WINDOW, INWARD = 20, 4.0
 """A reach is looked for in that many quarters of an octave, from a likely one over INWARD on."""
+REACH_UNDER = Fraction(3, 10)
+"""The part of a draw's nats that keeps a reach from falling short. Few rows keep it from going too far, where a column would seem
+not to vary: evenly divided, one normal column of 400 was drawn there, whatever the number of rows."""
 MOST = Fraction(3, 4)
 LIKELY_REACH, MEDIAN_OF_SCALE = 3.0, 0.6
 """Of a normal column: about the reach, and the median distance from the middle, over the scale (standard.py)."""
@@ -300,7 +303,7 @@ class CorrelationWalk:
         first = min(likely_cell, CELLS - WINDOW)
         last = first + WINDOW - 1
         raw_window = [sum(raw_counts[: first + 1]), *raw_counts[first + 1 : last], sum(raw_counts[last:])]
-        cell = first + draw_cell(raw_window, 1 - Fraction(beyond / self._rows), epsilon, self._rng)
+        cell = first + draw_cell(raw_window, 1 - Fraction(beyond / self._rows), epsilon, self._rng, REACH_UNDER)
         tail = Tail.of(Side(int(self._rows), Fraction(median), Fraction(magnitude_of(cell)), Fraction(beyond)))
         assert tail is not None  # a magnitude is positive
         return _Reach(tail)

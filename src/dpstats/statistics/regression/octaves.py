@@ -108,9 +108,12 @@ def draw_reach(raw_counts: Sequence[int], rows_beyond: int, epsilon: Fraction, r
     return magnitude_of(bisect_right(ends, _draw_by(raw_counts, ends, loss, rng)))
 
 
-def draw_cell(raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource) -> int:
-    """The cell of a private quantile of rows that were counted in public cells, all of which have the same mass."""
-    return _draw_place(raw_counts, range(len(raw_counts) + 1), quantile, epsilon, rng)
+def draw_cell(
+    raw_counts: Sequence[int], quantile: Fraction, epsilon: Fraction, rng: RandomSource, under: Fraction = EVENLY
+) -> int:
+    """The cell of a private quantile of rows that were counted in public cells, all of which have the same mass; `under` as in
+    `draw_magnitude`."""
+    return _draw_place(raw_counts, range(len(raw_counts) + 1), quantile, epsilon, rng, under)
 
 
 def rank_slopes(quantile: Fraction, epsilon: Fraction, under: Fraction) -> tuple[Fraction, Fraction]:
