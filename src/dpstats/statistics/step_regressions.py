@@ -63,6 +63,10 @@ FULL_NATS, FULL_SQUARE_NATS, FULL_DELTA_NATS = 1200, 250, 600
 BOUNDED_NATS, BOUNDED_SQUARE_NATS, BOUNDED_DELTA_NATS = 300, 150, 300
 """Rows times epsilon that k coefficients take: so many times k, and at least so many times the square of it, as the noise of a
 matrix grows; with a delta so many times k. Full scores take more than bounded ones."""
+SEPARATED = (
+    "none: the features nearly determine the outcome, so the likelihood grows with ever longer coefficients; these say which "
+    "outcome is likelier, and lie on the way"
+)
 SAMPLING_AND_NOISE = "sampling error and noise"
 
 
@@ -182,6 +186,7 @@ def _answer(estimate: Estimate, model: str, question: Question, aim: Aim, *notes
         ("coefficients", aim.what),
         ("steps", str(estimate.taken)),
         *((("weak directions", weak),) if estimate.weak else ()),
+        *((("intervals", SEPARATED),) if estimate.going_on else ()),
         floor.note(question),
         ("missing values", f"{MISSING_POLICY}; a row that is missing in one column is left out"),
         public_line(question),

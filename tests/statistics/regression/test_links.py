@@ -245,10 +245,19 @@ def test_hard_features_do_too(kind: str, family: str) -> None:
             assert np.all(np.isfinite(release.value.params))
 
 
-def test_rows_that_a_line_parts_lead_to_large_coefficients_that_are_finite() -> None:
+@pytest.mark.parametrize("epsilon", [4, 100, 1000])
+def test_rows_that_a_line_parts_lead_to_large_coefficients_that_are_finite(epsilon: int) -> None:
     x = np.random.default_rng(4).normal(size=3000)
-    release = fit("logistic", np.column_stack([x, x > 0]))
+    release = fit("logistic", np.column_stack([x, x > 0]), epsilon=epsilon, interval=0.9)
     assert 2 < release.value.coef[0] < 100
+    assert abs(release.value.intercept) < 0.1 * release.value.coef[0]
+
+
+def test_coefficients_without_a_maximum_of_the_likelihood_have_no_interval_and_the_card_says_why() -> None:
+    x = np.random.default_rng(4).normal(size=3000)
+    release = fit("logistic", np.column_stack([x, x > 0]), epsilon=1000, interval=0.9)
+    assert release.intervals == ()
+    assert "likelihood grows" in dict(release.notes)["intervals"]
 
 
 @pytest.mark.parametrize("family", TAKERS)

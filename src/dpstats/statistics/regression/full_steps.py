@@ -79,6 +79,10 @@ MOST_EVENED = 8.0
 """Points are stretched by at most so much for scores to vary alike."""
 LEAST_SEEN, MOST_SEEN, DOUBT = 0.8, 3.0, 0.3
 """How much more scores may give way over a step than a matrix said, and what is believed of it: half, if noise is that part."""
+DETERMINED, STRAIGHT_ON = 4.0, 0.5
+"""Features nearly determine an outcome of 0 and 1 if predictors are, in quadratic mean, at least DETERMINED of the longest steps,
+and the last step leads on to where they point: the cosine between the two is at least STRAIGHT_ON. A step of a quarter of the
+length turns predictors by 14 degrees at most."""
 MISMEASURED, BENT = 0.1, 0.5
 """A step may be off by that part of itself, because curvatures are cut off, or by more where more of them is; and by a part that
 grows with how far it moves predictors, if curvatures depend on them."""
@@ -175,9 +179,11 @@ class FullSteps:
         likely: float,
         curved: float | None,
         expected: Callable[[], Matrix],
+        unbounded: bool = False,
     ) -> None:
         """`likely` is about the length of a long score, and `curved` a typical curvature, None where all are 1; `expected` is
-        what the matrix of curvatures may be expected to be where the walk is."""
+        what the matrix of curvatures may be expected to be where the walk is. `unbounded`: the likelihood may grow without end,
+        and longer coefficients only say the same more loudly."""
         self.walk = walk
         self.likelihood = likelihood
         self.close = close
@@ -188,22 +194,25 @@ class FullSteps:
         self.budget = walk.context.budget
         self.points, self.turn = walk.points, np.eye(walk.size)
         self.curve_reach = self._curve_reach()
-        self.lost_the_way = False
+        self.unbounded = unbounded
+        self.lost_the_way = self.going_on = False
 
     def arrive(self, signal: float) -> Estimate | None:
         """Take them, and say where they led; features may move predictors by about `signal`. None where noise alone would move
-        them by more, or where the last step is not short: steps led nowhere."""
+        them by more, or where the last step is not short: steps led nowhere. Where features determine the outcome, steps only go
+        on along the way: there is an estimate, without a covariance."""
         closed, moved_by = self._take(), self.walk.moved_by
         if self.walk.moves_by(closed.noise) > signal or self.lost_the_way:
             return None
         return self.walk.in_columns(
-            covariance=closed.covariance,
+            covariance=None if self.going_on else closed.covariance,
             step_noise=closed.noise,
             left_over=closed.matrix.unreached(moved_by, signal, self.walk.rows * self.curved),
             taken=len(moved_by),
             scale=None,
             matrix=closed.matrix,
             lost=(closed.lost, closed.clearly_lost),
+            going_on=self.going_on,
         )
 
     def _take(self) -> FullClose:
@@ -245,8 +254,17 @@ class FullSteps:
     def _move(self, matrix: Matrix, pull: Pull) -> Floats:
         """Take a step; with a link a shorter one, where it would move predictors far."""
         far = self.walk.moves_by(matrix.inverse @ pull.force) / FARTHEST_STEP if self.bends else 0.0
-        self.lost_the_way = far > 1
-        return self.walk.move(matrix, pull.force / max(1.0, far))
+        step = self.walk.move(matrix, pull.force / max(1.0, far))
+        self.going_on = far > 1 and self.unbounded and self._goes_on(step)
+        self.lost_the_way = far > 1 and not self.going_on
+        return step
+
+    def _goes_on(self, step: Floats) -> bool:
+        """Whether a step leads on to where predictors point, and these are long already."""
+        place, products = self.walk.place, self.walk.matrix.of_safe
+        length = self.walk.moves_by(place)
+        along = float(place @ products @ step) / self.walk.rows
+        return length >= DETERMINED * FARTHEST_STEP and along >= STRAIGHT_ON * length * self.walk.moves_by(step)
 
     @property
     def _scores(self) -> FullScores:

@@ -124,7 +124,8 @@ class _LinkWalk(Walk):
         self.moved_by = [matrix.times(unit) for matrix in self.moved_by]
         curved = curvature * unit
         close, likely = self.plan.close + unspent, LONG_SCORE * math.sqrt(curved * self.size)
-        steps = FullSteps(self, self.family, close, likely=likely, curved=curved, expected=self._bent)
+        unbounded = isinstance(self.family, LogisticOutcomes)
+        steps = FullSteps(self, self.family, close, likely=likely, curved=curved, expected=self._bent, unbounded=unbounded)
         return steps.arrive(SIGNAL * NO_SIGNAL)
 
     def _bent(self) -> Matrix:

@@ -71,6 +71,8 @@ class Estimate:
     """Whether the intercept is for the mean of the outcome."""
     cut: float | None = None
     """Residuals beyond it counted as at it."""
+    going_on: bool = False
+    """Whether features determine the outcome, so that there are no coefficients at which steps would end."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +271,7 @@ class Walk:
         matrix: Matrix,
         raised: InterceptShift | None = None,
         lost: tuple[Floats, Floats] | None = None,
+        going_on: bool = False,
     ) -> Estimate:
         """Where the walk is, in the units of the columns; `step_noise` is a factor of the covariance of the last noise, and
         what may be `left_over` counts as noise too. What rows beyond a reach may have `lost`, and what they clearly did,
@@ -295,8 +298,8 @@ class Walk:
             if spread is not None:
                 spread[0, 0] += raised.deviation**2
         first = float(found[0]) + self.standard.outcome if intercept else 0.0
-        weak = int(np.count_nonzero(matrix.eigenvalues < matrix.noise))
-        return Estimate(first, found[intercept:], spread, noise, self.rows, scale, taken, weak, raised is not None)
+        weak, mean = int(np.count_nonzero(matrix.eigenvalues < matrix.noise)), raised is not None
+        return Estimate(first, found[intercept:], spread, noise, self.rows, scale, taken, weak, mean, going_on=going_on)
 
 
 def largest_eigenvalue(deviation: float, size: int) -> float:
