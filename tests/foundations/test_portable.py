@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpstats.foundations.portable import (
@@ -54,6 +54,31 @@ def test_exponentials_keep_their_shape_and_end_where_floats_do() -> None:
     assert ends[:3].tolist() == [0.0, 0.0, 0.0]
     assert 0.0 < ends[3] < 1e-320
     assert 8e307 < ends[4] == ends[5] == ends[6] < INF
+
+
+@given(exponents=st.lists(st.floats(), max_size=8))
+@example(exponents=[math.nan, INF, -INF, 5e-324, -5e-324, 1.7976931348623157e308, 0.0])
+def test_every_float_has_an_exponential_and_only_nan_has_none(exponents: list[float]) -> None:
+    found = exponential(np.array(exponents, dtype=np.float64))
+    for exponent, power in zip(exponents, found.tolist(), strict=True):
+        if math.isnan(exponent):
+            assert math.isnan(power)
+        else:
+            assert power == pytest.approx(math.exp(min(exponent, 709.0)), rel=1e-14, abs=1e-323)
+
+
+@given(numbers=st.lists(st.tuples(st.floats(), st.floats()), min_size=1, max_size=6))
+@example(numbers=[(1.7976931348623157e308, math.nan)])
+@example(numbers=[(-1.7976931348623157e308, 5e-324), (5e-324, 1.7976931348623157e308)])
+def test_every_float_can_be_summed_and_rounded(numbers: list[tuple[float, float]]) -> None:
+    values, errors = (list(each) for each in zip(*numbers, strict=True))
+    assert isinstance(inner_product(np.array(values), np.array(errors)), float)
+    for found in (rounded_values(values, errors), rounded_values(values, None), rounded_errors(values)):
+        for value, number in zip(values, found, strict=True):
+            assert math.isfinite(number) == math.isfinite(value)
+    for value, error in numbers:
+        assert len(rounded_ends(value, error)) == 2
+        assert len(rounded_covariance([[value, error], [error, value]])) == 2
 
 
 def test_exponentials_are_known_to_the_last_bit() -> None:

@@ -44,7 +44,7 @@ def inner_product(first: Floats, second: Floats) -> float:
 
 
 def exponential(exponents: Floats) -> Floats:
-    """e to the power of each number, within 1e-15 of its size; at most e**709, and 0 below -745.
+    """e to the power of each number, within 1e-15 of its size; at most e**709, 0 below -745, and NaN for NaN.
 
     Numbers are cut into whole parts of a doubling, which are looked up, and a rest, for which five terms of the series do. Every
     operation is one that all processors round alike.
@@ -53,11 +53,14 @@ def exponential(exponents: Floats) -> Floats:
     result = np.empty_like(flat)
     for start in range(0, flat.size, _BLOCK):
         result[start : start + _BLOCK] = _block_exponential(flat[start : start + _BLOCK])
+    unknown = np.isnan(flat)
+    if unknown.any():
+        result[unknown] = math.nan
     return result.reshape(np.shape(exponents))
 
 
 def _block_exponential(exponents: Floats) -> Floats:
-    rest = np.minimum(np.maximum(exponents, _LEAST_EXPONENT), _MOST_EXPONENT)
+    rest = np.minimum(np.fmax(exponents, _LEAST_EXPONENT), _MOST_EXPONENT)  # fmax: NaN has no place in the tables
     parts = rest * _PARTS_EACH
     np.rint(parts, out=parts)
     rest -= parts * _PART_HIGH
@@ -91,12 +94,15 @@ def _exponential_tables() -> tuple[Floats, Floats]:
 def rounded(value: float, size: float, digits: int) -> float:
     """`value` to the unit that is the last of `digits` significant digits of `size`: 1234.5678 for 2.5 and 3 is 1234.57.
 
-    Where `size` is 0, infinite or NaN it is the value's own; what is not finite stays as it is.
+    Where `size` is 0, infinite or NaN it is the value's own; what is not finite, or would not be, stays as it is.
     """
     if not math.isfinite(value) or not value:
         return value
     size = abs(size) if math.isfinite(size) and size else abs(value)
-    return round(value, digits - 1 - math.floor(math.log10(size))) + 0.0  # 0.0 for -0.0
+    try:
+        return round(value, digits - 1 - math.floor(math.log10(size))) + 0.0  # 0.0 for -0.0
+    except OverflowError:  # one of the largest floats, rounded up
+        return value
 
 
 def rounded_values(values: ArrayLike, errors: ArrayLike | None) -> tuple[float, ...]:

@@ -72,6 +72,13 @@ def test_messages_give_the_marginals_of_the_product_of_factors() -> None:
         np.testing.assert_allclose(propagation.marginals[place], summed(product, table).ravel(), rtol=1e-12)
 
 
+def test_messages_whose_totals_are_nearly_no_floats_give_marginals() -> None:
+    propagation = Propagation(JunctionTree.of((2, 2, 2), [(0, 1), (1, 2)]), [(0, 1), (1, 2), (2,)])
+    exponents = np.array([-740.0, 0.0, -740.0, 0.0, 0.0, -300.0, -430.0, -730.0, -300.0, 0.0])
+    assert propagation.run(exponents)
+    np.testing.assert_allclose(propagation.marginals, [0.0, 0.5, 0.0, 0.5, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5], atol=1e-6)
+
+
 def test_any_marginal_is_the_sum_of_the_joint_table(noisy: GraphicalModel) -> None:
     everything = noisy.marginal(range(len(SIZES)))
     assert everything.min() >= 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -67,6 +68,14 @@ def test_counts_that_noise_does_not_tell_apart_are_denoised_and_others_stay() ->
         assert likely.sum() == pytest.approx(truth.sum())
         assert np.abs(likely[:2] - table.noisy_counts[:2]).max() < 80
         assert np.abs(likely[2:] - 100).mean() < np.abs(np.maximum(table.noisy_counts[2:], 0) - 100).mean() / 2
+
+
+@pytest.mark.parametrize("variance", [1e-3, 0.2186, 1.0, 400.0])
+@pytest.mark.parametrize("counts", [[18, 0], [10_000, 3, 0, -2], [40, 0, 0, 0]])
+def test_a_count_far_from_all_others_leaves_numbers(counts: list[int], variance: float) -> None:
+    likely = likely_counts(noisy(counts, variance), float(sum(counts)) - 1.0)
+    assert np.isfinite(likely).all()
+    assert np.abs(likely - np.maximum(counts, 0)).max() <= 2 * math.sqrt(variance) + 4.0
 
 
 def test_independence_is_believed_the_more_the_less_a_table_shows_beside_its_noise() -> None:

@@ -105,6 +105,13 @@ def test_types_suit_the_columns() -> None:
     assert set(np.unique(values["price"])) == {1.25, 2.5, 9.99, 12.0}
 
 
+def test_a_column_of_which_no_label_was_found_has_a_type() -> None:
+    data = ask({"code": ["a", "b"] * 5}, levels=None, types={"code": "text"}, epsilon=0.2)
+    assert set(data.values["code"].tolist()) == {"other"}
+    assert set(data.to_arrow()["code"].to_pylist()) == {"other"}
+    assert len(data.to_polars()) == len(data)
+
+
 def test_single_values_are_found_without_delta() -> None:
     price = np.random.default_rng(2).choice([1.0, 2.5, 12.0], 5000)
     values, counts = np.unique(ask({"price": price}, levels=None, delta=0, epsilon=3).values["price"], return_counts=True)

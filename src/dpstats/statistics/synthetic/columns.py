@@ -54,6 +54,19 @@ class MeasuredColumn:
         """How many of the first coarse codes stand in the order of the numbers they hold; none of labels."""
         return 0 if self.fine.is_labels else int(self.merged[:-1].max()) + 1
 
+    @property
+    def drawable(self) -> NDArray[np.bool_]:
+        """For each fine code whether rows of its coarse code may get it.
+
+        Of a coarse code without any positive count these are all codes but that of missing cells, or that one alone.
+        """
+        drawable = np.zeros(self.fine.size, dtype=np.bool_)
+        for code in range(self.size):
+            inside = self.merged == code
+            better = (inside & (self.counts > 0), inside & (np.arange(self.fine.size) < self.fine.missing))
+            drawable |= next((each for each in better if each.any()), inside)
+        return drawable
+
     def coding(self, dtype: np.dtype[np.generic] | None) -> MergedCoding:
         """How rows get their coarse codes; numbers of a column of this type."""
         coding = self.fine.coding(dtype)

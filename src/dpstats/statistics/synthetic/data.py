@@ -142,6 +142,8 @@ class SyntheticData:
         summary = summary_of(statistic, self.columns)
         value = summary(self.values)
         reach = _reach([self._error(summary, number) for number in range(redraws)], level)
+        if math.isnan(value) or math.isnan(reach):
+            raise InvalidParameterError(f"{statistic} has no interval here, because nearly all of its rows are missing.")
         covers = (
             f"noise in what was measured, and where rows lie in codes and beyond them, by {redraws} redraws; "
             "not how rows were sampled, nor what the model leaves out"

@@ -150,5 +150,6 @@ def _within(low: Fraction, high: Fraction, grain: Fraction, uniform: Floats) -> 
         return float(low) + (float(high) - float(low)) * uniform
     if steps > _MOST_STEPS:
         return np.rint((float(first) + (float(high) - float(first)) * uniform) / float(grain)) * float(grain)
-    values = np.array([decimal_of(first + grain * place) for place in range(steps)])
-    return np.asarray(values[np.floor(uniform * steps).astype(np.int64)])
+    places, drawn = np.unique(np.floor(uniform * steps).astype(np.int64), return_inverse=True)
+    values = np.array([decimal_of(first + grain * place) for place in places.tolist()])
+    return np.asarray(values[drawn])

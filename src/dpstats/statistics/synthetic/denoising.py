@@ -22,6 +22,8 @@ ROUNDS = 50
 """Steps of the fit (expectation maximisation)."""
 MOST_POINTS = 400
 """The most counts that the law may have; a column of more codes is left as it is."""
+_LEAST_DOUBT = 1e-290
+"""Variances that add up to less are none: rows divided by them may not be a float."""
 
 
 def likely_counts(noisy: NoisyTable, rows: float) -> Floats:
@@ -39,7 +41,7 @@ def likely_counts(noisy: NoisyTable, rows: float) -> Floats:
     variances = np.add.reduce(given * np.square(points - means[:, None]), axis=1)
     doubt = math.fsum(variances.tolist())
     missing = rows - math.fsum(means.tolist())
-    return np.asarray(means + variances * (missing / doubt) if doubt > 0.0 else means)
+    return np.asarray(means + variances * (missing / doubt) if doubt > _LEAST_DOUBT else means)
 
 
 def _likelihoods(counts: Floats, points: Floats, law: NoiseLaw) -> Floats:

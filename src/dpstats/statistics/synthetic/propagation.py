@@ -7,6 +7,7 @@ once; they are used again by every call.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,9 @@ from dpstats.statistics.synthetic.junction_tree import Columns, JunctionTree, ce
 
 _LEAST_SHARE = 1e-280
 """Shares of a message that are lower count as 0, because what is divided by them may not be a float."""
+_LEAST_TOTAL = 1e-20
+"""Beliefs of a lower total are multiplied by a power of two first: what was divided by a share of a message is divided by the
+total, too."""
 
 
 def in_axis_order(sizes: Sequence[int], columns: Iterable[int]) -> Columns:
@@ -81,6 +85,11 @@ class Propagation:
             total = float(np.add.reduce(message, axis=None))
             if not 0.0 < total < np.inf:
                 return False
+            if total < _LEAST_TOTAL:
+                exponent = -math.frexp(total)[1]
+                for array in (self.beliefs[clique], message):
+                    np.ldexp(array, exponent, out=array)
+                total = math.ldexp(total, exponent)
             message /= total
             self._totals[clique] = total
             message[message < _LEAST_SHARE] = 0.0

@@ -53,7 +53,7 @@ def summary_of(statistic: str | Summary, columns: Sequence[MeasuredColumn]) -> S
                 f"{statistic} has no interval here, because it hangs on rows far out, and the release does not say how far: "
                 f"take a median, or ask for {call[1]} itself."
             )
-        return lambda values: float(compute(_numbers(values, column.fine.name)))
+        return lambda values: _of_numbers(compute, _numbers(values, column.fine.name))
     if share := _SHARE.fullmatch(str(statistic)):
         name, label = _known(share[1], columns).fine.name, share[2]
         return lambda values: float(np.mean([str(value) == label for value in values[name].tolist()]))
@@ -61,6 +61,11 @@ def summary_of(statistic: str | Summary, columns: Sequence[MeasuredColumn]) -> S
         f"{statistic!r} is no statistic of synthetic rows: write mean(income), median(income), std(income), "
         "share(region = north), or give a function of a dict of arrays."
     )
+
+
+def _of_numbers(compute: Callable[[NDArray[Any]], Any], numbers: Floats) -> float:
+    """The statistic of the numbers among the rows; NaN where all are missing."""
+    return math.nan if np.isnan(numbers).all() else float(compute(numbers))
 
 
 def _numbers(values: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:

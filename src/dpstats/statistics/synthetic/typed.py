@@ -20,7 +20,7 @@ _LARGEST_WHOLE = 2.0**63 - 1024
 
 def typed_values(column: MeasuredColumn, values: NDArray[Any]) -> NDArray[Any]:
     """Drawn values in numpy's type that suits the column."""
-    may_miss = column.counts[-1] > 0
+    may_miss = bool(column.drawable[-1])
     if not column.fine.is_labels:
         return _wholes(values) if column.fine.whole and not may_miss else values
     kinds = _label_kinds(column)
@@ -62,7 +62,7 @@ def _arrow_array(column: MeasuredColumn, values: NDArray[Any]) -> Any:
 
 def _label_kinds(column: MeasuredColumn) -> set[type]:
     """The types of labels that may be drawn."""
-    others = {str} if column.counts[-2] > 0 else set()
+    others = {str} if column.drawable[-2] else set()
     return {type(label) for label in column.fine.labels} | others
 
 
