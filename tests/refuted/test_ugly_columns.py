@@ -57,6 +57,8 @@ def labels_beside(numbers: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 WAYS = list(itertools.product(EPSILONS, (0.95, None), ("add_remove", "change_one")))
+LEAST_NOISE = range(len(WAYS))[-4:]
+"""The ways of the largest epsilon: the less noise, the more of a column's oddness comes through."""
 SLOW = {"select_model": 7, "select_family": 5, "select_features": 5, "mle": 3}
 """Statistics that fit models; of these every so many columns are tried, all of them by `make long`."""
 
@@ -98,8 +100,8 @@ def test_a_method_that_claims_no_refusal_answers_for_every_column(asked: Asked) 
 
 @pytest.mark.parametrize("asked", [each for each in ASKED if each not in ROUGH], ids=str)
 def test_a_method_that_may_refuse_ends_in_no_error_for_any_column(asked: Asked) -> None:
-    for way, name in enumerate(names_for(asked)):
-        assert isinstance(reply(asked, name, way), (Release, NoReply))
+    for place, name in enumerate(names_for(asked)):
+        assert isinstance(reply(asked, name, LEAST_NOISE[place % len(LEAST_NOISE)]), (Release, NoReply))
 
 
 @pytest.mark.long

@@ -19,6 +19,7 @@ from dpstats.statistics.box_tree.density import Density
 from dpstats.statistics.box_tree.framed import GROWTH_SHARE, MORE_GROWTH, framed_tree
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
+from dpstats.statistics.regression.octaves import TOO_LARGE
 
 MOST_COLUMNS = 3
 FLOOR_NATS = {1: 500, 2: 1_500, 3: 3_000}
@@ -49,6 +50,8 @@ def density_tree(table: Table, question: Question, rng: RandomSource) -> Outcome
     columns = len(question.columns)
     epsilon = row_epsilon(question.epsilon, question.neighbors)
     tree = framed_tree([table], table, columns, epsilon, GROWTH_SHARE if columns == 1 else MORE_GROWTH, rng)
+    if tree is None:
+        return TOO_LARGE
     names = tuple(name or f"x{place}" for place, name in enumerate(question.columns, 1))
     density = Density(names, tree)
     floor = Floor(FLOOR_NATS[columns], rough_nats=ROUGH_NATS)

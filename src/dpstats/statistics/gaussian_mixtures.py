@@ -40,6 +40,7 @@ from dpstats.statistics.kmeans import (
     number_parameter,
     size_intervals,
 )
+from dpstats.statistics.regression.octaves import TOO_LARGE
 
 PURE_NATS, DELTA_NATS = 120, 60
 """Rows times epsilon that a component takes for each column, and one more; without a delta and with one."""
@@ -81,6 +82,8 @@ def mixture_steps(table: Table, question: Question, rng: RandomSource) -> Outcom
             rng,
             progress,
         )
+    if measured is None:
+        return TOO_LARGE
     mixture = mixture_of(measured, names_of(question.columns))
     floor = floor_of(question, components, PURE_NATS, DELTA_NATS)
     if mixture.rows < max(LEAST_ROWS, components):

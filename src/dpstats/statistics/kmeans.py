@@ -33,6 +33,7 @@ from dpstats.statistics.clusters.measured import clusters_of
 from dpstats.statistics.clusters.simulated_groups import simulated_groups
 from dpstats.statistics.clusters.steps import ClusterShares, MeasuredClusters, take_cluster_steps
 from dpstats.statistics.floors import Floor
+from dpstats.statistics.regression.octaves import TOO_LARGE
 from dpstats.statistics.regression.points import BALL
 
 MOST_CLUSTERS = 50
@@ -121,6 +122,8 @@ def kmeans_steps(table: Table, question: Question, rng: RandomSource) -> Outcome
             progress,
             standardize=question.arguments["standardize"],
         )
+    if measured is None:
+        return TOO_LARGE
     clusters = clusters_of(measured, names_of(question.columns))
     floor = floor_of(question, question.arguments["clusters"], PURE_NATS, DELTA_NATS)
     if clusters.rows < max(LEAST_ROWS, len(clusters.sizes)):

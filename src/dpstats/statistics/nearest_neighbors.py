@@ -22,6 +22,7 @@ from dpstats.statistics.box_tree.framed import GROWTH_SHARE, framed_tree
 from dpstats.statistics.box_tree.neighbors import NeighborClasses
 from dpstats.statistics.cards import public_line
 from dpstats.statistics.floors import Floor
+from dpstats.statistics.regression.octaves import TOO_LARGE
 from dpstats.statistics.testing.parameters import labels_parameter
 
 MOST_CLASSES, MOST_FEATURES = 50, 12
@@ -63,6 +64,8 @@ def neighbors_tree(table: Table, question: Question, rng: RandomSource) -> Outco
     features, classes = len(question.columns) - 1, question.arguments["classes"]
     epsilon = row_epsilon(question.epsilon, question.neighbors)
     tree = framed_tree(table.tables_by_label(features, classes), table.without(features), features, epsilon, GROWTH_SHARE, rng)
+    if tree is None:
+        return TOO_LARGE
     names = tuple(name or f"x{place}" for place, name in enumerate(question.columns[:features], 1))
     neighbors = NeighborClasses(names, classes, tree)
     floor = Floor(FLOOR_NATS * features + 200, rough_nats=100)

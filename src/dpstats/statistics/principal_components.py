@@ -35,7 +35,7 @@ from dpstats.statistics.principal.components import PrincipalComponents, compone
 from dpstats.statistics.principal.moments import LARGEST, SMALLEST, HeldMoments, PointSizes
 from dpstats.statistics.principal.noisy_moments import NoisyMoments
 from dpstats.statistics.regression.budget_split import BudgetSplit, budget_split_for
-from dpstats.statistics.regression.octaves import draw_reach
+from dpstats.statistics.regression.octaves import TOO_LARGE, draw_reach
 from dpstats.statistics.regression.sums import ACROSS, ALONG
 
 MOST_COLUMNS = 40
@@ -125,7 +125,10 @@ def _answer(table: Table, question: Question, rng: RandomSource, *, absolute: bo
     nats = columns * (FLOOR_NATS if absolute else GAUSSIAN_FLOOR_NATS)
     floor = Floor(nats, rough_nats=nats)
     budget = budget_split_for(question, rng)
-    frame = _for_sparse(table, find_frame(table, columns, FRAME_SHARE, budget, rng, limits=False), budget)
+    frame = find_frame(table, columns, FRAME_SHARE, budget, rng, limits=False)
+    if frame.is_too_large:
+        return TOO_LARGE
+    frame = _for_sparse(table, frame, budget)
     moments = noisy_moments(
         table, frame, float(row_epsilon(question.epsilon, question.neighbors)), budget, rng, absolute=absolute
     )

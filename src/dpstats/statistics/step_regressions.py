@@ -50,6 +50,7 @@ from dpstats.statistics.floors import Floor
 from dpstats.statistics.regression.budget_split import budget_split_for
 from dpstats.statistics.regression.fit import LINEAR, LOGISTIC, POISSON, QUANTILE, RegressionFit, fit_of, revive_fit
 from dpstats.statistics.regression.links import take_logistic_steps, take_poisson_steps
+from dpstats.statistics.regression.octaves import TOO_LARGE
 from dpstats.statistics.regression.quantile_steps import take_quantile_steps
 from dpstats.statistics.regression.shares import MOST_STEPS
 from dpstats.statistics.regression.steps import take_steps
@@ -166,6 +167,8 @@ def _method(
 
 def _answer(estimate: Estimate, model: str, question: Question, aim: Aim, *notes: tuple[str, str]) -> Outcome:
     """Where the steps led, `aim` being what the coefficients are; a refusal where that takes more rows."""
+    if estimate.is_too_large:
+        return TOO_LARGE
     covariance = estimate.covariance
     errors = estimate.noise if covariance is None else np.sqrt(np.maximum(np.diag(covariance), 0.0))
     intercept = [estimate.intercept] if question.arguments["intercept"] else []

@@ -106,10 +106,10 @@ def test_few_rows_get_no_reply_unless_a_rough_one_is_wanted() -> None:
 
 
 def test_columns_that_hardly_vary_have_a_density_too() -> None:
-    for column in (np.zeros(5_000), np.full(5_000, 1e12), np.repeat([0.0, 1.0], 2_500), np.full(5_000, np.inf)):
+    for column in (np.zeros(5_000), np.full(5_000, 1e12), np.repeat([0.0, 1.0], 2_500)):
         found = dp.density(column, epsilon=1, rng=seeded(2)).value
         assert found.probability(-np.inf, np.inf) == pytest.approx(1)
-        assert np.isfinite(found(np.quantile(column, 0.3) if np.isfinite(column[0]) else 0.0))
+        assert np.isfinite(found(np.quantile(column, 0.3)))
 
 
 def test_it_comes_back_from_its_plain_form() -> None:

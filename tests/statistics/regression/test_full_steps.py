@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dpstats.statistics.clipped.clips import Tail
-from dpstats.statistics.regression.full_steps import FARTHER, LEAST_POWER, POWER_PART, PowerThinning
+from dpstats.statistics.regression.full_steps import FARTHER, LEAST_POWER, POWER_PART, PowerThinning, Pull, _as_seen
+from dpstats.statistics.regression.walk import Matrix
 
 LIGHT = Tail(10_000, 1.0, 6.0, 0.5)
 
@@ -32,3 +33,9 @@ def test_less_is_lost_further_out_and_a_light_tail_loses_least() -> None:
         assert heavy.lost(far) < heavy.lost(near)
         assert light.lost(far) < 0.3 * light.lost(near)
     assert all(light.lost(reach) <= heavy.lost(reach) for reach in (1.0, 2.0, 4.0))
+
+
+def test_a_step_that_is_nothing_beside_its_noise_changes_no_matrix() -> None:
+    matrix, tiny = Matrix.of(np.eye(2), 0.0), np.array([1e-120, 0.0])
+    pull = Pull(np.ones(2), 1e40, np.eye(2))
+    assert _as_seen(matrix, tiny, pull, pull) is matrix

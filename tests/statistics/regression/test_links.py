@@ -221,7 +221,7 @@ def test_hard_outcomes_get_an_answer_of_finite_numbers_or_a_refusal_and_no_warni
     for keywords in ({}, {"delta": 1e-6, "intercept": False}, {"method": "huber"}):
         release = fit(family, rows, epsilon=3, interval=0.9, **keywords)
         if isinstance(release, dp.NoReply):
-            assert "method" not in keywords
+            assert "method" not in keywords or kind == "the largest"
             continue
         assert np.all(np.isfinite(release.value.params))
         assert all(math.isfinite(each.low) and each.low <= each.high < math.inf for each in release.intervals)

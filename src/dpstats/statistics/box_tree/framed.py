@@ -37,11 +37,13 @@ HALVED_ANYWAY = 3
 
 def framed_tree(
     tables: Sequence[Table], whole: Table, columns: int, epsilon: Fraction, growth: Fraction, rng: RandomSource
-) -> BoxTree:
+) -> BoxTree | None:
     """A tree on the first `columns` columns of the whole table, whose rows come in tables by class; `growth` is what halvings
-    take."""
+    take. None where numbers are too large, which the frame tells."""
     frame_budget = PureBudgetSplit(epsilon * FRAME_SHARE, rng)
     frame = find_frame(whole, columns, Fraction(1), frame_budget, rng)
+    if frame.is_too_large:
+        return None
     budget = PureTableBudget(epsilon * (1 - FRAME_SHARE * (1 - frame_budget.left)), rng)
     halvings = Halvings.of(box_sides(frame, whole, STRETCH.get(columns, 1.0)), DEPTH.get(columns, MOST_HALVINGS))
     return measure_tree(tables, halvings, budget, (growth, 1 - growth), rng, halved_anyway=HALVED_ANYWAY)

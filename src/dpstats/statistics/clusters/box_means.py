@@ -86,13 +86,16 @@ def find_points(
     tree_shares: tuple[Fraction, Fraction],
     share: Fraction,
     rng: RandomSource,
-) -> WeightedPoints:
-    """Grow a tree within the limits of the frame out of the budget of boxes, and spend a share of the other one on means."""
+) -> WeightedPoints | None:
+    """Grow a tree within the limits of the frame out of the budget of boxes, and spend a share of the other one on means.
+
+    None where boxes are too wide for floats.
+    """
     sides = [box_side(column.low, column.high, column.scale) for column in frame.columns]
     tree = measure_tree([table], Halvings.of(sides, MOST_HALVINGS), budget.boxes, tree_shares, rng)
     lengths = half_diagonals(frame, tree)
     if not np.all(lengths < FARTHEST):
-        raise OverflowError("boxes are too wide for floats")  # of released numbers; becomes a refusal at the boundary
+        return None
     raw_sums = np.array(table.row_sums(BoxOffsets(frame, tree)), dtype=np.int64).reshape(tree.size, -1)
     noisy, deviation = budget.steps.noisy_parts(raw_sums, UNITS, share)
     rows = tree.rows

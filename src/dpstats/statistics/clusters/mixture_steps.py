@@ -39,9 +39,11 @@ def take_mixture_steps(
     budget: ClusterBudget,
     rng: RandomSource,
     progress: Progress,
-) -> MeasuredClusters:
-    """Spend the budget on a mixture: the sums of its last step."""
+) -> MeasuredClusters | None:
+    """Spend the budget on a mixture: the sums of its last step; None where numbers are too large."""
     measured = take_cluster_steps(table, columns, components, shares, budget, rng, progress, standardize=True)
+    if measured is None:
+        return None
     known = _components(measured, None)
     share = shares.later / soft_steps
     radius = measured.radius

@@ -142,13 +142,17 @@ def take_cluster_steps(
     progress: Progress,
     *,
     standardize: bool,
-) -> MeasuredClusters:
-    """Spend the budget on clusters of the rows of a table."""
+) -> MeasuredClusters | None:
+    """Spend the budget on clusters of the rows of a table; None where numbers are too large, which the frame tells."""
     steps = budget.steps
     frame = find_frame(table, columns, shares.frame, steps, rng, beyond=BEYOND)
     progress.step()
+    if frame.is_too_large:
+        return None
     frame = spread_frame(table, frame, shares.spreads, steps, standardize=standardize)
     points = find_points(table, frame, budget, TREE_SHARES, shares.means, rng)
+    if points is None:
+        return None
     seeds = find_seeds(points, clusters, frame)
     progress.step()
     raw_cells = table.row_sums(DistanceCells(NearCenters(frame, seeds[0])))

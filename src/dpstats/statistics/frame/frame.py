@@ -33,7 +33,7 @@ from dpstats.foundations.rounding import nearest_float
 from dpstats.foundations.summaries import Column, Table
 from dpstats.statistics.frame.sided_distances import SidedDistances, Sides
 from dpstats.statistics.regression.budget_split import BudgetSplit
-from dpstats.statistics.regression.octaves import MEDIAN, draw_magnitude, draw_reach
+from dpstats.statistics.regression.octaves import LARGEST, MEDIAN, draw_magnitude, draw_reach
 from dpstats.statistics.regression.points import FARTHEST, POINT, Floats, Points
 from dpstats.statistics.regression.standard import MARKS, MOST, NORMAL
 from dpstats.statistics.regression.sums import GRID
@@ -55,7 +55,7 @@ LIKELY = 1.5
 """Limits are expected at about so many scales, and are at least one scale away from the middle."""
 UNDER = Fraction(2, 5)
 """The part of a scale's nats that keeps it from falling short; fewer rows lie beyond it, so it takes more to stop it there."""
-LIKELY_SCALE, LARGEST_SCALE = 0.25, 2.0**390
+LIKELY_SCALE = 0.25
 """A scale is expected at about this part of the middle's size, unless that is 0 or 1."""
 
 
@@ -103,6 +103,11 @@ class TableFrame:
     def scales(self) -> tuple[float, ...]:
         """The scale of every column."""
         return tuple(column.scale for column in self.columns)
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether a scale is the largest that there is: numbers of its column may lie anywhere beyond."""
+        return max(self.scales) >= LARGEST
 
     def points(self, raw_rows: Floats) -> Floats:
         """Rows as whole numbers of points' units: less the middle, over the scale, cut off at the limits. A row by itself."""
@@ -174,9 +179,9 @@ def _scale(raw_sides: Sides, middle: float, epsilon: Fraction, rng: RandomSource
     if not middle:
         scale = draw_magnitude(raw_both, epsilon, rng)
     else:
-        likely = min(abs(middle) * LIKELY_SCALE, LARGEST_SCALE)
+        likely = min(abs(middle) * LIKELY_SCALE, LARGEST)
         scale = draw_magnitude(raw_both, epsilon, rng, quantile=MOST, likely=likely, under=UNDER) * NORMAL
-    return min(scale if scale > GRID * abs(middle) else abs(middle), LARGEST_SCALE)
+    return min(scale if scale > GRID * abs(middle) else abs(middle), LARGEST)
 
 
 def _limited(column: FrameColumn, raw_sides: Sides, epsilon: Fraction, beyond: tuple[int, int], rng: RandomSource) -> FrameColumn:

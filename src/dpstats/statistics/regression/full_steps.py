@@ -83,6 +83,8 @@ DETERMINED, STRAIGHT_ON = 4.0, 0.5
 """Features nearly determine an outcome of 0 and 1 if predictors are, in quadratic mean, at least DETERMINED of the longest steps,
 and the last step leads on to where they point: the cosine between the two is at least STRAIGHT_ON. A step of a quarter of the
 length turns predictors by 14 degrees at most."""
+MOST_DOUBT = 1e100
+"""Beyond it nothing is believed; its square is a float."""
 MISMEASURED, BENT = 0.1, 0.5
 """A step may be off by that part of itself, because curvatures are cut off, or by more where more of them is; and by a part that
 grows with how far it moves predictors, if curvatures depend on them."""
@@ -384,6 +386,8 @@ def _as_seen(matrix: Matrix, step: Floats, before: Pull, after: Pull) -> Matrix:
         return matrix
     seen = min(max(float(step @ (before.force - after.force)) / along, LEAST_SEEN), MOST_SEEN) - 1
     doubt = math.hypot(before.noise_along(step), after.noise_along(step)) / along
+    if not doubt <= MOST_DOUBT:
+        return matrix
     more = seen * DOUBT**2 / (DOUBT**2 + doubt**2)
     return Matrix.of(matrix.whole + more / along * np.outer(expected, expected), matrix.noise)
 

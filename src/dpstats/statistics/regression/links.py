@@ -29,7 +29,7 @@ from dpstats.statistics.regression.link_sums import (
     LinkScores,
     OutcomePoints,
 )
-from dpstats.statistics.regression.octaves import draw_magnitude
+from dpstats.statistics.regression.octaves import LARGEST, draw_magnitude
 from dpstats.statistics.regression.points import Floats, line_of
 from dpstats.statistics.regression.walk import FARTHEST_STEP, SIGNAL, Estimate, FitContext, Matrix, Walk
 
@@ -79,6 +79,8 @@ def take_poisson_steps(
     raw_counts = context.table.row_sums(Counts())
     typical = draw_magnitude(raw_counts, context.budget.draw_epsilon(walk.plan.middle), context.rng, certain=True)
     noisy, _ = context.budget.noisy([sum(raw_counts)], 1, walk.plan.first_look)
+    if typical >= LARGEST:
+        return None
     level = typical * min(1.0, max(RAREST, noisy[0] / walk.rows))
     walk.standard = replace(walk.standard, outcome=math.log(level))
     return walk.arrive(PoissonOutcomes(level, PULLS_CUT), level / (level + ROOM), 0.0)

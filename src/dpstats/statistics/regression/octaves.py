@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpstats.foundations.randomness import RandomSource
+from dpstats.foundations.registry import Refusal
 from dpstats.foundations.rounding import cumulative
 from dpstats.statistics.universal.draw import RankLoss, draw_piece
 from dpstats.statistics.universal.line import CutLine, Marks
@@ -27,6 +28,12 @@ from dpstats.statistics.universal.line import CutLine, Marks
 FINEST_OCTAVE, OCTAVES = -400, 800
 """From 2**-400 to 2**400, so that floats hold the squares of magnitudes and of what is computed from them."""
 CELLS = 4 * OCTAVES
+LARGEST = 2.0**390
+"""About 1e117. A magnitude that was drawn from here on may stand for any larger one, all of which the last cell counts."""
+TOO_LARGE = Refusal(
+    "A column's numbers lie beyond about 1e117, where this statistic cannot tell their scale.",
+    "Divide the column by a power of ten first.",
+)
 QUARTERS = np.array([0.5 * 2 ** (quarter / 4) for quarter in range(1, 4)])
 """Where the mantissas of a float (from one half to one) pass into the next cell."""
 BROAD, NARROW = 33, 7

@@ -17,6 +17,7 @@ from dpstats.foundations.progress import Progress
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.summaries import Table
 from dpstats.statistics.regression.budget_split import BudgetSplit
+from dpstats.statistics.regression.octaves import LARGEST
 from dpstats.statistics.regression.points import BALL, Floats, Points, WholeLine, line_of, whole_turn
 from dpstats.statistics.regression.shares import ROWS, StepShares, plan_shares
 from dpstats.statistics.regression.standard import Standard, standardise
@@ -73,6 +74,13 @@ class Estimate:
     """Residuals beyond it counted as at it."""
     going_on: bool = False
     """Whether features determine the outcome, so that there are no coefficients at which steps would end."""
+    largest: float = 0.0
+    """The largest middle or scale of a column."""
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether a magnitude that the fit rests on is among the largest that there are, and may stand for any larger one."""
+        return max(self.largest, self.scale or 0.0) >= LARGEST
 
 
 @dataclass(frozen=True)
@@ -218,7 +226,8 @@ class Walk:
 
     def moves_by(self, step: Floats) -> float:
         """By how much a step moves predictors, in quadratic mean; one for each column of a matrix of steps, all together."""
-        return math.sqrt(float(np.sum(step * (self.matrix.of_safe @ step))) / self.rows)
+        with np.errstate(over="ignore"):
+            return math.sqrt(float(np.sum(step * (self.matrix.of_safe @ step))) / self.rows)
 
     def noisy_pull(self, raw_score: Sequence[int], l2_units: int, unit: float, share: Fraction) -> tuple[Floats, float]:
         """The noisy sum of scores, and the deviation of its noise; `unit` is what one pull is."""
@@ -299,7 +308,10 @@ class Walk:
                 spread[0, 0] += raised.deviation**2
         first = float(found[0]) + self.standard.outcome if intercept else 0.0
         weak, mean = int(np.count_nonzero(matrix.eigenvalues < matrix.noise)), raised is not None
-        return Estimate(first, found[intercept:], spread, noise, self.rows, scale, taken, weak, mean, going_on=going_on)
+        largest = max(map(abs, (*self.standard.middles, *self.standard.scales, self.standard.outcome)))
+        return Estimate(
+            first, found[intercept:], spread, noise, self.rows, scale, taken, weak, mean, going_on=going_on, largest=largest
+        )
 
 
 def largest_eigenvalue(deviation: float, size: int) -> float:
