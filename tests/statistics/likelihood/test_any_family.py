@@ -112,6 +112,18 @@ def test_a_smooth_maximum_is_found_from_near_and_from_far(start: tuple[float, fl
     assert climber.maximum(normal, np.array(start)) == pytest.approx([1000, 5], rel=1e-4)
 
 
+@pytest.mark.parametrize("seed", [130, 180])  # climbs stopped early on these
+def test_a_maximum_at_a_kink_is_found_to_digits_that_every_machine_gives(seed: int) -> None:
+    rows = np.random.default_rng(seed).laplace(3, 2, 101)
+
+    def laplace(theta: Floats) -> float:
+        return float(np.mean(-np.log(2 * theta[1]) - abs(rows - theta[0]) / theta[1]))
+
+    climber = maximiser(((-math.inf, math.inf), (0.0, math.inf)))
+    _, scale = climber.maximum(laplace, np.array([np.median(rows), rows.std()]))
+    assert scale == pytest.approx(np.mean(abs(rows - np.median(rows))), abs=5e-6)
+
+
 def test_a_function_that_is_no_number_at_the_start_has_no_maximum() -> None:
     assert np.isnan(maximiser(LINE).maximum(lambda theta: math.nan, np.array([1.0]))).all()
 

@@ -24,7 +24,8 @@ Function = Callable[[Floats], float]
 
 @dataclass(frozen=True)
 class Maximiser:
-    """Takes Newton's steps from differences; where they do not settle, climbs by gradients, and if need be by a simplex.
+    """Takes Newton's steps from differences; where they do not settle, climbs by gradients, and ends by Newton's steps or by a
+    simplex.
 
     The space is laid out in free coordinates, so that no step leaves it.
     """
@@ -50,9 +51,10 @@ class Maximiser:
             return np.full(len(self.space), np.nan)
         settled = self._settled(depth, free)
         if settled is None:
-            settled, _ = self._climbed(depth, free)
-            settled, succeeded = self._climbed(depth, settled)  # in units of where the first came to
-            settled = settled if succeeded else self._walked(depth, settled)
+            climbed = self._climbed(depth, self._climbed(depth, free))  # in units of where the first came to
+            settled = self._settled(depth, climbed)
+            if settled is None:  # at a kink a climb stops early, and says that it converged; how early depends on the processor
+                settled = self._walked(depth, climbed)
         return self.coordinates.held(settled)
 
     def _units(self, free: Floats) -> Floats:
@@ -78,12 +80,12 @@ class Maximiser:
                 return free if depth(free) <= first else None
         return None
 
-    def _climbed(self, depth: Function, free: Floats) -> tuple[Floats, bool]:
-        """The point that gradient steps reach, and whether they converged."""
+    def _climbed(self, depth: Function, free: Floats) -> Floats:
+        """The point that gradient steps reach."""
         units = self._units(free)
         options = {"ftol": 1e-12, "gtol": 1e-7}
         climbed = self.minimize(lambda steps: depth(free + units * steps), 0 * free, method="L-BFGS-B", options=options)
-        return (free + units * climbed.x, bool(climbed.success)) if climbed.fun <= depth(free) else (free, False)
+        return free + units * climbed.x if climbed.fun <= depth(free) else free
 
     def _walked(self, depth: Function, free: Floats) -> Floats:
         """The point that a simplex search reaches, which needs no gradients."""
