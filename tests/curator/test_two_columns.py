@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import dpstats as dp
-from dpstats.curator.desk import Request, details_of
+from dpstats.curator.desk import Request, form_of
 from dpstats.curator.session import Session
 from dpstats.foundations.registry import find_statistic
 from tests.two_columns import together_by_hand
@@ -151,9 +152,9 @@ def test_the_key_of_a_question_about_one_column_is_what_it_was() -> None:
     survey = session()
     asked = {"epsilon": 1, "delta": 0, "method": "auto"}
 
-    def details(statistic: str, columns: tuple[str, ...], **more: Any) -> dict[str, object]:
+    def details(statistic: str, columns: tuple[str, ...], **more: Any) -> Mapping[str, object]:
         question = survey._table.priced(survey._scope, find_statistic(statistic), columns, (), {**asked, **more})
-        return details_of(survey._table, Request(question, "", survey._scope.to_dict(*columns), question.cost))
+        return form_of(survey._table, Request(question, "", survey._scope.to_dict(*columns), question.cost)).former[0]
 
     old = {"edition", "source", "method", "column", "arguments", "epsilon", "delta", "rows", "where", "derived", "types"}
     assert details("median", ("x",)).keys() == old

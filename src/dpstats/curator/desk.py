@@ -21,6 +21,7 @@ from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, Result, document
 from dpstats.curator.ledger.reservations import LONGEST_WAIT, Delivery, Goods, recall_or_reserve
 from dpstats.curator.open_columns import OpenColumns
 from dpstats.curator.protection import BY_ROW, Protection
+from dpstats.curator.question_forms import QuestionForm, form_of_question
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.passes.columns import open_column
@@ -34,7 +35,6 @@ from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource, SeededSource, SystemSource
 from dpstats.foundations.registry import (
     COULD_NOT,
-    INTERVAL,
     PURE_LOSS,
     Answer,
     Outcome,
@@ -42,9 +42,7 @@ from dpstats.foundations.registry import (
     Refusal,
     Statistic,
     advice_of,
-    argument_name,
     ask,
-    checked_level,
     outcome_of,
 )
 from dpstats.foundations.results import Interval, NoReply, Release
@@ -151,9 +149,11 @@ class Desk:
 
         if self.account is None:
             return answer()
-        details = (missed and missed.details) or details_of(self, request)
-        key = archive_key(details) if missed is None else missed.key
-        order = self.account.order(key, request.text, request.cost, details, loss_of(self, request))
+        details, keys = (missed.details, missed.keys) if missed else (None, ())
+        if details is None:
+            form = form_of(self, request)
+            details, keys = form.details, form.keys
+        order = self.account.order(keys[0], request.text, request.cost, details, loss_of(self, request), keys[1:])
         if not source.private:
             self.check_before_debit()
             self.account.write(partial(self.account.spend, order=order))
@@ -211,12 +211,12 @@ class Desk:
 class Missed:
     """That the archive had no answer to a question."""
 
-    key: str
-    """Of the question (`archive_key`)."""
+    keys: tuple[str, ...]
+    """Of the question (`QuestionForm.keys`)."""
     seen: int
     """The number of the last entry that says that there will be none; 0 without one."""
     details: Mapping[str, object] | None = None
-    """Of the question (`details_of`), where they are known."""
+    """Of the question (`QuestionForm.details`), where they are known."""
 
 
 @dataclass(frozen=True)
@@ -282,28 +282,18 @@ def has_failed(result: Result) -> bool:
     return any(isinstance(reply, NoReply) and reply.reason == COULD_NOT.reason for reply in replies)
 
 
-def details_of(desk: Desk, request: Request) -> dict[str, object]:
-    """Everything that tells one question from another; the same for identical ones."""
-    question, cost = request.question, request.cost
-    return {
+def form_of(desk: Desk, request: Request) -> QuestionForm:
+    """A request at a desk as the archive knows it: the same for identical ones."""
+    circumstances = {
         "edition": desk.edition,
         "source": desk.source,
-        "method": f"{question.statistic.name}_{question.method.name}/{question.method.version}",
-        "column": question.column if len(question.columns) < 2 else list(question.columns),
-        "arguments": {name: _canonical(value) for name, value in question.arguments.items() if (name, value) != ("kind", None)},
-        "epsilon": str(cost.epsilon),
-        "delta": str(cost.delta),
+        "epsilon": str(request.cost.epsilon),
+        "delta": str(request.cost.delta),
         "rows": desk.choice_of_rows(),
-        **({} if question.interval == checked_level(INTERVAL) else {"interval": str(question.interval)}),
-        **({"rough": True} if question.rough else {}),
         **({"audience": desk.audience} if desk.audience else {}),
         **request.scope,
     }
-
-
-def archive_key(details: Mapping[str, object]) -> str:
-    """The key of a question in the archive, from what `details_of` says of it."""
-    return hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
+    return form_of_question(request.question, circumstances)
 
 
 class RowsOf:
@@ -327,16 +317,3 @@ class RowsOf:
 
 def _of_used_rows(interval: Interval, protection: Protection) -> Interval:
     return replace(interval, covers=f"{interval.covers}, for the rows that are used: {protection.rows_used()}")
-
-
-def _canonical(value: object) -> object:
-    if isinstance(value, (list, tuple)):
-        return [_canonical(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(name): _canonical(item) for name, item in value.items()}
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, Fraction):
-        return str(value)
-    has_own = type(value).__repr__ is not object.__repr__  # the one that all objects have tells where they lie in memory
-    return repr(value) if has_own else argument_name(value) or repr(value)

@@ -18,9 +18,10 @@ from typing import Any
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, document_of, noted, result_of
-from dpstats.curator.desk import archive_key, has_failed
+from dpstats.curator.desk import has_failed
 from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
 from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
+from dpstats.curator.question_forms import archive_key
 from dpstats.engines.graphs.given import GivenGraph
 from dpstats.engines.graphs.reading import read_graph
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, MissingParameterError

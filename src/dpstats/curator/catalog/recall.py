@@ -17,8 +17,8 @@ from dpstats.curator.archive import noted_document
 from dpstats.curator.catalog.policy import Policy
 from dpstats.curator.desk import Missed
 from dpstats.curator.ledger.accounts import Account
-from dpstats.curator.ledger.entries import ANSWER, Entry
-from dpstats.curator.ledger.readers import archived_document, first_answer
+from dpstats.curator.ledger.entries import Entry
+from dpstats.curator.ledger.readers import answers_in, archived_document, first_answer
 from dpstats.curator.ledger.receipts import KeptReceipt
 from dpstats.curator.ledger.reservations import last_number
 from dpstats.curator.ledger.stores import EntryTable
@@ -28,6 +28,8 @@ MOST_KEYS = 10_000
 LONGEST_KEPT = 2_000
 """Letters of a document whose key is remembered; longer ones are worked out every time."""
 
+Keys = tuple[str, ...]
+"""The key of a question, and those that it had in earlier releases."""
 Asked = tuple[str, Policy, str]
 """The text of a document, the policy under which it was checked, and the audience that shares its answer."""
 
@@ -36,22 +38,22 @@ class KnownKeys:
     """The archive's keys of documents that were checked before, for one edition of a table; the ones used last are kept."""
 
     def __init__(self) -> None:
-        self._keys: OrderedDict[Asked, str] = OrderedDict()
+        self._keys: OrderedDict[Asked, Keys] = OrderedDict()
         self._changing = threading.Lock()
 
-    def find(self, asked: Asked) -> str | None:
-        """The key; None where it has to be worked out."""
+    def find(self, asked: Asked) -> Keys | None:
+        """The keys; None where they have to be worked out."""
         with self._changing:
             if (found := self._keys.get(asked)) is not None:
                 self._keys.move_to_end(asked)
             return found
 
-    def keep(self, asked: Asked, key: str) -> None:
-        """Remember a key."""
+    def keep(self, asked: Asked, keys: Keys) -> None:
+        """Remember the keys of a question."""
         if len(asked[0]) > LONGEST_KEPT:
             return
         with self._changing:
-            self._keys[asked] = key
+            self._keys[asked] = keys
             while len(self._keys) > MOST_KEYS:
                 self._keys.popitem(last=False)
 
@@ -71,18 +73,18 @@ class RecalledAnswer:
         return int(self.receipt["sequence"])
 
 
-def recalled(account: Account, choose: Callable[[EntryTable], str | None]) -> RecalledAnswer | Missed | None:
-    """The archived answer to the key that is chosen, or that there is none; None where no key is chosen.
+def recalled(account: Account, choose: Callable[[EntryTable], Keys | None]) -> RecalledAnswer | Missed | None:
+    """The archived answer to the question whose keys are chosen, or that there is none; None where none are chosen.
 
     `choose` looks at the same entries, and raises where the asker may not ask.
     """
 
     def look(table: EntryTable) -> tuple[Entry, KeptReceipt] | Missed | None:
-        if (key := choose(table)) is None:
+        if (keys := choose(table)) is None:
             return None
-        answers = table.with_key(account.dataset, ANSWER, key)
+        answers = answers_in(table, account.dataset, keys)
         if (answer := first_answer(answers)) is None:
-            return Missed(key, last_number(answers))
+            return Missed(keys, last_number(answers))
         debit = answer.read(lambda content: int(content["debit"]), "names no debit")
         return answer, account.receipt_in(table, debit)
 

@@ -25,8 +25,8 @@ from dpstats.curator.catalog.planner import Planner, not_stored
 from dpstats.curator.catalog.policed_desk import PaidAnswer, PolicedDesk, PreparedQuestion, no_access, seconds_of
 from dpstats.curator.catalog.policy import BY_GROUP, OWN, Policy, policy_of
 from dpstats.curator.catalog.quotes import BasketQuote, Quote
-from dpstats.curator.catalog.recall import Asked, KnownKeys, RecalledAnswer, recalled
-from dpstats.curator.desk import Desk, Request, archive_key, details_of, loss_of
+from dpstats.curator.catalog.recall import Asked, Keys, KnownKeys, RecalledAnswer, recalled
+from dpstats.curator.desk import Desk, Request, form_of, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.plan_documents import PlanDocument, read_plan
 from dpstats.curator.documents.reading import read_document
@@ -166,7 +166,7 @@ class ServiceDesk:
         kind = "text" if isinstance(document, str) else "values"  # whose numbers are read in different ways
         asked: list[tuple[Asked, Rights]] = []
 
-        def known_key(table: EntryTable) -> str | None:
+        def known_keys(table: EntryTable) -> Keys | None:
             rights = self._account.rights_in(table, actor)
             if rights.grant is None:
                 raise no_access(self.name)
@@ -174,28 +174,27 @@ class ServiceDesk:
             asked[:] = [((f"{kind} {text}", policy, _audience(policy, rights.grant, actor)), rights)]
             return self._keys.find(asked[0][0])
 
-        answer = recalled(self._account, known_key)
+        answer = recalled(self._account, known_keys)
         if isinstance(answer, RecalledAnswer):
             return answer
         [(known, rights)] = asked
         prepared = self._prepared(document, actor, request, rights)
         if answer is not None:
             return replace(prepared, missed=answer)
-        details = details_of(prepared.table, prepared.request)
-        key = archive_key(details)
-        self._keys.keep(known, key)
-        answer = recalled(self._account, lambda table: self._allowed_key(table, actor, key))
+        form = form_of(prepared.table, prepared.request)
+        self._keys.keep(known, form.keys)
+        answer = recalled(self._account, lambda table: self._allowed_keys(table, actor, form.keys))
         if isinstance(answer, RecalledAnswer):
             return answer
-        return replace(prepared, missed=None if answer is None else replace(answer, details=details))
+        return replace(prepared, missed=None if answer is None else replace(answer, details=form.details))
 
     @_in_public_words()
     def recall_together(self, documents: Sequence[object], actor: str) -> tuple[list[Result], int] | None:
         """The archived answers to questions that were asked together, and their debit's number; None where there are none."""
         session, policy = self._session(actor, "")
-        key, account = self._priced(session, policy, documents).key(), self._account.acting_for(actor)
-        document = account.recall(key)
-        return None if document is None else (archived_answers(document), account.debit_behind(key).sequence)
+        keys, account = self._priced(session, policy, documents).form().keys, self._account.acting_for(actor)
+        document = account.recall(*keys)
+        return None if document is None else (archived_answers(document), account.debit_behind(*keys).sequence)
 
     @_in_public_words()
     def ask_together(self, documents: Sequence[object], actor: str, request: str = "") -> AnsweredBatch:
@@ -372,11 +371,11 @@ class ServiceDesk:
             raise no_access(self.name)
         return grant
 
-    def _allowed_key(self, table: EntryTable, actor: str, key: str) -> str:
-        """A key, for somebody who may ask now."""
+    def _allowed_keys(self, table: EntryTable, actor: str, keys: Keys) -> Keys:
+        """The keys of a question, for somebody who may ask now."""
         if self._account.rights_in(table, actor).grant is None:
             raise no_access(self.name)
-        return key
+        return keys
 
     def _elsewhere(self, document: dict[str, Any], request: Request, actor: str, policy: Policy, departure: Departure) -> Compute:
         """Computes an answer in another process, in a slot of the asker's; whatever becomes of it, it leaves at a public time."""

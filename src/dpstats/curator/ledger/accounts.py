@@ -50,10 +50,10 @@ class Account(AccountReader):
         acting._known = self._known
         return acting
 
-    def recall(self, key: str) -> dict[str, Any] | None:
+    def recall(self, key: str, *former: str) -> dict[str, Any] | None:
         """The archived document of an identical question, at no cost, to whoever may ask."""
         self.check_access()
-        return super().recall(key)
+        return super().recall(key, *former)
 
     def check_access(self) -> None:
         """Raise `AccessError` unless the actor may ask about this data set."""
@@ -141,11 +141,17 @@ class Account(AccountReader):
         return self._writer.write(publish)
 
     def order(
-        self, key: str, question: str, cost: PrivacyCost, details: Details = None, loss: Fraction = PURE_LOSS
+        self,
+        key: str,
+        question: str,
+        cost: PrivacyCost,
+        details: Details = None,
+        loss: Fraction = PURE_LOSS,
+        former: tuple[str, ...] = (),
     ) -> DebitOrder:
-        """A question to be paid for, on behalf of whoever asks; see `debit`."""
+        """A question to be paid for, on behalf of whoever asks; see `debit`. `former` are its keys of earlier releases."""
         checked_key(key)
-        return DebitOrder(key, question, self._own(cost), dict(details or {}), loss, self.actor, self.request)
+        return DebitOrder(key, question, self._own(cost), dict(details or {}), loss, self.actor, self.request, former)
 
     def answer(self, page: Page, receipt: Receipt, document: Mapping[str, object] | None) -> None:
         """Answer a debit in a transaction; None says that there will be no answer."""

@@ -52,6 +52,13 @@ class DebitOrder:
     """rho / epsilon**2 of the method, for the unit."""
     actor: str = ""
     request: str = ""
+    former: tuple[str, ...] = ()
+    """Keys under which earlier releases may have archived the answer to the very same question."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All keys of the question."""
+        return (self.key, *self.former)
 
     def amounts(self) -> dict[str, str]:
         """The cost as it is written; a loss of 1/2 is not named."""

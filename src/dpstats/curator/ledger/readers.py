@@ -15,6 +15,7 @@ from dpstats.curator.ledger.debits import Standings, cost_of, grants_in, loss_of
 from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, GRANT, KINDS, REVOKE, Entry, digest
 from dpstats.curator.ledger.grants import Grant, grant_in, last_of
 from dpstats.curator.ledger.openings import ANALYST, GROUP, Opening, holder_key
+from dpstats.curator.ledger.pages import Page
 from dpstats.curator.ledger.standing import POLICY, Standing, sought_for
 from dpstats.curator.ledger.stores import PAGE, Chosen, EntryTable
 from dpstats.curator.ledger.terms import Terms
@@ -171,14 +172,17 @@ class AccountReader:
         chosen = Chosen(self.dataset, actor, tuple(kinds), start, end)
         return list(all_entries(self._writer, chosen, after=after, limit=limit))
 
-    def recall(self, key: str) -> dict[str, Any] | None:
-        """The archived document of an identical question, at no cost; the first one, where there are several."""
-        answer = self._first_answer(key)
+    def recall(self, key: str, *former: str) -> dict[str, Any] | None:
+        """The archived document of an identical question, at no cost; the first one, where there are several.
+
+        `former` are keys that the question had in earlier releases.
+        """
+        answer = self._first_answer(key, *former)
         return None if answer is None else archived_document(answer)
 
-    def debit_behind(self, key: str) -> Entry:
+    def debit_behind(self, key: str, *former: str) -> Entry:
         """The debit that paid for what `recall` finds."""
-        answer = self._first_answer(key)
+        answer = self._first_answer(key, *former)
         if answer is None:
             raise LedgerError("there is no archived answer to this question.")
         return self.entry(answer.read(lambda content: int(content["debit"]), "names no debit"))
@@ -193,8 +197,9 @@ class AccountReader:
         """The entry of that number."""
         return found(self._writer.read(lambda table: table.numbered(sequence)), sequence)
 
-    def _first_answer(self, key: str) -> Entry | None:
-        return first_answer(self._writer.read(lambda table: table.with_key(self.dataset, ANSWER, checked_key(key))))
+    def _first_answer(self, *keys: str) -> Entry | None:
+        checked = tuple(map(checked_key, keys))
+        return first_answer(self._writer.read(lambda table: answers_in(table, self.dataset, checked)))
 
     def _own(self, cost: PrivacyCost) -> PrivacyCost:
         terms = self.opened_with.terms
@@ -216,6 +221,14 @@ def found(entry: Entry | None, sequence: int) -> Entry:
     if entry is None:
         raise LedgerError(f"the ledger has no entry {sequence}: run `dpstats ledger verify`.")
     return entry
+
+
+def answers_in(table: EntryTable | Page, dataset: str, keys: Sequence[str]) -> list[Entry]:
+    """The entries that answer a question or say that there is no answer, in order; former keys come after the first."""
+    found = list(table.with_key(dataset, ANSWER, keys[0]))
+    if keys[1:] and first_answer(found) is None:
+        found += (entry for key in keys[1:] for entry in table.with_key(dataset, ANSWER, key))
+    return sorted(found, key=lambda entry: entry.sequence)
 
 
 def first_answer(answers: Iterable[Entry]) -> Entry | None:

@@ -19,9 +19,9 @@ from typing import Any, Generic, TypeVar
 
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.debits import DebitOrder, Receipt
-from dpstats.curator.ledger.entries import ANSWER, DEBIT, Entry
+from dpstats.curator.ledger.entries import DEBIT, Entry
 from dpstats.curator.ledger.pages import Page
-from dpstats.curator.ledger.readers import archived_document, first_answer, is_failure
+from dpstats.curator.ledger.readers import answers_in, archived_document, first_answer, is_failure
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError
 
@@ -108,7 +108,7 @@ def _look(account: Account, order: DebitOrder) -> tuple[Entry | None, int]:
         account.check_access_in(table)
         if order.request:
             _refuse_another(table.with_request(order.actor, order.request), account.dataset, order)
-        answers = table.with_key(account.dataset, ANSWER, order.key)
+        answers = answers_in(table, account.dataset, order.keys)
         return first_answer(answers), last_number(answers)
 
     return account.read(look)
@@ -123,7 +123,7 @@ def _recall_or_debit(page: Page, account: Account, order: DebitOrder, seen: int)
     """The answer that there is by now, be it that there is none, or the receipt of a debit."""
     asked = page.with_request(order.actor, order.request) if order.request else None
     _refuse_another(asked, account.dataset, order)
-    answers = page.with_key(account.dataset, ANSWER, order.key)
+    answers = answers_in(page, account.dataset, order.keys)
     if (answer := first_answer(answers)) is not None:
         return answer
     failed = [each for each in answers if each.sequence > seen or _is_of(each, asked)]
@@ -139,7 +139,7 @@ def _is_of(answer: Entry, asked: Entry | None) -> bool:
 
 
 def _refuse_another(asked: Entry | None, dataset: str, order: DebitOrder) -> None:
-    if asked is not None and (asked.dataset, asked.key) != (dataset, order.key):
+    if asked is not None and (asked.dataset != dataset or asked.key not in order.keys):
         raise InvalidParameterError(
             f"the request {order.request!r} has named another question already: give every question a name of its own."
         )

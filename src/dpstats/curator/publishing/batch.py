@@ -14,8 +14,6 @@ answers, so that nothing about a question is known here but its price and how to
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,12 +22,13 @@ from functools import partial
 from typing import Any
 
 from dpstats.curator.archive import Result, document_of, result_of
-from dpstats.curator.desk import Desk, Request, details_of, has_failed, loss_of
+from dpstats.curator.desk import Desk, Request, form_of, has_failed, loss_of
 from dpstats.curator.documents.document import QuestionDocument
 from dpstats.curator.documents.values import named
 from dpstats.curator.ledger.accounts import Account
 from dpstats.curator.ledger.entries import Entry
 from dpstats.curator.ledger.reservations import Delivery, Goods, recall_or_reserve
+from dpstats.curator.question_forms import QuestionForm, form_together
 from dpstats.curator.relays import Compute, relayed
 from dpstats.curator.session import Session
 from dpstats.foundations.errors import BudgetError
@@ -94,13 +93,9 @@ class PricedBatch:
         done = "asked" if self.desk.account is not None and self.desk.account.actor else "published"
         return f"{number:,} questions {done} together" if number > 1 else f"{self.priced[0].request.text}, {done}"
 
-    def details(self) -> dict[str, object]:
-        """Everything that tells one batch from another; the same for identical ones."""
-        return {"batch": BATCH, "questions": [details_of(self.desk, each.request) for each in self.priced]}
-
-    def key(self) -> str:
-        """What the ledger calls the batch."""
-        return hashlib.sha256(json.dumps(self.details(), sort_keys=True).encode()).hexdigest()
+    def form(self) -> QuestionForm:
+        """Everything that tells one batch from another, and what the ledger calls it."""
+        return form_together({"batch": BATCH}, [form_of(self.desk, each.request) for each in self.priced])
 
 
 @dataclass(frozen=True)
@@ -171,12 +166,13 @@ def _answered(batch: PricedBatch, account: Account, source: RandomSource) -> tup
 
 
 def _can_be_had(batch: PricedBatch, account: Account) -> bool:
-    return account.recall(batch.key()) is not None or account.fits(batch.cost, batch.loss)
+    return account.recall(*batch.form().keys) is not None or account.fits(batch.cost, batch.loss)
 
 
 def _delivered(batch: PricedBatch, account: Account, source: RandomSource) -> Delivery[list[Result]]:
     """The answers from the archive, or paid for and computed; they are archived, unless not one of them could be computed."""
-    order = account.order(batch.key(), batch.text, batch.cost, batch.details(), batch.loss)
+    form = batch.form()
+    order = account.order(form.keys[0], batch.text, batch.cost, form.details, batch.loss, form.keys[1:])
 
     def answers() -> list[Result]:
         with one_question():  # all of it sees one state of the rows
