@@ -207,3 +207,85 @@ def test_batches_and_requests_of_old_archives_are_recalled(tmp_path: Path, monke
     assert debits(survey) == 2
     with pytest.raises(dp.InvalidParameterError, match="'r1' has named another question"):
         named.count(epsilon=2)
+
+
+ROW_SETS: dict[str, Callable[[Session], list[Session]]] = {
+    "conditions": lambda table: [
+        table.where("v >= 10").where("v < 50"),
+        table.where("v >= 10 and v < 50"),
+        table.where("v < 50").where("10 <= v").where("v < 50"),
+        table.where("not (v < 10 or v >= 50)"),
+    ],
+    "derived columns": lambda table: [
+        table.with_columns(middle="v >= 10 and v < 50").where("middle"),
+        table.with_columns(middle="50 > v and 10 <= v").where("middle"),
+    ],
+}
+SAME_QUESTIONS: dict[str, list[Callable[[Session], Any]]] = {
+    "median": [lambda table: table.median("v", epsilon=1), lambda table: table.quantile("v", 0.5, epsilon=1)],
+    "tested median": [
+        lambda table: table.median("v", epsilon=1, delta="1e-4", method="ptr"),
+        lambda table: table.quantile("v", "1/2", epsilon=1, delta="1e-4", method="ptr"),
+    ],
+    "range": [
+        lambda table: table.interquantile_range("v", epsilon=1),
+        lambda table: table.iqr("v", epsilon=1),
+        lambda table: table.interquantile_range("v", (0.25, 0.75), epsilon=1),
+    ],
+    "groups": [
+        lambda table: table.group_by("t", keys=["yes", "no"]).quantile("v", 0.5, epsilon=1),
+        lambda table: table.group_by("t", keys=["yes", "no"]).median("v", epsilon=1),
+    ],
+}
+
+
+def new_table() -> Session:
+    types = {"v": "number", "x": "number", "t": "text"}
+    return dp.protect(ROWS, unit="row", budget=dp.Budget(99, "0.1"), ledger=":memory:", types=types)
+
+
+@pytest.mark.parametrize("narrowed", ROW_SETS.values(), ids=ROW_SETS)
+def test_conditions_that_say_the_same_are_paid_for_once(narrowed: Callable[[Session], list[Session]]) -> None:
+    table = new_table()
+    replies = [each.count(epsilon=1) for each in narrowed(table)]
+    assert debits(table) == 1
+    assert {reply.question for reply in replies} == {replies[0].question}  # as it was first asked
+    table.where("v >= 10 or v < 50").count(epsilon=1)
+    table.where("v > 10 and v < 50").count(epsilon=1)
+    assert debits(table) == 3
+
+
+@pytest.mark.parametrize("asks", SAME_QUESTIONS.values(), ids=SAME_QUESTIONS)
+def test_a_question_by_another_name_is_paid_for_once(asks: list[Callable[[Session], Any]]) -> None:
+    for order in (asks, asks[::-1]):
+        table = new_table()
+        replies = [ask(table) for ask in order]
+        assert debits(table) == 1
+        assert all(is_from_archive(reply) for reply in replies[1:] if not isinstance(reply, dict))
+
+
+def test_another_quantile_and_a_list_of_one_are_other_questions() -> None:
+    table = new_table()
+    for asked in (0.5, [0.5], 0.25, [0.5, 0.75]):
+        table.quantile("v", asked, epsilon=1)
+    assert debits(table) == 4
+
+
+@pytest.mark.parametrize(("name", "q"), [("quantile", Fraction(1, 2)), ("interquantile_range", (Fraction(1, 4), Fraction(3, 4)))])
+def test_a_question_by_another_name_gets_the_same_noise(name: str, q: Any) -> None:
+    statistic = find_statistic(name)
+    same = statistic.same_as({"q": q})
+    assert same is not None
+    other = find_statistic(same.statistic)
+    assert statistic.methods.keys() == other.methods.keys()
+    data = [float(number**2) for number in range(2000)]
+    for method in statistic.methods:
+        assert replace(statistic.methods[method], run=None, loss=None) == replace(other.methods[method], run=None, loss=None)
+        words = {"epsilon": 1, "method": method, **({"delta": 1e-6} if statistic.methods[method].needs_delta else {})}
+        replies = [
+            getattr(dp, name)(data, q, rng=dp.testing.seeded(3), **words),
+            getattr(dp, other.name)(data, rng=dp.testing.seeded(3), **words),
+        ]
+        names = ("value", "interval", "claim", "notes", "reason", "cost")
+        one, two = ([getattr(each, word, None) for word in names] for each in replies)
+        assert one == two

@@ -186,7 +186,7 @@ def test_an_identical_question_is_free_and_gets_the_same_answer() -> None:
         lambda survey: survey.where("age > 30").median("income", epsilon=1),
         lambda survey: survey.median("income", epsilon=1, delta=1e-6, method="ptr"),
         lambda survey: survey.group_by("region", keys=["north"]).median("income", epsilon=1),
-        lambda survey: survey.quantile("income", 0.5, epsilon=1),
+        lambda survey: survey.quantile("income", [0.5], epsilon=1),
     ],
 )
 def test_a_different_question_is_charged(other: Any) -> None:

@@ -103,7 +103,7 @@ class Desk:
         calls them otherwise."""
         names = question.columns if columns is None else tuple(columns)
         row_question = self.protection.row_question(question, narrowed=scope.is_narrowed)
-        request = Request(question, scope.text_of(question), scope.to_dict(*names), question.cost)
+        request = Request(question, scope.text_of(question), scope.to_dict(*names), question.cost, scope.former_dict(*names))
         opened = self.opened(scope, question, names)
 
         def compute() -> Release | NoReply:
@@ -230,6 +230,8 @@ class Request:
     """Filter, derived columns and groups in canonical form, for the archive."""
     cost: PrivacyCost
     """What all of it costs the unit."""
+    former_scope: Mapping[str, object] = field(default_factory=dict)
+    """What earlier releases wrote otherwise of the scope."""
 
     def reply(self, outcome: Outcome, row_question: Question, protection: Protection, source: RandomSource) -> Release | NoReply:
         """What a method made of the rows at the price of a row, for the unit: as it was asked, its cost, whose rows count."""
@@ -293,7 +295,7 @@ def form_of(desk: Desk, request: Request) -> QuestionForm:
         **({"audience": desk.audience} if desk.audience else {}),
         **request.scope,
     }
-    return form_of_question(request.question, circumstances)
+    return form_of_question(request.question, circumstances, {**circumstances, **request.former_scope})
 
 
 class RowsOf:

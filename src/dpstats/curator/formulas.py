@@ -132,7 +132,8 @@ def priced_formula(design: Design, model: object, common: Mapping[str, Any], par
 def ask_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: RandomSource) -> Release | NoReply:
     """The reply to a formula, debited once for all of it."""
     design, question = asked.design, asked.question
-    request = Request(question, scope.text_of(asked.text), _scope_of(design, scope), question.cost)
+    canonical, former = _scope_of(design, scope), _former_scope_of(design, scope)
+    request = Request(question, scope.text_of(asked.text), canonical, question.cost, former)
     narrowed = scope.is_narrowed or bool(design.unknown)
     row_question = desk.protection.row_question(question, narrowed=narrowed)
     asked.check(row_question)
@@ -179,5 +180,16 @@ def _scope_of(design: Design, scope: Scope) -> dict[str, object]:
     """The canonical form of all that decides which numbers a formula sees."""
     if not design.unknown:
         return replace(scope, view=design.on(scope.view)).to_dict(*design.columns)
+    return {**scope.to_dict(*_columns_behind(design)), "formula": design.to_dict()}
+
+
+def _former_scope_of(design: Design, scope: Scope) -> dict[str, object]:
+    """What earlier releases wrote otherwise of it."""
+    if not design.unknown:
+        return replace(scope, view=design.on(scope.view)).former_dict(*design.columns)
+    return scope.former_dict(*_columns_behind(design))
+
+
+def _columns_behind(design: Design) -> list[str]:
     nodes = [design.outcome.node, *(each.node for each in design.factors.values())]
-    return {**scope.to_dict(*(column.name for node in nodes for column in columns_of(node))), "formula": design.to_dict()}
+    return [column.name for node in nodes for column in columns_of(node)]

@@ -146,8 +146,9 @@ class Groups(Asker, GroupMethods):
         """The answer to a priced question in every group; `delta` is what a private choice of keys spends beside it."""
         cost = question.cost if self._keys is not None else replace(question.cost, delta=delta)
         keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
-        canonical = {**scope.to_dict(*question.columns, *self._by), "by": list(self._by), "keys": keys}
-        request = Request(question, text, canonical, cost)
+        columns = (*question.columns, *self._by)
+        canonical = {**scope.to_dict(*columns), "by": list(self._by), "keys": keys}
+        request = Request(question, text, canonical, cost, scope.former_dict(*columns))
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
         if self._keys is None:
             spendable_epsilon(row_question.epsilon * KEYS_SHARE)

@@ -1,7 +1,8 @@
 """Question forms: what tells one question about a table from another, and the key by which the archive finds its answer again.
 
 Values of different meaning never share a form: the label "1.5" and the number 1.5 make different questions. Values that mean the
-same do share one: 1 and 1.0, a list and a tuple, a dict in any order.
+same do share one: 1 and 1.0, a list and a tuple, a dict in any order. So do a median and the quantile at 1/2, and conditions that
+say the same for a simple reason (engines/expressions/normal_form).
 
 Releases before form 2 wrote numbers as texts, so that different questions could have the same key. A question's former key is
 tried only where no other question can have had it, so that answers which were paid for then are still recalled.
@@ -14,7 +15,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from dpstats.foundations.json_types import json_type_of
-from dpstats.foundations.registry import INTERVAL, JsonType, Parameter, Question, argument_name, checked_level
+from dpstats.foundations.registry import INTERVAL, JsonType, Parameter, Question, argument_name, checked_level, find_statistic
 
 FORM = 2
 """The form of what is hashed. It goes up when the same question gets another key; the first form did not name itself."""
@@ -46,20 +47,17 @@ class QuestionForm:
         return tuple(map(archive_key, (self.details, *self.former)))
 
 
-def form_of_question(question: Question, circumstances: Mapping[str, object]) -> QuestionForm:
-    """A question as the archive knows it; `circumstances` are everything beside its method and its arguments."""
-    common = {
-        "method": f"{question.statistic.name}_{question.method.name}/{question.method.version}",
-        "column": question.column if len(question.columns) < 2 else list(question.columns),
-        **({} if question.interval == checked_level(INTERVAL) else {"interval": str(question.interval)}),
-        **({"rough": True} if question.rough else {}),
-        **circumstances,
-    }
-    former = _former_arguments(question)
-    return QuestionForm(
-        {"form": FORM, **common, "arguments": _arguments(question)},
-        () if former is None else ({**common, "arguments": former},),
-    )
+def form_of_question(
+    question: Question, circumstances: Mapping[str, object], formerly: Mapping[str, object] | None = None
+) -> QuestionForm:
+    """A question as the archive knows it; `circumstances` are everything beside its method and its arguments.
+
+    `formerly` are the circumstances as earlier releases wrote them, where that was otherwise.
+    """
+    plain = _in_plain_words(question)
+    written = [(each, _former_arguments(each)) for each in ([question] if plain is question else [question, plain])]
+    former = [{**_words(each), **(formerly or circumstances), "arguments": given} for each, given in written if given is not None]
+    return QuestionForm({"form": FORM, **_words(plain), **circumstances, "arguments": _arguments(plain)}, tuple(former))
 
 
 def form_together(words: Mapping[str, object], forms: Sequence[QuestionForm]) -> QuestionForm:
@@ -74,6 +72,24 @@ def form_together(words: Mapping[str, object], forms: Sequence[QuestionForm]) ->
 def archive_key(details: Mapping[str, object]) -> str:
     """The key of a question in the archive, from everything that tells it from others."""
     return hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()
+
+
+def _in_plain_words(question: Question) -> Question:
+    """The question by the plainest name that it has: a median for the quantile at 1/2."""
+    same = question.statistic.same_as(question.arguments)
+    if same is None:
+        return question
+    statistic = find_statistic(same.statistic)
+    return replace(question, statistic=statistic, method=statistic.methods[question.method.name], arguments=same.arguments)
+
+
+def _words(question: Question) -> dict[str, object]:
+    return {
+        "method": f"{question.statistic.name}_{question.method.name}/{question.method.version}",
+        "column": question.column if len(question.columns) < 2 else list(question.columns),
+        **({} if question.interval == checked_level(INTERVAL) else {"interval": str(question.interval)}),
+        **({"rough": True} if question.rough else {}),
+    }
 
 
 def _arguments(question: Question) -> dict[str, object]:

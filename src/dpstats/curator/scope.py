@@ -106,12 +106,29 @@ class Scope:
 
     def to_dict(self, *used: str) -> dict[str, object]:
         """The canonical form of all that decides which numbers a question sees, beside the names of the columns it uses."""
-        names = {*used} | {name for each in self.view.conditions for name, _ in each.columns}
+        names, schema = self._needed(used), self.view.schema
+        derived = {name: self.view.derived[name] for name in self._derived_among(names)}
+        types = {name: schema[name].value for name in self.view.needs(names)}
+        if not derived and not self.view.conditions:
+            return {"where": [], "derived": {}, "types": types}
+        from dpstats.engines.expressions.normal_form import conjuncts, normal_form, typed_text
+
+        return {
+            "where": [typed_text(each, schema) for each in conjuncts(each.node for each in self.view.conditions)],
+            "derived": {name: typed_text(normal_form(each.node), schema) for name, each in derived.items()},
+            "types": types,
+        }
+
+    def former_dict(self, *used: str) -> dict[str, object]:
+        """What is otherwise in `to_dict` as releases wrote it whose questions had form 1: conditions as they were asked."""
+        names = self._needed(used)
         return {
             "where": sorted({str(each) for each in self.view.conditions}),
             "derived": {name: str(self.view.derived[name]) for name in self._derived_among(names)},
-            "types": {name: self.view.schema[name].value for name in self.view.needs(names)},
         }
+
+    def _needed(self, used: Sequence[str]) -> set[str]:
+        return {*used} | {name for each in self.view.conditions for name, _ in each.columns}
 
     def _derived_among(self, names: Iterable[str]) -> list[str]:
         """The derived columns that lie behind some columns, and behind those."""

@@ -113,6 +113,15 @@ class ValueBy:
 
 
 @dataclass(frozen=True)
+class SameQuestion:
+    """A question as another statistic asks it."""
+
+    statistic: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """As the checks of its parameters leave them."""
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a method hands back: the released value, and what belongs on the card beside it."""
 
@@ -209,6 +218,9 @@ class Statistic:
     public ones; at the same cost. Raises where the question does not fit them."""
     labelled: Callable[[Mapping[str, Any]], Collection[str]] = lambda arguments: ()
     """For columns of any types: which of them are read as labels whatever their types are, by the checked arguments."""
+    same_as: Callable[[Mapping[str, Any]], SameQuestion | None] = lambda arguments: None
+    """The question of another statistic that is the very same, by the checked arguments; None where there is none. The method of
+    the same name, in the same version, releases the same for it."""
     simulate: Callable[[Question, int, np.random.Generator], Simulated] | None = None
     """For plans, where tables of public shapes are of no use: a random table of that many rows, such as rows of the law that a
     question fits. None: tables of shapes will do."""

@@ -21,7 +21,7 @@ from dpstats.foundations.accepted import Elements, Number
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, either, list_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, Statistic, ValueBy, method, register
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, SameQuestion, Statistic, ValueBy, method, register
 from dpstats.foundations.results import Interval
 from dpstats.foundations.rounding import exact_rational, round_up
 from dpstats.foundations.summaries import MISSING_POLICY, Column
@@ -80,6 +80,7 @@ QUANTILE = register(
         returns="a float, or a tuple of floats in the order of the list",
         value=ValueBy("q", ((Number, float), (Elements, tuple[float, ...]))),
         why_preferred=WHY_UNIVERSAL,
+        same_as=lambda arguments: SameQuestion("median") if arguments["q"] == Fraction(1, 2) else None,
     )
 )
 MEDIAN = register_number("median", "The middle value: half of the rows lie below it", why_preferred=WHY_UNIVERSAL)

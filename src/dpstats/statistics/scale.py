@@ -18,7 +18,7 @@ from dpstats.foundations.accepted import Elements
 from dpstats.foundations.errors import InvalidParameterError
 from dpstats.foundations.json_types import NUMBER, list_of
 from dpstats.foundations.randomness import RandomSource
-from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, method
+from dpstats.foundations.registry import Answer, Outcome, Parameter, Question, SameQuestion, method
 from dpstats.foundations.results import Interval
 from dpstats.foundations.summaries import Column
 from dpstats.statistics.cards import register_number
@@ -55,6 +55,7 @@ INTERQUANTILE_RANGE = register_number(
     "The distance between two quantiles: the width of a middle part of the rows",
     Parameter("q", "the two quantiles, such as [0.1, 0.9]", checked_pair, (0.25, 0.75), list_of(NUMBER, 2, 2), takes=Elements),
     why_preferred=WHY_UNIVERSAL,
+    same_as=lambda arguments: SameQuestion("iqr") if arguments["q"] == (LOWER_QUARTILE, UPPER_QUARTILE) else None,
 )
 
 

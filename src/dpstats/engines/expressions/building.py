@@ -21,7 +21,7 @@ _ARITHMETIC: dict[type[ast.operator], str] = {
 _SIGNS: dict[type[ast.cmpop], str] = {
     **{ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="},
 }
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _EXPONENT = Constant("exponent", lowest=0, highest=HIGHEST_POWER)
 _MEANT = {"true": "True", "false": "False", "null": "missing(x)", "none": "missing(x)", "nan": "missing(x)", "inf": "1e999"}
 _GROUPING = (
@@ -145,7 +145,7 @@ class Builder:
         one, other = (read_as(side, ColumnType.NUMBER, "a comparison") if is_open else side for side in pair)
         text = _SIGNS[type(sign)]
         if isinstance(one, language.Literal) and not isinstance(other, language.Literal):
-            return language.Compare(_FLIPPED[text], other, one)
+            return language.Compare(FLIPPED[text], other, one)
         return language.Compare(text, one, other)
 
     def _member(self, element: ast.expr, tree: ast.expr) -> language.Node:
