@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dpstats.accounting.accountants import Total
 from dpstats.accounting.groups import steps_between, unit_loss
 from dpstats.curator.ledger.readers import AccountReader
 from dpstats.foundations.privacy import PrivacyCost
@@ -22,8 +23,12 @@ class LeftAfter:
     """What would be left, in words: "epsilon = 1.2"; what is left now, where it does not fit."""
     more: int
     """How many more of the same would fit after it."""
+    shared: bool = False
+    """Whether it does not fit because others who pay for it too have less left."""
 
     def __str__(self) -> str:
+        if self.shared:
+            return "more than is left for everybody"
         return f"leaves {self.leaves}: about {self.more:,} more of these" if self.fits else f"more than is left, {self.leaves}"
 
 
@@ -51,7 +56,7 @@ class Remaining:
     @property
     def delta(self) -> Fraction:
         """The largest delta that one more question may have."""
-        return self._account.left.delta
+        return self._account.largest_delta
 
     def more(self, statistic: str, *parameters: object, epsilon: object = None, delta: object = 0, **keywords: Any) -> int:
         """How many more questions like this one fit: more("median", epsilon=0.1)."""
@@ -65,7 +70,8 @@ class Remaining:
     def __str__(self) -> str:
         last = self._account.last_question
         if last is None:
-            return f"{self._account.remaining}, all of it"
+            is_whole = all(each.total == Total() for each in self._account.paying)
+            return f"{self._account.remaining}{', all of it' if is_whole else ''}"
         question, cost, loss = last
         count = self._account.how_many(cost, loss)
         more = f"about {count:,} more question{'s' * (count != 1)}" if count else "too little for one more question"

@@ -20,6 +20,7 @@ from dpstats.curator.jobs.pool import JobFailedError
 from dpstats.curator.planning.curves import POINTS, EpsilonCurve, epsilon_grid
 from dpstats.curator.planning.forecasts import Plan
 from dpstats.curator.planning.plan_rows import Found, Source
+from dpstats.curator.remaining import LeftAfter
 from dpstats.foundations.errors import AccessError, DpstatsError, InvalidParameterError
 from tests.curator.catalog.conftest import OFFICE, PoolHere, make_catalog
 
@@ -227,3 +228,16 @@ def test_a_quote_of_a_concentrated_budget_counts_as_a_session_does(root: Path) -
         session = dp.protect({"person": [1]}, unit="person", budget=budget, ledger=":memory:", name="other")
         assert own is not None
         assert own.more + 1 == session.remaining.more("median", epsilon="0.1") > 10
+
+
+def test_a_quote_says_that_a_question_does_not_fit_what_is_left_for_everybody(catalog: Catalog) -> None:
+    catalog.amend("survey", budget=dp.Budget("0.5"), **OFFICE)
+    catalog.grant("survey", analyst="alice", budget=dp.Budget(3), **OFFICE)
+    desk = catalog.desk("survey")
+    median = {"version": 1, "statistic": "median", "columns": ["income"], "epsilon": "0.4"}
+    assert desk.price(median, "alice").own == LeftAfter(True, "epsilon = 2.6", 6)
+    dear = desk.price({**median, "epsilon": "0.6"}, "alice")
+    assert (dear.own, str(dear.own)) == (LeftAfter(False, "epsilon = 3", 0, shared=True), "more than is left for everybody")
+    together = desk.price_together([median, {**median, "statistic": "mean"}], "alice")
+    assert together.own is not None
+    assert not together.own.fits

@@ -55,12 +55,13 @@ from dpstats.curator.publishing.batch import (
     price_batch,
 )
 from dpstats.curator.relays import Compute, relayed
-from dpstats.curator.remaining import left_after
+from dpstats.curator.remaining import LeftAfter, left_after
 from dpstats.curator.scope import Scope
 from dpstats.curator.session import Session
 from dpstats.engines.stores.reach import check_reachable
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, LedgerError
+from dpstats.foundations.privacy import PrivacyCost
 from dpstats.foundations.randomness import RandomSource
 from dpstats.foundations.registry import COULD_NOT
 
@@ -213,7 +214,7 @@ class ServiceDesk:
         """What a question would cost; it is not asked."""
         session, policy = self._session(actor, "")
         (request, _), cap = _priced_alone(session, policy, _read(document)), self.own_cap(actor)
-        own = None if cap is None else left_after(cap, request.cost, loss_of(self._desk, request))
+        own = None if cap is None else self._left_after(cap, actor, request.cost, loss_of(self._desk, request))
         method = request.question.method
         return Quote(request.text, request.cost, seconds_of(policy, request), own, method.name, method.claim)
 
@@ -223,7 +224,7 @@ class ServiceDesk:
         session, policy = self._session(actor, "")
         batch, cap = self._priced(session, policy, documents), self.own_cap(actor)
         quotes = [Quote(each.request.text, each.request.cost, seconds_of(policy, each.request)) for each in batch.priced]
-        own = None if cap is None else left_after(cap, batch.cost, batch.loss)
+        own = None if cap is None else self._left_after(cap, actor, batch.cost, batch.loss)
         return BasketQuote(tuple(quotes), batch.cost, own)
 
     @_in_public_words()
@@ -278,6 +279,13 @@ class ServiceDesk:
     def columns(self, actor: str) -> dict[str, str]:
         """The names and types of the columns that an analyst may name."""
         return self._session(actor, "")[0].columns
+
+    def _left_after(self, cap: AccountReader, actor: str, cost: PrivacyCost, loss: Fraction) -> LeftAfter:
+        """What a question leaves of an analyst's own cap. Of what others have left nothing is said but that it does not fit."""
+        own = left_after(cap, cost, loss)
+        if not own.fits or self._account.acting_for(actor).fits(cost, loss):
+            return own
+        return LeftAfter(False, cap.remaining, 0, shared=True)
 
     def _largest_epsilon(self, actor: str) -> Fraction:
         """Up to where a curve goes; a cap of which little is left does not shorten it to nothing."""

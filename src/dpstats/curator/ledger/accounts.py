@@ -63,8 +63,11 @@ class Account(AccountReader):
     def check_access_in(self, table: EntryTable) -> None:
         """Raise `AccessError` unless the actor may ask, as one transaction sees it."""
         if self.actor:
-            accountant = self.opened_with.terms.budget.accountant
-            payers(self.dataset, self.opened_with, self.actor, grants_in(table, self.dataset, accountant))
+            self._payers_in(table)
+
+    def _payers_in(self, table: EntryTable) -> list[str]:
+        granted = grants_in(table, self.dataset, self.opened_with.terms.budget.accountant)
+        return payers(self.dataset, self.opened_with, self.actor, granted)
 
     def claim(self, key: str, patience: float) -> AbstractContextManager[Claim]:
         """Held by whoever works on a question: one thread of one process. Others wait so many seconds for it."""

@@ -14,9 +14,9 @@ from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.debits import Standings, cost_of, grants_in, loss_of, standing_in
 from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, GRANT, KINDS, REVOKE, Entry, digest
 from dpstats.curator.ledger.grants import Grant, grant_in, last_of
-from dpstats.curator.ledger.openings import ANALYST, GROUP, Opening, holder_key
+from dpstats.curator.ledger.openings import ANALYST, GROUP, Opening, holder_key, population_name
 from dpstats.curator.ledger.pages import Page
-from dpstats.curator.ledger.standing import POLICY, Standing, sought_for
+from dpstats.curator.ledger.standing import POLICY, Standing, least_in_words, sought_for
 from dpstats.curator.ledger.stores import PAGE, Chosen, EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.curator.ledger.writer import Writer
@@ -52,6 +52,17 @@ class AccountReader:
         return self._writer.read(lambda table: standing_in(table, self.dataset, self._known))
 
     @property
+    def paying(self) -> list[Standing]:
+        """How all accounts stand that a question is charged to, at one moment: this one first, then its population's."""
+        return self._writer.read(
+            lambda table: [standing_in(table, name, self._known) for name in self._payers_in(table)],
+        )
+
+    def _payers_in(self, table: EntryTable) -> list[str]:
+        population = self.opened_with.population
+        return [self.dataset, *([] if population is None else [population_name(population)])]
+
+    @property
     def terms(self) -> Terms:
         """Whom the data set protects, and its budget as it was last amended."""
         return self.standing.terms
@@ -78,9 +89,13 @@ class AccountReader:
 
     @property
     def largest_epsilon(self) -> Fraction:
-        """The largest epsilon that one more question without a delta may have."""
-        now = self.standing
-        return now.accountant.largest_epsilon(now.total, now.limit)
+        """The largest epsilon that one more question without a delta may have, by all accounts that pay for it."""
+        return min(each.accountant.largest_epsilon(each.total, each.limit) for each in self.paying)
+
+    @property
+    def largest_delta(self) -> Fraction:
+        """The largest delta that one more question may have, by all accounts that pay for it."""
+        return min(each.left.delta for each in self.paying)
 
     @property
     def last_question(self) -> tuple[str, PrivacyCost, Fraction] | None:
@@ -97,8 +112,8 @@ class AccountReader:
 
     @property
     def remaining(self) -> str:
-        """What is left, in words: "epsilon = 1.4" or "rho = 0.08"."""
-        return self.standing.remaining
+        """What is left for one more question, by all accounts that pay for it, in words: "epsilon = 1.4" or "rho = 0.08"."""
+        return least_in_words(self.paying)
 
     @property
     def policy(self) -> dict[str, Any]:
@@ -146,14 +161,20 @@ class AccountReader:
         return entry.hash
 
     def how_many(self, cost: PrivacyCost, loss: Fraction = PURE_LOSS) -> int:
-        """How many more questions of this cost fit; `loss` is rho / epsilon**2 of their method."""
-        now = self.standing
-        return now.accountant.how_many(now.total, now.accountant.charge(self._own(cost), loss), now.limit)
+        """How many more questions of this cost fit, in all accounts that pay for them; `loss` is rho / epsilon**2 of their
+        method."""
+        own = self._own(cost)
+        return min(each.accountant.how_many(each.total, each.accountant.charge(own, loss), each.limit) for each in self.paying)
 
     def fits(self, cost: PrivacyCost, loss: Fraction = PURE_LOSS) -> bool:
-        """Whether one more question of this cost fits."""
-        now = self.standing
-        return now.accountant.fits(now.total, now.accountant.charge(self._own(cost), loss), now.limit)
+        """Whether one more question of this cost fits, in all accounts that pay for it."""
+        return self.short_of(cost, loss) is None
+
+    def short_of(self, cost: PrivacyCost, loss: Fraction = PURE_LOSS) -> Standing | None:
+        """The first account that has too little for one more question of this cost; None where it fits."""
+        own = self._own(cost)
+        charges = [(each, each.accountant.charge(own, loss)) for each in self.paying]
+        return next((each for each, charge in charges if not each.accountant.fits(each.total, charge, each.limit)), None)
 
     def entries(
         self,

@@ -6,7 +6,7 @@ then nothing is left. Nothing ever raises it by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -66,6 +66,23 @@ class Standing:
     def spent(self) -> PrivacyCost:
         """The (epsilon, delta) that has been spent."""
         return self.terms.cost(*self.budget.amounts_to(self.total))
+
+
+def least_left(standings: Sequence[Standing]) -> Total:
+    """What is left for a question that all of some accounts pay for, as the first one counts; of accounts that count otherwise
+    nothing can be said in its terms."""
+    alike = [each.left for each in standings if each.accountant == standings[0].accountant]
+    return Total(min(left.loss for left in alike), min(left.delta for left in alike))
+
+
+def least_in_words(standings: Sequence[Standing]) -> str:
+    """What is left for a question that all of some accounts pay for; where that is not what the first one has, it is named whose
+    it is."""
+    tight = min(standings, key=lambda each: (each.accountant.largest_epsilon(each.total, each.limit), each.left.delta))
+    if tight.accountant != standings[0].accountant:
+        return f"{tight.remaining} (of {tight.name})"
+    words = tight.accountant.words(least_left(standings), down=True)
+    return words if tight is standings[0] else f"{words} (of {tight.name})"
 
 
 def sought_for(name: str) -> list[Sought]:

@@ -11,9 +11,9 @@ from dpstats.accounting.accountants import Total
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.debits import cost_of, loss_of
 from dpstats.curator.ledger.entries import AMEND, ANSWER, DEBIT, OPEN, Entry
-from dpstats.curator.ledger.openings import Opening, opening_of
+from dpstats.curator.ledger.openings import Opening, opening_of, population_name
 from dpstats.curator.ledger.readers import archived_document, is_failure
-from dpstats.curator.ledger.standing import BUDGET, Standing, amended, total_after
+from dpstats.curator.ledger.standing import BUDGET, Standing, amended, least_in_words, least_left, total_after
 from dpstats.curator.ledger.stores import EntryTable
 from dpstats.curator.ledger.terms import Terms
 from dpstats.foundations.errors import LedgerError
@@ -50,6 +50,8 @@ class Statement:
     closed: bool = False
     """Whether nothing more may be spent."""
     lines: list[StatementLine] = field(default_factory=list)
+    population: Statement | None = None
+    """That of the population which pays along, where there is one."""
 
     @property
     def terms(self) -> Terms:
@@ -59,6 +61,10 @@ class Statement:
     @property
     def _standing(self) -> Standing:
         return Standing(self.dataset, self.opening, self.budget, self.closed, self.total)
+
+    @property
+    def _paying(self) -> list[Standing]:
+        return [self._standing, *([] if self.population is None else [self.population._standing])]
 
     @property
     def total(self) -> Total:
@@ -72,8 +78,8 @@ class Statement:
 
     @property
     def remaining(self) -> str:
-        """What is left, in words."""
-        return self._standing.remaining
+        """What is left for one more question, by all accounts that pay for it, in words."""
+        return least_in_words(self._paying)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; amounts are exact texts."""
@@ -85,7 +91,7 @@ class Statement:
             "terms": self.terms.content(),
             "total": keeper.to_dict(self.total),
             "spent": self.spent.to_dict(),
-            "remaining": keeper.to_dict(self._standing.left),
+            "remaining": keeper.to_dict(least_left(self._paying)),
             "questions": [
                 {
                     "entry": line.sequence,
@@ -130,6 +136,9 @@ def statements(entries: Iterable[Entry]) -> list[Statement]:
                 lines[entry.content()["debit"]].document = archived_document(entry)
         except (KeyError, TypeError, ValueError):
             raise LedgerError(f"entry {entry.sequence} of the ledger cannot be read: run `dpstats ledger verify`.") from None
+    for statement in found.values():
+        if statement.opening.population is not None:
+            statement.population = found.get(population_name(statement.opening.population))
     return list(found.values())
 
 

@@ -202,11 +202,12 @@ def _in_words_of_batches(batch: PricedBatch, account: Account) -> Iterator[None]
     try:
         yield
     except BudgetError:
-        if account.actor or account.fits(batch.cost, batch.loss):
+        short = None if account.actor else account.short_of(batch.cost, batch.loss)
+        if short is None:
             raise
         complaint = (
-            f"all of it costs {batch.cost}, and of the budget of {account.dataset}, {account.budget}, there is "
-            f"{account.remaining} left. Nothing was spent. Leave questions out, or ask them with less."
+            f"all of it costs {batch.cost}, and of the budget of {short.name}, {short.budget}, there is "
+            f"{short.remaining} left. Nothing was spent. Leave questions out, or ask them with less."
         )
     else:
         return

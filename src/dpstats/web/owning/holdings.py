@@ -35,7 +35,7 @@ def standing_values(reader: AccountReader) -> Plain:
         "accountant": now.budget.accountant,
         "closed": now.closed,
         "spent": amount_words(now.spent),
-        "left": now.remaining,
+        "left": reader.remaining,
         "share": float(min(now.total.loss / limit, Fraction(1))) if limit else 1.0,
     }
 

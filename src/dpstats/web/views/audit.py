@@ -113,7 +113,8 @@ def _account(ledger: Ledger, name: str) -> Plain:
     if standing is None:
         return {**said, "budget": UNREADABLE, "spent": UNREADABLE, "left": UNREADABLE}
     budget = "closed" if standing.closed else str(standing.budget)
-    return {**said, "budget": budget, "spent": str(standing.spent), "left": standing.remaining}
+    left = None if reader is None else _readable(lambda: reader.remaining)
+    return {**said, "budget": budget, "spent": str(standing.spent), "left": left or UNREADABLE}
 
 
 def _readable(look: Callable[[], T]) -> T | None:
