@@ -81,15 +81,15 @@ def protect(
       keys               the values of columns where those are public, for group_by: {"region": ["north", "south"]}
       name               the table's name in the ledger; a file has its own
       edition            names the state of the rows; change it when the rows of a database change, and questions are answered
-                         anew. Files tell by themselves
+                         anew. Files and tables in memory tell by themselves
       population         names the persons, where several tables are about the same ones: all tables of a population share one
                          budget, which each of them names
       may_fail           True takes queries, views and lazy frames too, which are computed while they are read: a row on which
                          one fails shows in that there are no answers, which epsilon does not cover. The ledger records it
       allow_seeded       for tests of invented tables: answers may repeat (rng=dp.testing.seeded(7)), and are NOT PRIVATE
 
-    Nothing is read but names and types, and files once, for a fingerprint. What is asked is debited before a question reads a
-    row, and never refunded.
+    Nothing is read but names and types, and files and tables in memory once, for a fingerprint. What is asked is debited before a
+    question reads a row, and never refunded.
     """
     protection = checked_protection(unit, max_rows_per_unit, missing_unit, neighbors, may_fail)
     if not isinstance(budget, Budget):
@@ -98,9 +98,11 @@ def protect(
     scope = Scope(schema, TableView(schema))
     public_keys = {column: checked_values(column, scope.kind_of(column), values) for column, values in (keys or {}).items()}
     called = _checked_name(name) if name is not None else _name_of(table, store)
-    own_edition = _edition(edition, named=bool(called))
+    label = _checked_edition(edition)
     terms = protection.terms(budget, {"types": INFER} if types == INFER else {})
-    account, state = _opened_account(ledger, called or UNNAMED, whereabouts_of(store), edition or "", terms, population)
+    account, state = _opened_account(ledger, called or UNNAMED, whereabouts_of(store), label or "", terms, population)
+    if label is None and not called and not state:  # never taken for a table of an earlier session
+        label = secrets.token_hex(8)
     key = bounding_key(account, repeats=allow_seeded is True)
     return Session(
         Desk(
@@ -110,7 +112,7 @@ def protect(
             protection=protection,
             account=account,
             public_keys=public_keys,
-            edition=own_edition,
+            edition=label or "",
             source=state,
             allow_seeded=allow_seeded is True,
             library=library_of(table),
@@ -166,7 +168,9 @@ def _opened_account(
 ) -> tuple[Account, str]:
     """The account of a table, under its own name or another, and what tells its state from others."""
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
-    prints = book.prints_of(called, table, label) if table.places else None
+    is_alone = str(ledger) == MEMORY and population is None and not table.places  # in a ledger that no other session will see
+    is_known = bool(table.places or table.content) and not is_alone
+    prints = book.prints_of(called, table, label) if is_known else None
     if str(ledger) == MEMORY:
         book = ledger_in_memory(prints, population)
     book.check()
@@ -191,10 +195,7 @@ def _open_population(book: Ledger, population: str, called: str, terms: Terms) -
     book.population(population, replace(terms, max_rows_per_unit=1, facts={}))
 
 
-def _edition(edition: object, *, named: bool) -> str:
-    """What tells one state of the rows from another; a table without a name is never taken for one of an earlier session."""
-    if edition is None:
-        return "" if named else secrets.token_hex(8)
-    if not isinstance(edition, str) or not edition.isprintable():
+def _checked_edition(edition: object) -> str | None:
+    if edition is not None and (not isinstance(edition, str) or not edition.isprintable()):
         raise InvalidParameterError("edition must be one line of printable text, such as '2026-11'.")
     return edition

@@ -260,7 +260,7 @@ def test_a_release_has_a_receipt_that_shows_what_was_removed(run: Run, tmp_path:
     session = dp.protect(table, unit="row", budget=dp.Budget(epsilon=3), ledger=str(path), name="survey")
     releases = [session.count(epsilon=0.5), session.count(epsilon=0.6), session.count(epsilon=0.5)]
     receipts = [KeptReceipt.from_dict(json.loads(json.dumps(release.receipt))) for release in releases]
-    assert [receipt.sequence for receipt in receipts] == [3, 5, 3]  # the archive's answer has the receipt of its debit
+    assert [receipt.sequence for receipt in receipts] == [4, 6, 4]  # the archive's answer has the receipt of its debit
     assert {receipt.signed_by for receipt in receipts} == {public}
     assert dp.count(table["income"], epsilon=1).receipt is None
     del session
@@ -269,7 +269,7 @@ def test_a_release_has_a_receipt_that_shows_what_was_removed(run: Run, tmp_path:
         file.write_text(json.dumps(release.receipt))
     outcome = run("ledger", "verify", path, "--receipt", *files)
     assert outcome.code == exits.ANSWERED
-    assert f"{files[1]}: found, entry 5 of survey, signature right\n" in outcome.out
+    assert f"{files[1]}: found, entry 6 of survey, signature right\n" in outcome.out
     forged = {**(releases[1].receipt or {}), "sequence": 3}
     files[0].write_text(json.dumps(forged))
     assert "its signature is wrong" in run("ledger", "verify", path, "--receipt", files[0]).out
@@ -312,7 +312,7 @@ def test_postgres_signs_with_the_key_that_is_named(postgres_schema_url: str, tmp
     with open_ledger(postgres_schema_url, read_only=True) as ledger:
         found = ledger.verify(key=public)
         assert found.sound
-        assert (found.signatures.signed, found.entries) == (4, 5)
+        assert (found.signatures.signed, found.entries) == (5, 6)
     cut_in_postgres(postgres_schema_url, after=3)
     with pytest.raises(LedgerError, match="its end was cut off"):
         dp.open_ledger(postgres_schema_url, **files)

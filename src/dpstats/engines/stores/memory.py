@@ -12,7 +12,9 @@ import numpy as np
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import one_error_for, shown
 from dpstats.engines.reading import held_column, type_of
+from dpstats.engines.stores.contents import content_of
 from dpstats.engines.stores.store import Batch, LocalStore
+from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.errors import DataTypeError
 
 SMALLEST_PIECE = 1 << 16
@@ -52,6 +54,10 @@ class MemoryStore(LocalStore):
         for end in ends:
             yield Batch({name: slice_rows(data, start, end) for name, data in wanted.items()}, end - start)
             start = end
+
+    def whereabouts(self) -> Whereabouts:
+        """What is in the columns; they lie nowhere that could be found again."""
+        return Whereabouts(content=lambda: content_of(self._raw_columns, self.columns))
 
     def _rows(self) -> int:
         """The length of all columns; looked at anew each time, because a list may have grown."""

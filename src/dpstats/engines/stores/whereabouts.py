@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """Where a table lies, and what is in it; all empty for a table in memory."""
+    """Where a table lies, and what is in it; a table in memory lies nowhere."""
 
     places: tuple[str, ...] = ()
     """Names of the places where it lies, whichever way leads there, by which it is known from now on."""
