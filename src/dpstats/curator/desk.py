@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -24,6 +24,9 @@ from dpstats.curator.protection import BY_ROW, Protection
 from dpstats.curator.question_forms import QuestionForm, form_of_question
 from dpstats.curator.scope import Scope
 from dpstats.engines.cells import ColumnType
+from dpstats.engines.complaints import shown
+from dpstats.engines.expressions.language import Node, columns_of
+from dpstats.engines.kinds import not_first, unreadable_element
 from dpstats.engines.passes.columns import open_column
 from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.stores.reach import check_reachable
@@ -102,6 +105,7 @@ class Desk:
         """The reply to a priced question: recall or debit, read, release. `columns` are those of the table, where the question
         calls them otherwise."""
         names = question.columns if columns is None else tuple(columns)
+        self.check_elements(scope, question, names)
         row_question = self.protection.row_question(question, narrowed=scope.is_narrowed)
         request = Request(question, scope.text_of(question), scope.to_dict(*names), question.cost, scope.former_dict(*names))
         opened = self.opened(scope, question, names)
@@ -177,6 +181,37 @@ class Desk:
         if not found.archived:
             return noted(result, *NOT_ARCHIVED)
         return noted(result, *FROM_ARCHIVE) if found.recalled else result
+
+    def check_elements(self, scope: Scope, question: Question, columns: Sequence[str]) -> None:
+        """Raise where a column that declares no type begins with an element that the question cannot read, by its class.
+
+        Only the first element is looked at. One that is missing says nothing.
+        """
+        if not self._first_classes:
+            return
+        read = columns if columns and not question.statistic.only_counts else ()
+        numeric = scope.reads_numbers(question, columns) if read else ()
+        for place, name in enumerate(read):
+            called = question.columns[place] if place < len(question.columns) else ""
+            self._check_first(scope, name, called, numeric=numeric[place])
+        self.check_expressions(scope, scope.nodes_behind(columns))
+
+    def check_expressions(self, scope: Scope, nodes: Iterable[Node]) -> None:
+        """As `check_elements`, for the columns that expressions read."""
+        if self._first_classes:
+            for column in (column for node in nodes for column in columns_of(node)):
+                self._check_first(scope, column.name, column.name, numeric=column.type.is_numeric)
+
+    @property
+    def _first_classes(self) -> Mapping[str, type]:
+        return getattr(self.store, "first_classes", {})
+
+    def _check_first(self, scope: Scope, name: str, called: str, *, numeric: bool) -> None:
+        cls = self._first_classes.get(name)
+        if cls is None or scope.view.schema.get(name) is not ColumnType.UNDECLARED:
+            return
+        if (kind := unreadable_element(cls, numeric=numeric)) is not None:
+            raise not_first(kind, shown(called) if called else "", numeric=numeric)
 
     def check_before_debit(self) -> None:
         """Raise where a question must not be paid for now, for reasons that are public."""

@@ -17,7 +17,7 @@ from dpstats.curator.chosen_levels import choose_levels, split_price
 from dpstats.curator.desk import Desk, Request
 from dpstats.curator.scope import Scope
 from dpstats.engines.complaints import shown
-from dpstats.engines.expressions.language import columns_of
+from dpstats.engines.expressions.language import Node, columns_of
 from dpstats.engines.formulas.design import Design, read_design
 from dpstats.engines.formulas.new_rows import design_rows
 from dpstats.engines.stores.filtering import filter_there
@@ -137,6 +137,7 @@ def ask_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: Random
     narrowed = scope.is_narrowed or bool(design.unknown)
     row_question = desk.protection.row_question(question, narrowed=narrowed)
     asked.check(row_question)
+    check_first_elements(desk, scope, design)
 
     def compute() -> Release | NoReply:
         return request.reply(asked.run(desk.store, scope.view, row_question, source), row_question, desk.protection, source)
@@ -144,6 +145,11 @@ def ask_formula(desk: Desk, scope: Scope, asked: FormulaQuestion, source: Random
     result = desk.serve(request, compute, source)
     assert isinstance(result, (Release, NoReply))
     return result if design.unknown else with_design(result, design, scope.view)
+
+
+def check_first_elements(desk: Desk, scope: Scope, design: Design) -> None:
+    """Raise where a column of a formula that declares no type begins with an element that the formula cannot read."""
+    desk.check_expressions(scope, [*_nodes_of(design), *scope.nodes_behind(_columns_behind(design))])
 
 
 def design_on(table: Desk, scope: Scope, formula: object, levels: Mapping[str, Any] | None) -> Design:
@@ -191,5 +197,8 @@ def _former_scope_of(design: Design, scope: Scope) -> dict[str, object]:
 
 
 def _columns_behind(design: Design) -> list[str]:
-    nodes = [design.outcome.node, *(each.node for each in design.factors.values())]
-    return [column.name for node in nodes for column in columns_of(node)]
+    return [column.name for node in _nodes_of(design) for column in columns_of(node)]
+
+
+def _nodes_of(design: Design) -> list[Node]:
+    return [design.outcome.node, *(each.node for each in design.factors.values())]

@@ -30,6 +30,7 @@ from dpstats.curator.scope import Scope
 from dpstats.curator.statistic_methods import GroupMethods
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import shown
+from dpstats.engines.expressions.language import ColumnReference
 from dpstats.engines.groups.answers import GroupKeys, answer_groups, count_keys
 from dpstats.engines.stores.filtering import filter_there
 from dpstats.engines.tables.groups import answer_group_tables
@@ -148,6 +149,9 @@ class Groups(Asker, GroupMethods):
         keys = None if self._keys is None else [list(key) for key in in_key_order(self._keys)]
         columns = (*question.columns, *self._by)
         canonical = {**scope.to_dict(*columns), "by": list(self._by), "keys": keys}
+        self._table.check_elements(scope, question, question.columns)
+        keys_read = [ColumnReference(name, kind) for name, kind in zip(self._by, self._kinds, strict=True)]
+        self._table.check_expressions(scope, [*keys_read, *scope.nodes_behind(columns)])
         request = Request(question, text, canonical, cost, scope.former_dict(*columns))
         row_question = self._table.protection.row_question(replace(question, cost=cost), narrowed=True)
         if self._keys is None:

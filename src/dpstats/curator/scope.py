@@ -8,6 +8,7 @@ from typing import Any
 
 from dpstats.engines.cells import ColumnType
 from dpstats.engines.complaints import check_column_name, shown
+from dpstats.engines.expressions.language import Node
 from dpstats.engines.views import TableView
 from dpstats.foundations.errors import DataTypeError, InvalidParameterError
 from dpstats.foundations.registry import Question, Reads, Statistic
@@ -126,6 +127,11 @@ class Scope:
             "where": sorted({str(each) for each in self.view.conditions}),
             "derived": {name: str(self.view.derived[name]) for name in self._derived_among(names)},
         }
+
+    def nodes_behind(self, used: Sequence[str]) -> list[Node]:
+        """The expressions that a question about some columns reads: its conditions, and the derived columns behind all of it."""
+        derived = [self.view.derived[name] for name in self._derived_among(self._needed(used))]
+        return [each.node for each in (*self.view.conditions, *derived)]
 
     def _needed(self, used: Sequence[str]) -> set[str]:
         return {*used} | {name for each in self.view.conditions for name, _ in each.columns}

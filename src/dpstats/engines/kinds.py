@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import enum
 import sys
+import uuid
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -80,6 +81,13 @@ def kind_of_element(cls: type) -> Kind:
     return Kind.OTHER
 
 
+def unreadable_element(cls: type, *, numeric: bool) -> Kind | None:
+    """The kind of an element that has no number, or no label, because of its class; None where it may have one, or is missing."""
+    kind = kind_of_element(cls)
+    readable = {Kind.MISSING, Kind.NUMBER, Kind.TEXT} if numeric else {Kind.MISSING, Kind.NUMBER, Kind.TEXT, Kind.DATE}
+    return None if kind in readable or (cls is uuid.UUID and not numeric) else kind
+
+
 def kind_of_array(dtype: np.dtype[Any]) -> Kind:
     """The kind behind a type of numpy's."""
     return Kind.RECORD if dtype.names else _ARRAY_KINDS.get(dtype.kind, Kind.OTHER)
@@ -110,7 +118,19 @@ def no_outcome(kind: Kind, name: str) -> DataTypeError:
     return DataTypeError(f"{outcome} must be a column of numbers, and got one of {kind.value}: {advice}.")
 
 
+def not_first(kind: Kind, name: str, *, numeric: bool) -> DataTypeError:
+    """The complaint about a column without a declared type whose first element has no number, or no label."""
+    needed = "numbers" if numeric else "numbers, text or dates"
+    column = f"column {name}" if name else "the data given"
+    advice = _ADVICE[kind] if numeric else _advice_for_labels(kind)
+    return DataTypeError(f"this needs a column of {needed}, and {column} begins with {kind.value}: {advice}.")
+
+
+def _advice_for_labels(kind: Kind) -> str:
+    return "convert it to a column of text or numbers first" if kind is Kind.OTHER else _ADVICE[kind]
+
+
 def not_labels(kind: Kind) -> DataTypeError:
     """The complaint about a column of that kind where labels are needed."""
-    advice = "convert it to a column of text or numbers first" if kind is Kind.OTHER else _ADVICE[kind]
-    return DataTypeError(f"this needs a column of numbers, text, dates or categories and got one of {kind.value}: {advice}.")
+    got = f"got one of {kind.value}: {_advice_for_labels(kind)}"
+    return DataTypeError(f"this needs a column of numbers, text, dates or categories and {got}.")

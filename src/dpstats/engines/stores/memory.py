@@ -41,6 +41,8 @@ class MemoryStore(LocalStore):
         self._raw_columns = {name: _as_held(name, data) for name, data in raw_columns.items()}
         self._rows()
         self.columns: Mapping[str, ColumnType] = {name: type_of(data) for name, data in self._raw_columns.items()}
+        undeclared = {name: data for name, data in self._raw_columns.items() if self.columns[name] is ColumnType.UNDECLARED}
+        self.first_classes = {name: type(_first(data)) for name, data in undeclared.items() if len(data)}
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in their order."""
@@ -124,6 +126,10 @@ def _as_held(name: str, data: Any) -> Any:
         return held_column(data)
     except DataTypeError as complaint:
         raise DataTypeError(f"column {shown(name)}: {complaint}") from None
+
+
+def _first(data: Any) -> Any:
+    return data.iloc[0] if hasattr(type(data), "iloc") else data[0]
 
 
 def _piece_ends(data: Any) -> list[int]:

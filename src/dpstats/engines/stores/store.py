@@ -78,6 +78,8 @@ class LocalStore:
 
     columns: Mapping[str, ColumnType]
     in_memory = False
+    first_classes: Mapping[str, type] = {}
+    """The classes of the first elements of columns in memory that declare no type."""
     slow = False
     """Whether a pass takes much longer than to add its rows up."""
     doubt: str | None = None

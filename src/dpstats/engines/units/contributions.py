@@ -113,6 +113,7 @@ class BoundedStore(LocalStore):
         self._kept: dict[object, _KeptRows] = {}
         self.columns = store.columns
         self.in_memory = store.in_memory
+        self.first_classes = store.first_classes
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """The rows that stay, in the order of the table; the first call looks for them."""
