@@ -257,6 +257,24 @@ def test_a_ledger_counts_and_remembers(tmp_path: Path) -> None:
     assert "protects each edge" in repr(graph)
 
 
+def test_a_ledger_knows_a_graph_by_its_edges(tmp_path: Path) -> None:
+    def ask(edges: Any, name: str | None) -> Any:
+        graph = dp.graphs.protect(
+            edges, nodes=60, protect="edge", budget=dp.Budget(epsilon=5), ledger=tmp_path / "friends.ledger", name=name
+        )
+        return graph.edge_count(epsilon=1)
+
+    for name in (None, "friends"):
+        moved = {None: (3, 30), "friends": (4, 40)}[name]
+        edges = [*RING, moved]
+        first = ask(edges, name)
+        assert "from the archive" in str(ask([(b, a) for a, b in reversed(edges)], name))
+        assert "from the archive" not in str(ask(edges[1:], name))
+        assert ask(edges, name).value == first.value
+        with pytest.raises(dp.LedgerError, match="knows these rows as"):
+            ask(edges, "another")
+
+
 def test_a_ledger_does_not_mix_edges_and_nodes(tmp_path: Path) -> None:
     protected(tmp_path / "friends.ledger")
     with pytest.raises(dp.LedgerError, match="neighbors edge"):
@@ -284,8 +302,8 @@ def test_questions_about_rows_know_no_relation_of_graphs(relation: Any) -> None:
         dp.protect({"x": [1]}, unit="row", budget=dp.Budget(epsilon=1), ledger=":memory:", neighbors=relation)
 
 
-def test_one_without_a_name_is_no_other_graph(tmp_path: Path) -> None:
-    one, other = (protected(tmp_path / "some.ledger", name=None) for _ in range(2))
+def test_one_without_a_name_in_memory_is_no_other_graph() -> None:
+    one, other = (protected(":memory:", name=None) for _ in range(2))  # type: ignore[arg-type]
     assert one.edge_count(epsilon="0.1")
     assert "archive" not in str(other.edge_count(epsilon="0.1"))
     with pytest.raises(dp.InvalidParameterError, match="Budget"):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from dpstats.accounting.budgets import Budget
 from dpstats.curator.ledger.ledger import Ledger
-from dpstats.curator.protected_graphs import GraphDesk, ProtectedGraphBase, checked_nodes, graph_account
+from dpstats.curator.protected_graphs import GraphDesk, ProtectedGraphBase, checked_nodes, protected_desk
 from dpstats.engines.graphs.given import given_graph
 from dpstats.foundations.accepted import Number
 from dpstats.foundations.randomness import RandomSource, source_or_system
@@ -211,13 +211,15 @@ def protect(
       graph, nodes, unit  as of `edge_count`
       protect             "edge" or "node": whom every answer protects; the ledger keeps it, and refuses another
       budget, ledger      as of `dp.protect`
-      name                the graph's name in the ledger; one without a name has its answers archived for this object alone
-      edition             names the state of the graph; change it when edges change, and questions are answered anew
+      name                the graph's name in the ledger
+      edition             names the state of the graph, if you want to; a changed graph is another edition by itself
+
+    The graph is read once for a fingerprint, by which the ledger knows it again: the same graph gets its archived answers, and is
+    refused under another name.
     """
     relation, listed, given = checked_relation("protect", protect), checked_nodes(nodes), given_graph(graph)
     called = relation.value if unit is None else unit
-    account, own = graph_account(ledger, name, budget, relation, called)
-    return ProtectedGraph(GraphDesk(given, listed, relation, called, account, f"{edition}{own}"))
+    return ProtectedGraph(protected_desk(GraphDesk(given, listed, relation, called), ledger, name, budget, edition))
 
 
 def _answer(

@@ -21,9 +21,11 @@ from dpstats.curator.archive import FROM_ARCHIVE, NOT_ARCHIVED, document_of, not
 from dpstats.curator.desk import has_failed
 from dpstats.curator.ledger.ledger import Account, Ledger, Terms, open_ledger
 from dpstats.curator.ledger.reservations import Goods, recall_or_reserve
+from dpstats.curator.memory_ledgers import MEMORY
 from dpstats.curator.question_forms import archive_key
 from dpstats.engines.graphs.given import GivenGraph
-from dpstats.engines.graphs.reading import read_graph
+from dpstats.engines.graphs.reading import graph_content, read_graph
+from dpstats.engines.stores.whereabouts import Whereabouts
 from dpstats.foundations.errors import DpstatsError, InvalidParameterError, MissingParameterError
 from dpstats.foundations.privacy import GraphNeighbors
 from dpstats.foundations.randomness import RandomSource, SystemSource
@@ -49,6 +51,8 @@ class GraphDesk:
     """What questions are charged to; None for a graph whose holder keeps count by himself."""
     edition: str = ""
     """Names the state of the graph; a question about another edition is another question."""
+    source: str = ""
+    """A keyed fingerprint of the graph, which tells its state by itself; empty where no ledger outlives this process."""
 
     @cached_property
     def raw_graph(self) -> SimpleGraph:
@@ -112,6 +116,7 @@ class GraphDesk:
         return {
             **({"nodes": self.nodes} if is_public else {}),
             "edition": self.edition,
+            **({"source": self.source} if self.source else {}),
             "method": f"graphs.{question.statistic.name}_{method.name}/{method.version}",
             "arguments": json.loads(json.dumps(dict(question.arguments))),
             "epsilon": str(question.epsilon),
@@ -143,16 +148,21 @@ class ProtectedGraphBase:
         return desk.answer(desk.asked(statistic, words, arguments), SystemSource())
 
 
-def graph_account(
-    ledger: str | PurePath | Ledger, name: str | None, budget: Budget, relation: GraphNeighbors, unit: str
-) -> tuple[Account, str]:
-    """The account of a graph, and the edition of one without a name, which is never taken for an earlier one."""
+def protected_desk(desk: GraphDesk, ledger: str | PurePath | Ledger, name: str | None, budget: Budget, edition: str) -> GraphDesk:
+    """The desk of a graph with its account in a ledger, which knows the graph by its content."""
     if not isinstance(budget, Budget):
         raise InvalidParameterError(f"budget must be a dp.Budget, such as dp.Budget(epsilon=3), got {type(budget).__name__}.")
+    assert desk.relation is not None
+    assert desk.unit is not None
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
     book.check()
-    account = book.account(UNNAMED if name is None else name, Terms(budget, unit, relation, 1, {"data": "graph"}))
-    return account, secrets.token_hex(8) if name is None else ""
+    called, prints = UNNAMED if name is None else name, None
+    if str(ledger) != MEMORY:
+        prints = book.prints_of(called, Whereabouts(content=lambda: graph_content(desk.given, desk.nodes)), edition)
+    account = book.account(called, Terms(budget, desk.unit, desk.relation, 1, {"data": "graph"}), prints=prints)
+    source = "" if prints is None else prints.state
+    own = "" if name is not None or source else secrets.token_hex(8)  # never taken for a graph of an earlier session
+    return replace(desk, account=account, edition=f"{edition}{own}", source=source)
 
 
 def checked_nodes(nodes: Any) -> Any:
