@@ -4,7 +4,8 @@
     python -m tests.anywhere tests/cli  these tests instead
 
 A setting takes away what newer processors add: numpy's vector loops, OpenBLAS's kernels, and the fused operations in exponentials
-and logarithms of the C library. What a processor lacks cannot be switched on, so run it on the newest one at hand.
+and logarithms of the C library. What a processor lacks cannot be switched on, so run it on the newest one at hand. It runs before
+each release; `make test` has the documents and the seeded releases under the oldest setting alone (tests/test_anywhere.py).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,22 @@ def _environment(disabled: list[str], kernels: str, threads: int) -> dict[str, s
 
 def releases(setting: Mapping[str, str], *which: str) -> dict[str, Any]:
     """The seeded releases by name, made in a process of its own under a setting; all of them, or those that are named."""
-    command = [sys.executable, "-m", "tests.seeded_releases", *which]
+    return dict(map(json.loads, _said_under(setting, "tests.seeded_releases", *which)))
+
+
+def changed_lines(setting: Mapping[str, str], documents: Sequence[Path]) -> list[str]:
+    """The lines of documents that come out otherwise in a process of its own under a setting."""
+    return _said_under(setting, "tests.documents", "--compare", *map(str, documents))
+
+
+def _said_under(setting: Mapping[str, str], module: str, *arguments: str) -> list[str]:
+    """The lines that a module prints in a process of its own under a setting."""
+    command = [sys.executable, "-m", module, *arguments]
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     run = subprocess.run(
         command, check=True, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": path, **setting}
     )
-    return dict(map(json.loads, run.stdout.splitlines()))
+    return run.stdout.splitlines()
 
 
 def differences(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -5,12 +5,14 @@ what follows it is its output. All blocks of a document share their names and a 
 people.csv. A fence that also says `not-run` is left alone. Noise comes from a fixed stream while a document runs, so that its
 numbers can be compared; they are one honest draw.
 
-    python -m tests.documents README.md docs/*.md         writes the outputs anew
+    python -m tests.documents README.md docs/*.md            writes the outputs again
+    python -m tests.documents --compare README.md docs/*.md  prints the lines that would change, and writes nothing
 """
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import re
 import shlex
@@ -101,6 +103,17 @@ def _tidy(output: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
 
 
+def changed_lines(document: Path) -> list[str]:
+    """The lines of a document that come out otherwise today, each with the document's name before it."""
+    text = document.read_text(encoding="utf-8")
+    changes = difflib.unified_diff(text.splitlines(), run_document(text).splitlines(), n=0, lineterm="")
+    return [f"{document.name}: {line}" for line in list(changes)[2:] if not line.startswith("@@")]
+
+
 if __name__ == "__main__":
-    for document in map(Path, sys.argv[1:]):
-        document.write_text(run_document(document.read_text(encoding="utf-8")), encoding="utf-8")
+    compares = sys.argv[1:2] == ["--compare"]
+    for document in [Path(name).resolve() for name in sys.argv[1 + compares :]]:
+        if compares:
+            sys.stdout.write("".join(f"{line}\n" for line in changed_lines(document)))
+        else:
+            document.write_text(run_document(document.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,38 +1,36 @@
-"""What is released and predicted is the same on every machine, as far as this one can stand in for others."""
+"""What is released, predicted and printed in documents is the same on the oldest processor that this one can stand in for.
+
+`make anywhere` tries every setting, and the float-sensitive tests under each.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from tests.anywhere import differences, releases, settings
+from tests.anywhere import changed_lines, differences, releases, settings
+from tests.documents import DOCUMENTS
 
-TRIED = (
-    "mean/clipped",
-    "two_sample_t_test",
-    "sign_test",
-    "linear_regression/steps",
-    "logistic_regression/gaussian_steps",
-    "mle/scores/normal",
-    "mle/scores/gamma",
-    "mle/sufficient_statistics/gamma",
-    "predictions",
-)
-"""Releases in which all differed by their last digits when sums were numpy's; `make anywhere` tries all of them."""
+OLDEST = next((setting for name, setting in settings().items() if name.startswith("oldest")), None)
+needs_settings = pytest.mark.skipif(OLDEST is None, reason="this processor cannot stand in for an older one")
 
 
-@pytest.fixture(scope="module")
-def as_it_is() -> dict[str, Any]:
-    return releases({}, *TRIED)
+@needs_settings
+def test_every_seeded_release_is_the_same_with_an_old_processors_loops_and_kernels() -> None:
+    as_it_is = releases({})
+    assert len(as_it_is) > 200
+    assert list(differences(as_it_is, releases(OLDEST))) == []
 
 
-@pytest.mark.parametrize("name", [name for name in settings() if name != "as it is"][:2])
-def test_a_seeded_release_is_the_same_with_another_processors_loops_and_kernels(name: str, as_it_is: dict[str, Any]) -> None:
-    assert len(as_it_is) > len(TRIED)
-    assert list(differences(as_it_is, releases(settings()[name], *TRIED))) == []
+@needs_settings
+def test_documents_print_there_what_they_print_here() -> None:
+    assert changed_lines(OLDEST, DOCUMENTS) == []
 
 
-def test_a_difference_in_the_last_digit_is_noticed() -> None:
+def test_a_difference_in_the_last_digit_is_noticed(tmp_path: Path) -> None:
     one, other = {"mean": ["1.5", {"low": "0.1"}]}, {"mean": ["1.5", {"low": "0.10000000000000002"}]}
     assert list(differences(one, other)) == [(".mean[1].low", "0.1", "0.10000000000000002")]
+    document = tmp_path / "sums.md"
+    document.write_text("```python\nprint(0.1 + 0.2)\n```\n\n```text\n0.3\n```\n")
+    assert changed_lines({}, [document]) == ["sums.md: -0.3", "sums.md: +0.30000000000000004"]
