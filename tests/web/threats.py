@@ -127,7 +127,7 @@ THREATS = (
         "the time that an answer takes",
         "Replies leave at a time that follows from the question and declared numbers alone; what is late is a paid refusal.",
         (
-            f"{_CATALOG}/test_timing.py::test_nobody_tells_rows_by_the_time_of_a_reply",
+            f"{_CATALOG}/test_timing.py::test_a_time_that_tells_is_noticed",
             f"{_JOBS}::test_reply_times_come_from_public_numbers_and_fall_into_few_classes",
         ),
     ),

@@ -264,7 +264,7 @@ def test_openings_kills_and_copies_at_random_neither_lose_a_debit_nor_raise_a_fa
 @posix
 @pytest.mark.long
 def test_many_openings_kills_and_copies_at_random(tmp_path: Path) -> None:
-    for number in range(10):
+    for number in range(5):
         (tmp_path / str(number)).mkdir()
         upheaval(tmp_path / str(number), 150, seed=number)
 
