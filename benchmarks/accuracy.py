@@ -113,14 +113,14 @@ def samples(shape: str, rows: int, repeats: int) -> Iterator[Rows]:
 
 
 def ours(rows: Rows, q: float, epsilon: float) -> float:
-    """All of epsilon on the value; what an interval takes from it is in docs/intervals.md."""
+    """All of epsilon on the value; what an interval takes from it is in docs/intervals.md. Few rows get rough answers."""
     if q == 0.5:
-        return float(answer(dp.median(rows, epsilon=epsilon, interval=None)))
-    return float(answer(dp.quantile(rows, q, epsilon=epsilon, interval=None)))
+        return float(answer(dp.median(rows, epsilon=epsilon, interval=None, rough=True)))
+    return float(answer(dp.quantile(rows, q, epsilon=epsilon, interval=None, rough=True)))
 
 
 def our_iqr(rows: Rows, epsilon: float) -> float:
-    return float(answer(dp.iqr(rows, epsilon=epsilon, interval=None)))
+    return float(answer(dp.iqr(rows, epsilon=epsilon, interval=None, rough=True)))
 
 
 def answer(release: dp.Release | dp.NoReply) -> Any:
@@ -453,7 +453,7 @@ def many(effort: float) -> None:
             together, apart, tight = [], [], []
             for index, column in enumerate(samples(shape, rows, repeats)):
                 ordered = np.sort(column)
-                values = answer(dp.quantile(column, wanted, epsilon=epsilon, interval=None))
+                values = answer(dp.quantile(column, wanted, epsilon=epsilon, interval=None, rough=True))
                 together.append(mean_rank_error(ordered, values, wanted))
                 bounded = [tight_quantile(ordered, q, epsilon / count, population(shape).tight) for q in wanted]
                 tight.append(mean_rank_error(ordered, bounded, wanted))
@@ -484,7 +484,9 @@ def cdf(effort: float) -> None:
     for shape, points in (("N(50,15)", 31), ("lognormal(10,1)", 31), ("30% zeros", 31), ("delays", 31), ("N(50,15)", 127)):
         cells = []
         for rows, epsilon in settings:
-            released = ((x, answer(dp.cdf(x, points, epsilon=epsilon, interval=None))) for x in samples(shape, rows, repeats))
+            released = (
+                (x, answer(dp.cdf(x, points, epsilon=epsilon, interval=None, rough=True))) for x in samples(shape, rows, repeats)
+            )
             errors = [largest_gap(x, distribution) for x, distribution in released]
             cells.append(f"{np.median(errors):.3f} ({max(errors):.3f})")
         line(shape, points, *cells)
@@ -590,7 +592,9 @@ def means(effort: float) -> None:
     for aim in MEAN_AIMS:
         public = population(aim.shape)
         columns = samples(aim.shape, aim.rows, repeats)
-        errors = np.sort([abs(float(answer(dp.mean(rows, epsilon=aim.epsilon))) - float(rows.mean())) for rows in columns])
+        errors = np.sort(
+            [abs(float(answer(dp.mean(rows, epsilon=aim.epsilon, rough=True))) - float(rows.mean())) for rows in columns]
+        )
         error = float(np.median(errors))
         cells = []
         for name, mean in found.items():
@@ -616,7 +620,7 @@ def intervals(effort: float) -> None:
         errors = []
         for level in (None, 0.95):
             columns = samples("N(50,15)", rows, repeats)
-            released = ((x, answer(dp.median(x, epsilon=epsilon, interval=level))) for x in columns)
+            released = ((x, answer(dp.median(x, epsilon=epsilon, interval=level, rough=True))) for x in columns)
             errors.append(float(np.median([abs(value - float(np.median(x))) for x, value in released])))
         line(f"N(50,15) {rows:,}, {epsilon:g}", *(f"{error:.2g}" for error in errors), f"{errors[1] / errors[0]:.2f}")
 
